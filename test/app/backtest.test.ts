@@ -59,7 +59,7 @@ describe('tranche backtest', () => {
     expect(out).toBe('');
     expect(err).toContain('from 2026-01-05T00:01:00.000Z to 2026-01-05T03:21:00.000Z, model tight, seed 1');
     expect(err).toMatch(/hour +buy +1 btc +at 600\d\d/u);
-    expect(err).toMatch(/Held at the end: .*\b2 btc\b.*, worth \d+\.\d\d usd/u);
+    expect(err).toMatch(/Balances at the end: .*\b2 btc\b.*; value \d+\.\d\d usd/u);
     expect(err).toContain('half_spread_bps 1, impact_bps 4');
   });
 
@@ -77,16 +77,16 @@ describe('tranche backtest', () => {
     const said = async (strategy: string): Promise<string> => {
       const { code, err } = await tranche(desk(strategy), ...DATA);
       expect(code).toBe(0);
-      return err.split('\n').find((line) => line.includes('could trade nothing')) ?? '';
+      return err.split('\n').find((line) => line.includes('could not trade')) ?? '';
     };
     expect(await said(late)).toBe(
-      'hour could trade nothing: it waits for 2026-02-01T09:00:00.000Z, and this ends at 2026-01-05T03:21:00.000Z',
+      'hour could not trade: it waits for 2026-02-01T09:00:00.000Z, and the window ends at 2026-01-05T03:21:00.000Z',
     );
     expect(await said(early)).toBe(
-      'hour could trade nothing: its last slice was due at 2025-02-01T09:55:00.000Z, and this begins at 2026-01-05T00:01:00.000Z',
+      'hour could not trade: its last slice was due at 2025-02-01T09:55:00.000Z, and the window starts at 2026-01-05T00:01:00.000Z',
     );
     expect(await said(weekly)).toBe(
-      'weekly could trade nothing: it waits for 2026-01-10T09:00:00.000Z, and this ends at 2026-01-05T03:21:00.000Z',
+      'weekly could not trade: it waits for 2026-01-10T09:00:00.000Z, and the window ends at 2026-01-05T03:21:00.000Z',
     );
     expect(await said(TWAP)).toBe('');
   });
@@ -271,7 +271,7 @@ pts:
     expect(said).toMatch(
       /credit up to 12345 USD.*Long-Only for btcusd.*usd: annual_rate 0\.07, grace_minutes 11, /u,
     );
-    expect(said).toContain('The account began with 250000 usd, 1 btc.');
+    expect(said).toContain('Opening balances: 250000 usd, 1 btc.');
     expect(backtest?.settings).toMatchObject({ pts: { credit_limit_usd: '12345' } });
   });
 

@@ -117,9 +117,9 @@ describe('tranche backtest --bootstrap', () => {
     expect(code).toBe(0);
     expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
     expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
-    expect(err).toContain('nothing of the execution model');
+    expect(err).toContain('errors of the execution model');
     const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
-    expect(html).toContain('How much it would vary');
+    expect(html).toContain('Confidence intervals');
     expect(html).toContain('The trend of the window is taken out of every pair');
     const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
     expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
@@ -178,7 +178,7 @@ describe('tranche backtest --bootstrap', () => {
       const drawn = bootstrap?.resamples ?? 0;
       expect(drawn).toBeGreaterThanOrEqual(20);
       expect(bootstrap?.asked).toBe(10_000);
-      expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals are of those`);
+      expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals cover those`);
       expect(bootstrap?.notes[0]).toContain(`stopped after ${drawn} of 10000 resamples`);
       const whole = reportIn(await tranche(cwd, '--bootstrap', String(drawn), '--level', '80', '--json'));
       const { asked: _, notes: [stopped, ...notes] = [], ...partial } = bootstrap ?? {};

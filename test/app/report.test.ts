@@ -129,7 +129,7 @@ describe('tranche report', () => {
     expect((await run('--journal', join(home, 'none.db'))).code).toBe(74);
     const { code, err } = await run('--since', '2027-01-01');
     expect(code).toBe(0);
-    expect(err).toContain('No parent was begun in this period');
+    expect(err).toContain('No parent started in this period');
   });
 
   it('neither changes the journal nor leaves anything beside it', async () => {

@@ -251,8 +251,8 @@ describe('the report of a rebalancing that the engine ran', () => {
   it('is of a run worth judging', () => {
     expect(fills.length).toBeGreaterThan(10);
     expect(report.warnings).toEqual([
-      'Paper: the venue was simulated; spreads, fills and ages are those of its model.',
-      'The bars of btcusd, ethusd are 60 min long: mark-outs at 1, 5, 30 min are left out.',
+      'Paper: the venue was simulated; spreads, fills and ages come from its model.',
+      'The bars of btcusd, ethusd are 60 min long: mark-outs at 1, 5, 30 min are omitted.',
     ]);
   });
 

@@ -107,7 +107,7 @@ describe('a report in HTML', () => {
     // 0.25 + (-0.5 + 2) of 100 and 100: slippage against arrival; the last third is judged by the last price.
     expect(plain).toContain('Costs are positive when they are bad for the desk');
     expect(plain).toContain('<dt>Slippage against arrival</dt><dd><span class="bad">87.50</span>');
-    expect(plain).toContain('1 of 1 parents are still under way');
+    expect(plain).toContain('1 of 1 parents are still running');
     expect(plain).toContain('<td class="n">collar</td>'.replace(' class="n"', ' class=""'));
     expect(plain).toContain('Made by Tranche 1.2.3');
   });
@@ -138,7 +138,7 @@ describe('a report in HTML', () => {
   it('of an empty journal says so', () => {
     const figures = figuresOf([], { version: 't' });
     const empty = reportHtml(reportOf(figures), figures);
-    expect(empty).toContain('No parent was begun in this period');
+    expect(empty).toContain('No parent started in this period');
     expect(empty).not.toContain('<svg');
     expect(empty).not.toMatch(/undefined|NaN|Infinity/u);
     expect(plain).not.toMatch(/undefined|NaN|Infinity/u);

@@ -132,7 +132,7 @@ describe('a time of a calendar', () => {
     const story = [life, ...half(0, 'A', { parent: 'p', leg }), waits(MINUTE, under)];
     const { parents, warnings } = made(records(...story, [2 * MINUTE, aWake({ strategy: 'other' })]));
     expect(parents[0]).toMatchObject({ open: true, ended_at: nine(2) });
-    expect(warnings.join('\n')).toContain('1 of 1 parents are still under way');
+    expect(warnings.join('\n')).toContain('1 of 1 parents are still running');
     const over = made(records(...story, waits(3 * MINUTE, { after: NINE, begun: 1 })));
     expect(over.parents[0]).toMatchObject({ open: false, ended_at: nine(0.5) });
   });

@@ -37,7 +37,7 @@ describe('every figure of execution in a report is that of a plain calculation',
     expect(expectPlainReport(report, records, tapes).parents).toBeGreaterThan(20);
     expectPlainPortfolio(report, records, { tapes, usd: '1000000' });
     expect(report.warnings.join('\n')).toContain(
-      'The history of xrpusd has 3 holes in this period, 3 bars in all',
+      'The history of xrpusd has 3 gaps in this period, 3 bars in all',
     );
     expect(problemsOf(report)).toEqual([]);
   });

@@ -78,7 +78,7 @@ describe('the quotes of a report', () => {
   it('that are in doubt and fills that were proven late are told', () => {
     const warnings = report().warnings.join('\n');
     expect(warnings).toContain('1 orders have an unknown outcome');
-    expect(warnings).toMatch(/Only \d fills: spread, mark-outs and ages of so few are chance/u);
+    expect(warnings).toMatch(/Only \d fills: spread, mark-outs and ages of so few fills/u);
     expect(warnings).toContain('1 fills were proven by the account');
   });
 
@@ -180,7 +180,7 @@ describe('the benchmarks of a report', () => {
     const shifted = { ...late, times: late.times.map((at) => at + 60 * MINUTE) };
     const made = reportOf(figuresOf(STORY, { version: 't', prices: [shifted] }));
     expect(made.parents[0]).not.toHaveProperty('twap');
-    expect(made.warnings.join('\n')).toContain('does not reach over 1 of its 1 parents');
+    expect(made.warnings.join('\n')).toContain('does not cover 1 of its 1 parents');
   });
 });
 
@@ -225,6 +225,6 @@ describe('why nothing was traded', () => {
       { reason: 'missed_slot', slices: 2, looks: 0 },
       { reason: 'inside_band', slices: 0, looks: 2, detail: 'btc 0.2 %', first: '2026-12-01T09:00:00.000Z' },
     ]);
-    expect(made.warnings).toEqual(['No parent was begun in this period: there is nothing to judge.']);
+    expect(made.warnings).toEqual(['No parent started in this period: there is nothing to report.']);
   });
 });

@@ -241,7 +241,7 @@ describe('the shortfall of a parent', () => {
     const report = made(blind);
     expect(parentIn(report).costs).toBeUndefined();
     expect(report.totals[0]?.costs).toMatchObject({ parents: 1, without_price: 1, total: '0' });
-    expect(report.warnings.join('\n')).toContain('1 of 1 parents have no price at their arrival');
+    expect(report.warnings.join('\n')).toContain('1 of 1 parents have no arrival price');
     // A tape knows what the desk did not.
     const told = made(blind, { prices: [minutes('btcusd', CLOSES)] });
     expect(parentIn(told)).toMatchObject({ arrival_price: '100', decision: { from: 'prices' } });
@@ -270,7 +270,7 @@ describe('the shortfall of a parent', () => {
     );
     const report = made(open);
     expect(parentIn(report)).toMatchObject({ open: true, costs: { opportunity: '10' } });
-    expect(report.warnings.join('\n')).toContain('1 of 1 parents are still under way');
+    expect(report.warnings.join('\n')).toContain('1 of 1 parents are still running');
   });
 
   it('uses the figures of the account where they differ from those that were booked', () => {
@@ -331,7 +331,7 @@ describe('the shortfall of a parent', () => {
       passed_cost: '1.35',
     });
     expect(old.warnings.join('\n')).toContain(
-      '1 slots passed without a try, and their time, size or price is not known',
+      '1 slots passed without an attempt and have no known time, size or price',
     );
   });
 

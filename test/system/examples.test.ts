@@ -26,7 +26,7 @@ describe('the example', () => {
     await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
     const printed = await run('bin/tranche.js', 'backtest', kernel, '--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder); // prettier-ignore
     expect(printed).toMatch(/scale-in .*buy .*\b10 /u);
-    expect(printed).toContain('Held at the end: 95000 usd');
+    expect(printed).toContain('Balances at the end: 95000 usd');
   });
 
   it('of an embedded engine fills each of its eight slices', async () => {

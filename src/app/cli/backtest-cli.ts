@@ -68,7 +68,7 @@ const collect = (value: string, before: readonly string[]): string[] => [...befo
 const EXAMPLES = `
 Examples:
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --from 2018-03-05 --until 2018-03-12 --out found
-  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    what it would cost over other weeks like it
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    the cost over other weeks like it
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          with what tranche calibrate wrote`;
 
 const RESAMPLES_USUAL = 200;

@@ -13,7 +13,7 @@ export interface CalibrateCli {
 const EXAMPLES = `
 Examples:
   tranche calibrate var/dry_run.db --out model.yaml                what the venue quotes, from a dry run
-  tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: last look told from other refusals
+  tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: separates last look from other refusals
   tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml`;
 
 /** `tranche calibrate`: the execution model of backtests, from a journal. */

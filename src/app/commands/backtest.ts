@@ -80,7 +80,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const drawn = await anew?.bootstrapOf({ input, named, options, io });
   if (drawn !== undefined && drawn.facts === undefined) {
     io.stderr.write(
-      `stopped after ${drawn.drawn} resamples, too few for an interval: ${file === undefined ? 'nothing' : 'nothing but the journal'} is written, and ${anewWith({ file })}\n`,
+      `stopped after ${drawn.drawn} resamples, too few for an interval: ${file === undefined ? 'nothing' : 'only the journal'} is written, and ${anewWith({ file })}\n`,
     );
     return exitCodes.again;
   }
@@ -98,7 +98,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
   if (drawn?.isStopped === true) {
     io.stderr.write(
-      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals are of those; ${anewWith({ folder, file })}\n`,
+      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals cover those; ${anewWith({ folder, file })}\n`,
     );
     return exitCodes.again;
   }
@@ -117,7 +117,7 @@ function anewWith({
     ...(folder === undefined ? [] : ['--overwrite']),
     ...(file === undefined ? [] : ['another --journal']),
   ];
-  return `the same command begins anew${more.length === 0 ? '' : ` with ${more.join(' and ')}`}`;
+  return `the same command starts over${more.length === 0 ? '' : ` with ${more.join(' and ')}`}`;
 }
 
 /** A backtest keeps its journal in a file; that may be named as other commands name one. */

@@ -72,12 +72,12 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
   const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });
   const held = [...holdings].map(([currency, amount]) => `${text(amount)} ${currency}`);
   return [
-    'The venue of a backtest is a model: history tells what was traded, not what would have been quoted for these sizes.',
+    'The venue of a backtest is a model: history shows trades, not the quotes for these sizes.',
     `Model ${name}: ${worded({ ...unset, ...plain })}.`,
     ...Object.entries(model.pairs).map(([pair, own]) => `Of ${pair}: ${worded(settingsOf(own))}.`),
     creditOf(model.pts),
-    `The account began with ${held.length === 0 ? 'nothing' : held.join(', ')}.`,
-    'The close of a bar is known when the bar has ended; highs and lows are never traded at.',
+    `Opening balances: ${held.length === 0 ? 'none' : held.join(', ')}.`,
+    'The close of a bar is known when the bar has ended; highs and lows are not used.',
     'Own trades do not move the prices of the tape.',
   ];
 }
@@ -116,10 +116,10 @@ export function backtestLines(report: Report): readonly string[] {
     '',
     ...report.assumptions.map((line) => `Assumed: ${line}`),
     '',
-    `Held at the end: ${held.join(', ')}, worth ${value} usd`,
+    `Balances at the end: ${held.join(', ')}; value ${value} usd`,
     ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${count} times`),
     ...(control === 'active' ? [] : [`The desk ended ${control}.`]),
-    ...(doubts === 0 ? [] : [`${doubts} outcomes were unknown at the end.`]),
+    ...(doubts === 0 ? [] : [`${doubts} orders had an unknown outcome at the end.`]),
     `Journal: ${source.records} records, head ${source.head ?? ''}`,
   ];
 }
@@ -139,10 +139,12 @@ export function idleLines(
     const next = instant(Math.min(...waits));
     if (last !== undefined && last.at < from)
       lines.push(
-        `${id} could trade nothing: its last slice was due at ${isoOf(last.at)}, and this begins at ${isoOf(from)}`,
+        `${id} could not trade: its last slice was due at ${isoOf(last.at)}, and the window starts at ${isoOf(from)}`,
       );
     else if (life.slicesDone === 0 && waits.length > 0 && next >= until)
-      lines.push(`${id} could trade nothing: it waits for ${isoOf(next)}, and this ends at ${isoOf(until)}`);
+      lines.push(
+        `${id} could not trade: it waits for ${isoOf(next)}, and the window ends at ${isoOf(until)}`,
+      );
   }
   return lines;
 }

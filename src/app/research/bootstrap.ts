@@ -206,14 +206,14 @@ function numberOf(outcome: SweepOutcome, figure: BootstrapFigure): number | unde
 function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resampling: Resampling; readonly blocks: number; readonly drawn: number; readonly asked: number; readonly halted: number }): readonly string[] {
   const { blockMs, trend, seed } = resampling;
   return [
-    ...(drawn < asked ? [`It was stopped after ${drawn} of ${asked} resamples. The intervals are those of --bootstrap ${drawn} with the same seed: of fewer resamples, and so less certain themselves.`] : []),
-    `History was drawn anew ${drawn} times, in blocks of ${durationText(blockMs)}, the same blocks for all pairs, seed ${seed}. The chance of the venue (refusals, outages) was drawn with it.`,
-    'The intervals say how much the figures would differ over markets like that of the window. They say nothing of markets that are unlike it, and nothing of the execution model: spread, impact and latency are as assumed in each of them.',
+    ...(drawn < asked ? [`The run was stopped after ${drawn} of ${asked} resamples. The intervals equal those of --bootstrap ${drawn} with the same seed, and are less certain.`] : []),
+    `History was resampled ${drawn} times in blocks of ${durationText(blockMs)}, the same for all pairs, seed ${seed}. Refusals and outages of the venue were drawn with each resample.`,
+    'The intervals say how much the figures would differ over markets like that of the window. They do not cover other markets or errors of the execution model: all resamples assume the same spread, impact and latency.',
     trend === 'kept'
-      ? 'Each resample has the trend of the window: prices rise or fall on average as they did. Over a stretch without that trend costs lie outside an interval more often than it says; --no-trend takes it out.'
-      : 'The trend of the window is taken out of every pair: what a portfolio gained by it is not in its value here.',
-    ...(blocks < BLOCKS_FEW ? [`The window holds ${blocks.toFixed(1)} blocks: so few that the intervals are themselves a guess. A longer window or shorter blocks say more.`] : []),
-    ...(halted === 0 ? [] : [`In ${halted} of ${drawn} resamples a control halted the desk: their figures are those of what it had traded until then.`]),
+      ? 'Each resample has the trend of the window: prices rise or fall on average as in the window. In a period without that trend, costs lie outside an interval more often than stated; --no-trend removes it.'
+      : 'The trend of the window is removed from every pair: the value of a portfolio excludes its gain from the trend.',
+    ...(blocks < BLOCKS_FEW ? [`The window holds ${blocks.toFixed(1)} blocks, too few for reliable intervals. Use a longer window or shorter blocks.`] : []),
+    ...(halted === 0 ? [] : [`In ${halted} of ${drawn} resamples a control halted the desk: their figures cover its trades until then.`]),
   ];
 } // prettier-ignore
 

@@ -20,7 +20,7 @@ export interface Calibration {
 }
 
 /** Settings that no journal tells of. */
-const NEVER_LEARNT = 'gap_max, price_precision and pts cannot be learnt from a journal';
+const NEVER_LEARNT = 'gap_max, price_precision and pts cannot be estimated from a journal';
 
 const dialsOf = ({ learnt }: Calibration, pair?: string): readonly Dial[] =>
   learnt.filter(isDial).filter((dial) => dial.pair === pair);

@@ -54,7 +54,7 @@ function doubtWords(report: ImportReport): (readonly [string, string])[] {
   const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [
     [duplicates.identical, 'duplicates', `${several(duplicates.identical, 'duplicate row')} dropped`],
-    [repeatedTrades, 'repeats', `${several(repeatedTrades, 'trade')} like the one before: kept, since two may well be alike`],
+    [repeatedTrades, 'repeats', `${several(repeatedTrades, 'trade')} equal to their predecessor: kept, because trades can be equal`],
     [duplicates.conflicting, 'conflicts', `${several(duplicates.conflicting, 'row')} with the same time but different figures: one kept`],
     [empty, 'empty', `${several(empty, 'row')} without prices dropped`],
     [zeroVolume, 'no trade', `${several(zeroVolume, 'row')} of volume 0`],

@@ -25,28 +25,28 @@ export function notesOf(figures: Figures): {
 
 const ASSUMPTIONS = [
   'Arrival is the reference price when the first slice of a parent was decided; decision is the price when the parent was due.',
-  'Spread is measured against the reference price that the desk knew before it asked for the quote, not against the quote.',
-  'Benchmarks are means over the time from the first slice of a parent to its end; nothing looks ahead of what was known.',
+  'Spread is measured against the reference price before the quote request, not against the quote.',
+  'Benchmarks are means from the first slice of a parent to its end, without look-ahead.',
 ];
 
 function* warningsOf(figures: Figures): Generator<string> {
   const { facts, parents, quoting, prices } = figures;
-  if (parents.length === 0) yield 'No parent was begun in this period: there is nothing to judge.';
+  if (parents.length === 0) yield 'No parent started in this period: there is nothing to report.';
   yield* modesOf(figures);
   const byPair = Map.groupBy(parents, ({ facts: { pair } }) => pair);
   yield* pricesOf(byPair, prices);
   const without = parents.filter(({ shortfall }) => shortfall === undefined);
   if (without.length > 0)
-    yield `${without.length} of ${parents.length} parents have no price at their arrival and are in no cost: ${names(without.map(({ facts: { parent } }) => parent))}.`;
+    yield `${without.length} of ${parents.length} parents have no arrival price and are excluded from all costs: ${names(without.map(({ facts: { parent } }) => parent))}.`;
   yield* fewOf(figures);
   const unpriced = figures.totals.reduce((sum, { costs: { passed } }) => sum + passed.withoutPrice, 0);
   if (unpriced > 0)
-    yield `${unpriced} slots passed without a try, and their time, size or price is not known: what they came to cost is in the shortfall and not told apart.`;
+    yield `${unpriced} slots passed without an attempt and have no known time, size or price: the shortfall includes their cost, but does not show it separately.`;
   const open = parents.filter(({ isOpen }) => isOpen);
   if (open.length > 0)
-    yield `${open.length} of ${parents.length} parents are still under way: what they have not traded is judged by the last price known.`;
+    yield `${open.length} of ${parents.length} parents are still running: the last known price values what they have not traded.`;
   if (quoting.open > 0)
-    yield `${quoting.open} orders have an unknown outcome: should one have traded, its fill is missing here.`;
+    yield `${quoting.open} orders have an unknown outcome: if one traded, its fill is missing here.`;
   // Of the others no price of the end is asked for.
   const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
   const stale = short.filter(
@@ -54,24 +54,24 @@ function* warningsOf(figures: Figures): Generator<string> {
       end !== undefined && endedAt - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
   );
   if (stale.length > 0)
-    yield `${stale.length} parents ended without a price of then: opportunity cost takes the last one known, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
+    yield `${stale.length} parents ended without a current price: opportunity cost uses the last known one, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
   if (facts.corrections > 0)
-    yield `${facts.corrections} fills count with the figures of the account, which differ from those they were booked with.`;
+    yield `${facts.corrections} fills use the figures of the account, which differ from their first booking.`;
   const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
   if (late > 0) yield `${late} fills were proven by the account or a person, not by the answer to the order.`;
   const unbegun = parents.filter((parent) => parent.facts.unbegun !== undefined).length;
   if (unbegun > 0)
-    yield `${unbegun} of ${parents.length} parents never began: nothing of them was ever tried, and all that they cost is opportunity.`;
+    yield `${unbegun} of ${parents.length} parents never began: the desk attempted nothing, and their whole cost is opportunity.`;
   const strays = parents.filter(
     (one) => one.facts.slices.size === 0 && one.facts.unbegun === undefined,
   ).length;
   if (strays > 0)
-    yield `${strays} parents were found in the account and not decided in this journal: they have fills and no plan.`;
+    yield `${strays} parents come from the account and were not decided in this journal: they have fills, but no plan.`;
   const borrows = facts.holdings.some(
     (held) => 'read' in held && Object.values(held.read).some((amount) => amount.startsWith('-')),
   );
   if (borrows && figures.input.carry === undefined)
-    yield 'The account has borrowed: interest is not written in the journal, so carry is in no cost here. tranche account pts interest tells what was paid.';
+    yield 'The account has borrowed. The journal does not record interest, so no cost includes it; tranche account pts interest shows it.';
   if (prices.tapes.length > 0) {
     yield* barsOf(byPair, prices);
     yield* reachOf(byPair, prices);
@@ -88,26 +88,26 @@ function* holesOf({ prices, from, until }: Figures): Generator<string> {
     const [one] = all;
     if (one?.longestAt === undefined) continue;
     const { gaps, missingBars, longestMs, longestAt } = one;
-    yield `The history of ${names(all.map(({ tape: { pair } }) => pair))} has ${gaps === 1 ? 'a hole' : `${gaps} holes`} in this period, ${missingBars} ${missingBars === 1 ? 'bar' : 'bars'} in all, the longest ${length(longestMs)} from ${isoOf(longestAt).slice(0, 16)}: there the last price counts, as long as it is fresh.`;
+    yield `The history of ${names(all.map(({ tape: { pair } }) => pair))} has ${gaps === 1 ? 'a gap' : `${gaps} gaps`} in this period, ${missingBars} ${missingBars === 1 ? 'bar' : 'bars'} in all, the longest ${length(longestMs)} from ${isoOf(longestAt).slice(0, 16)}: the last price applies there while it is fresh.`;
   }
 }
 
 /** Shares and means of few fills are chance. */
 function* fewOf({ fills, quoting }: Figures): Generator<string> {
   if (fills.length > 0 && fills.length < FILLS_MIN)
-    yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: spread, mark-outs and ages of so few are chance more than anything.`;
+    yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: spread, mark-outs and ages of so few fills are mostly chance.`;
   else if (quoting.requests > 0 && fills.length === 0)
-    yield 'Nothing was filled: the cost here is what was not traded, at the prices of the end.';
+    yield 'Nothing was filled: the whole cost is opportunity at the end prices.';
 }
 
 function* modesOf({ facts }: Figures): Generator<string> {
   const modes = new Set(facts.starts.map(({ body }) => body.mode));
   if (modes.has('dry_run'))
-    yield 'Dry run: quotes were real, orders were answered here at the quoted price. Fill ratio and doubts say nothing of the venue.';
+    yield 'Dry run: quotes were real; the desk answered orders itself at the quoted price. Fill ratio and doubts say nothing about the venue.';
   if (modes.has('paper'))
-    yield 'Paper: the venue was simulated; spreads, fills and ages are those of its model.';
+    yield 'Paper: the venue was simulated; spreads, fills and ages come from its model.';
   if (modes.has('backtest'))
-    yield 'Backtest: the venue was simulated on market history; see the assumptions for its model. Settings that were chosen by looking at this history fit it better than they will fit the next: tranche sweep counts the trials and walks forward.';
+    yield 'Backtest: the venue was simulated on market history; see the assumptions for its model. Settings chosen on this history fit it better than future history: tranche sweep counts the trials and tests settings on later windows.';
   if (modes.size > 1) yield `The journal holds runs in several modes: ${names([...modes])}.`;
 }
 
@@ -116,7 +116,7 @@ type ByPair = ReadonlyMap<string, readonly ParentFigures[]>;
 function* pricesOf(byPair: ByPair, prices: PriceBook): Generator<string> {
   const missing = [...byPair.keys()].filter((pair) => prices.tape(pair) === undefined);
   if (missing.length > 0)
-    yield `No market history of ${names(missing)}: benchmarks over time and volume and mark-outs are left out (give --data ${missing[0] ?? 'pair'}=FILE).`;
+    yield `No market history of ${names(missing)}: TWAP and VWAP benchmarks and mark-outs are omitted (give --data ${missing[0] ?? 'pair'}=FILE).`;
 }
 
 /** Bars that are longer than a mark-out say nothing of it. */
@@ -125,7 +125,7 @@ function* barsOf(byPair: ByPair, prices: PriceBook): Generator<string> {
   for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {
     const short = MARK_OUT_MINUTES.filter((each) => each * MINUTE_MS < barMs);
     if (short.length > 0)
-      yield `The bars of ${names(tapes.map(({ pair }) => pair))} are ${minutes(barMs)} long: mark-outs at ${short.join(', ')} min are left out.`;
+      yield `The bars of ${names(tapes.map(({ pair }) => pair))} are ${minutes(barMs)} long: mark-outs at ${short.join(', ')} min are omitted.`;
   }
 }
 
@@ -136,7 +136,7 @@ function* reachOf(byPair: ByPair, prices: PriceBook): Generator<string> {
     const until = (times[rows - 1] ?? 0) + barMs + Math.max(END_AGE_MAX_MS, 3 * barMs);
     const outside = own.filter(({ facts, endedAt }) => facts.begunAt < begun || endedAt > until);
     if (outside.length > 0)
-      yield `The history of ${pair} does not reach over ${outside.length} of its ${own.length} parents: their benchmarks are left out.`;
+      yield `The history of ${pair} does not cover ${outside.length} of its ${own.length} parents: their benchmarks are omitted.`;
   }
 }
 

@@ -10,16 +10,16 @@ const ROW = 34;
 const LEFT = 190;
 const WIDE = 530;
 
-/** Intervals of a backtest over history that was drawn anew; nothing where none was. */
+/** Confidence intervals of a backtest over resampled history; nothing without one. */
 export function bootstrapSection({ bootstrap }: Report): Markup {
   if (bootstrap === undefined) return markup``;
   const { figures, notes, level, resamples } = bootstrap;
   const percent = `${Number((level * 100).toFixed(3))} %`;
-  return markup`<section aria-label="Intervals"><h2>How much it would vary</h2>
+  return markup`<section aria-label="Confidence intervals"><h2>Confidence intervals</h2>
 ${whiskers(figures.filter(({ figure }) => figure.endsWith('_bps')))}
 ${table({
   caption: `Over ${resamples} resamples of history`,
-  note: 'Positive costs are bad. History: the figure of the tape itself, and the share of the resamples below it',
+  note: 'Positive costs are bad. History: the figure of the unchanged history, and the share of the resamples below it',
   head: ['Figure', '#History', '#Below it', '#Mean', '#Median', '#Standard error', '#5 %', '#95 %', `#${percent} from`, '#to'],
   rows: figures.map((one) => [
     nameOf(one),
@@ -43,7 +43,7 @@ function shown(value: number | undefined): string {
   return value < 0 ? `\u2212${digits}` : digits;
 }
 
-/** From 5 % to 95 % as a line, the middle half as a bar, the median as a stroke, the tape itself as a ring. */
+/** 5 % to 95 % as a line, the middle half as a bar, the median as a stroke, the unchanged history as a ring. */
 function whiskers(figures: readonly Figure[]): Markup {
   if (figures.length === 0) return markup``;
   const ends = figures.flatMap(({ p5, p95, history }) => [p5, p95, history ?? 0, 0]);

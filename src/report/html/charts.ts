@@ -166,7 +166,7 @@ function barsOf(slices: readonly SliceCost[], of: Measure, { id, title, isSmall,
   return chart({
     id,
     title,
-    says: `${slices.length} slices${each > 1 ? `, ${each} to a bar` : ''}; most ${worst[1].toFixed(2)} at ${worst[0]}, least ${best[1].toFixed(2)} at ${best[0]}`,
+    says: `${slices.length} slices${each > 1 ? `, ${each} to a bar` : ''}; highest ${worst[1].toFixed(2)} at ${worst[0]}, lowest ${best[1].toFixed(2)} at ${best[0]}`,
     bars,
     x: 'count',
     value: bps,
@@ -277,7 +277,7 @@ export function portfolioCharts(portfolio: Report['portfolios'][number], id: str
     });
   }))}${chart({
     id: `${id}d`,
-    title: 'Below its peak',
+    title: 'Drawdown',
     says: `Largest fall ${percents(course.drawdown)}`,
     lines: [{ name: 'drawdown', colour: 2, shape: 'area', points: line(({ drawdown }) => drawdown) }],
     x: 'time',

@@ -4,14 +4,14 @@ import type { Report } from '../json/schema.ts';
 /** Strategies whose text is shown. */
 const TEXTS_MAX = 20;
 
-/** What the figures rest on: assumptions, texts of the strategies, market history, how it was made, hashes. */
+/** Assumptions, strategy documents, market history, settings of a backtest, hashes. */
 export function sources(report: Report): Markup {
   const { strategies, prices: tapes, made_from: source, assumptions } = report;
-  return markup`<section aria-label="What it rests on"><h2>What it rests on</h2>
+  return markup`<section aria-label="Assumptions and sources"><h2>Assumptions and sources</h2>
 <ul class="plain">${assumptions.map((line) => markup`<li>${line}</li>`)}</ul>
 ${table({
   caption: 'Strategies',
-  head: ['Strategy', 'Kind', 'Begun, UTC', 'Finished, UTC', 'Hash of its text'],
+  head: ['Strategy', 'Kind', 'Started, UTC', 'Finished, UTC', 'Hash of the document'],
   rows: strategies.map((one) => [
     one.strategy,
     one.kind,
@@ -22,8 +22,8 @@ ${table({
 })}
 ${table({
   caption: 'Market history',
-  head: ['Pair', '#Bars, s', '#Rows', '#Missing', 'From, UTC', 'Until, UTC', 'SHA-256 of its columns'],
-  note: 'Missing: bars that the source does not have within the period',
+  head: ['Pair', '#Bars, s', '#Rows', '#Missing', 'From, UTC', 'Until, UTC', 'SHA-256 of the columns'],
+  note: 'Missing: bars within the period that the source lacks',
   rows: tapes.map((one) => [
     one.pair,
     one.bar_ms / 1000,
@@ -39,9 +39,9 @@ ${table({
   caption: 'Journal',
   head: ['Fact', 'Value'],
   rows: [
-    ['Hash of its newest record', markup`<code>${source.head}</code>`],
+    ['Hash of the newest record', markup`<code>${source.head}</code>`],
     ['Hashes of the config', markup`<code>${source.config_hashes.join(', ')}</code>`],
-    ['Versions that wrote it', source.versions.join(', ')],
+    ['Versions', source.versions.join(', ')],
     ['Fills corrected by the account', source.corrections],
   ],
 })}
@@ -49,7 +49,7 @@ ${texts(report)}
 </section>`;
 }
 
-/** How a backtest was made. */
+/** Settings and result of a backtest. */
 function backtestTable({ backtest: made }: Report): Markup {
   if (made === undefined) return markup``;
   const listed = (
@@ -64,14 +64,14 @@ function backtestTable({ backtest: made }: Report): Markup {
     head: ['Fact', 'Value'],
     rows: [
       ['Window', `${timeText(made.from)} to ${timeText(made.until)} UTC`],
-      ['Model of execution', made.model],
+      ['Execution model', made.model],
       ['Seed', made.seed],
       [
         'Prices',
         Object.entries(made.files).map(([pair, file]) => markup`<div>${pair}: <code>${file}</code></div>`),
       ],
-      ['Held at the end', listed(made.holdings, (value) => sized(String(value)))],
-      ['Worth at the end', `${grouped(made.value_usd)} usd`],
+      ['Balances at the end', listed(made.holdings, (value) => sized(String(value)))],
+      ['Value at the end', `${grouped(made.value_usd)} usd`],
       ['State of the desk at the end', made.control],
       ['Orders with an unknown outcome', made.open_doubts],
       ['Alerts', Object.keys(made.alerts).length === 0 ? 'none' : listed(made.alerts)],

@@ -88,13 +88,13 @@ function cards({ totals, quoting, fills }: Report): Markup {
 
 function notes({ warnings }: Report): Markup {
   if (warnings.length === 0) return markup``;
-  return markup`<aside class="notes"><h2>Before you rely on it</h2><ul>${warnings.map((line) => markup`<li>${line}</li>`)}</ul></aside>`;
+  return markup`<aside class="notes"><h2>Warnings</h2><ul>${warnings.map((line) => markup`<li>${line}</li>`)}</ul></aside>`;
 }
 
 function costs(report: Report, figures: Figures): Markup {
   const { totals, groups, carry = [] } = report;
   if (groups.length === 0) return markup``;
-  return markup`<section aria-label="Cost"><h2>Where the cost came from</h2>
+  return markup`<section aria-label="Cost"><h2>Cost</h2>
 ${totals.map((total, i) => costChart(total, `c${i}`))}
 ${table({
   caption: 'Implementation shortfall in money',
@@ -125,7 +125,7 @@ ${table({
   ]),
 })}
 ${table({
-  caption: 'By strategy, in basis points of what was planned, at its decision price',
+  caption: 'By strategy, in basis points of the planned value at the decision price',
   head: [
     'Strategy',
     'What',
@@ -147,7 +147,7 @@ ${table({
 })}
 ${table({
   caption: 'Against benchmarks, in basis points',
-  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the interval. Missed slices ended with something untraded, passed slots were not tried: what that came to cost is inside the shortfall, not besides',
+  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the interval. Missed slices ended with a remainder; passed slots had no attempt. The shortfall includes their cost',
   head: [
     'Strategy',
     'What',
@@ -173,7 +173,7 @@ ${table({
     `${valued(group.costs.passed_cost ?? '0', group.costs.paper)} ${group.quote}`,
   ]),
 })}
-${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; it is in no cost above', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
+${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; no cost above includes it', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
 ${costsBySlice(figures.groups)}
 </section>`;
 }
@@ -223,10 +223,10 @@ ${table({
 
 function whyNot({ untraded }: Report): Markup {
   if (untraded.length === 0) return markup``;
-  return markup`<section aria-label="Why nothing was traded"><h2>Why nothing was traded</h2>
+  return markup`<section aria-label="Why slices did not trade"><h2>Why slices did not trade</h2>
 ${table({
-  caption: 'Slices, and looks at a schedule or a price, that led to no trade',
-  head: ['Strategy', 'Reason', 'In words', '#Slices', '#Looks', 'First', 'Last', 'Figures of the last'],
+  caption: 'Slices, and evaluations of a schedule or a price, without a trade',
+  head: ['Strategy', 'Reason', 'In words', '#Slices', '#Evaluations', 'First', 'Last', 'Figures of the last'],
   rows: untraded.map((row) => [
     row.strategy,
     row.reason,
@@ -262,14 +262,14 @@ function portfolioTable({
       : [
           ['Turnover, one-way', percent(course.turnover)] as const,
           ['Return', percent(course.return)] as const,
-          ['Return of the targets, free of cost', percent(course.target_return)] as const,
-          ['Tracking error, a year', percent(course.tracking_error)] as const,
+          ['Return of the targets, without cost', percent(course.target_return)] as const,
+          ['Tracking error, per year', percent(course.tracking_error)] as const,
           [
             'Largest drawdown',
             `${percent(course.drawdown)}${course.drawdown_at === undefined ? '' : ` on ${course.drawdown_at.slice(0, 10)}`}`,
           ] as const,
           [
-            'Largest drift, mean and most',
+            'Largest drift, mean and maximum',
             `${percent(course.drift_mean)}, ${percent(course.drift_max)}`,
           ] as const,
           ['Points outside the band', percent(course.outside)] as const,
@@ -301,12 +301,12 @@ function parents({ parents: all, parents_left_out: left }: Report): Markup {
   const hidden = left + all.length - shown.length;
   return markup`<section aria-label="Parents"><h2>Parents</h2>
 ${table({
-  caption: 'Each instruction that a strategy began',
-  note: hidden === 0 ? undefined : `${hidden} more are in report.json and in the sums above`,
+  caption: 'Parents in the order of their start',
+  note: hidden === 0 ? undefined : `${hidden} more are in report.json; the sums above include them`,
   head: [
     'Parent',
     'Strategy',
-    'Begun, UTC',
+    'Started, UTC',
     'What',
     '#Planned',
     '#Traded',

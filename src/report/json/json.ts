@@ -16,8 +16,9 @@ import type { Report } from './schema.ts';
 
 export const SIGNS = {
   costs:
-    'Costs are positive when they are bad for the desk, in basis points (1 bp = 0.01 %) of the notional they are of.',
-  mark_outs: 'Mark-outs are the other way round: positive is good, the price went the way of the trade.',
+    'Costs are positive when they are bad for the desk, in basis points (1 bp = 0.01 %) of their notional.',
+  mark_outs:
+    'Mark-outs have the opposite sign: positive is good, the price moved in the direction of the trade.',
 } as const;
 
 /** A report as the data of `report.json`. What a terminal does not show is worked out when it is read. */

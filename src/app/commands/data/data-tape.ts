@@ -58,7 +58,7 @@ export async function dataImport(files: readonly string[], options: ImportComman
   if (opened.said !== undefined) io.stderr.write(`${opened.said}\n`);
   if (options.json !== true) {
     const what = opened.origin === 'cached' ? 'was imported before:' : opened.origin === 'tape' && out === undefined ? 'is a tape:' : 'wrote'; // prettier-ignore
-    io.stderr.write(file === undefined ? 'kept in memory only\n' : `${what} ${file}\n`);
+    io.stderr.write(file === undefined ? 'kept only in memory\n' : `${what} ${file}\n`);
   }
   return 0;
 }
@@ -108,7 +108,7 @@ export function dataGenerate(options: GenerateCommand, io: Io): number {
   }
   for (const { pair, startPrice, file } of wanted) {
     const tape = generateTape({ pair, startPrice, rows, barMs, startsAt, seed, volatility, correlation });
-    const note = `invented: a random walk with the seed ${JSON.stringify(seed)}`;
+    const note = `generated: a random walk with the seed ${JSON.stringify(seed)}`;
     const report = reportOfTape(tape, [note]);
     const opened = { tape, report, origin: 'tape', file, said: undefined } as const;
     save(file, file, { ...opened, undisturbed: options.undisturbed });
