@@ -120,7 +120,7 @@ describe('tranche backtest --bootstrap', () => {
     expect(err).toContain('errors of the execution model');
     const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
     expect(html).toContain('Confidence intervals');
-    expect(html).toContain('The trend of the window is taken out of every pair');
+    expect(html).toContain('The trend of the window is removed from every pair');
     const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
     expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
   });
@@ -196,7 +196,7 @@ describe('tranche backtest --bootstrap', () => {
     [['--bootstrap', '--block', '90s'], 'a multiple of 600 s'],
     [['--bootstrap', '--block', '3d'], 'longer than the window'],
     [['--bootstrap', '--block', 'long'], 'expected a length such as 1d'],
-    [['--bootstrap', '--level', '99.9'], 'at least 2000 are needed'],
+    [['--bootstrap', '--level', '99.9'], 'at least 2000 resamples'],
     [['--bootstrap', '--level', '20'], 'expected a percentage'],
   ])('refuses %j', async (line, says) => {
     const ran = await tranche(desk(), ...line);

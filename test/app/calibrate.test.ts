@@ -49,10 +49,10 @@ describe('tranche calibrate', () => {
     expect(out).toBe('');
     expect(err).toMatch(/half_spread_bps +all +7\.[45]\d* +3 +\d+ quotes; 95 %:/u);
     expect(err).toContain('Not learnt; taken from normal:');
-    expect(err).toContain('Quotes of a simulated venue were learnt');
+    expect(err).toContain('The quotes come from a simulated venue');
     const text = readFileSync(join(cwd, 'model.yaml'), 'utf8');
     expect(text).toMatch(/^half_spread_bps: 7\.[45]\d* # \d+ quotes; 95 %: /mu);
-    expect(text).toMatch(/^ {4}max_usd: '15000' # \d+ refusals that told it/mu);
+    expect(text).toMatch(/^ {4}max_usd: '15000' # \d+ refusals that stated it/mu);
     const { model } = readModel({ model: './model.yaml', assume: [] }, { cwd, env: {} });
     expect(model).toMatchObject({ quoteLatencyMs: 120, orderLatencyMs: 90, quoteLifeMs: 10_000, unavailableMs: 60_000, pairs: { btcusd: { maxUsd: '15000' } } }); // prettier-ignore
     expect(model.impactBps).toBeCloseTo(33, 2);
@@ -75,7 +75,7 @@ describe('tranche calibrate', () => {
       modes: ['backtest'],
       model: { quote_latency_ms: 120, last_look_bps: 2, unavailable_ms: 300_000 },
     });
-    expect(out).toContain('no outage was met');
+    expect(out).toContain('no outage was observed');
     expect(read).toHaveProperty('learnt.0.name', 'half_spread_bps');
     expect(read).toHaveProperty('learnt.0.of', 'quotes');
   });

@@ -146,7 +146,7 @@ describe('tranche data profile', () => {
     [
       'a bar off the grid',
       { 4: `${BEGIN + 1.5 * HOUR_MS},1,1,1,1,1` },
-      'bars.csv:4: begins before the bar before it, of 3600000 ms, has ended',
+      'bars.csv:4: starts before the previous bar, of 3600000 ms, has ended',
     ],
     [
       'a volume that is no number',

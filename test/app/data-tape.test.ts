@@ -94,7 +94,7 @@ describe('tranche data import', () => {
 
   it('asks for the pair, and refuses options that cannot be', async () => {
     const { run } = world();
-    expect((await run('import', 'bars.csv')).err).toContain('say --pair');
+    expect((await run('import', 'bars.csv')).err).toContain('add --pair');
     for (const line of [['--format', 'none'], ['--unit', 'hours'], ['--bar', 'soon'], ['--bar', 'PT0S'], ['--keep', 'both'], ['--price-scale', '0'], ['--pair', 'BTC/USD']]) // prettier-ignore
       expect([line, (await run('import', 'bars.csv', '--pair', 'btcusd', ...line)).code]).toEqual([line, exitCodes.usage]); // prettier-ignore
   });

@@ -208,11 +208,11 @@ describe('tranche sweep', () => {
   });
 
   it.each([
-    [[], 64, 'nothing is varied'],
+    [[], 64, 'no field varies'],
     [['--vary', 'id=a,b'], 64, 'id identifies a strategy'],
     [['--vary', 'hour.kind=vwap'], 64, 'kind identifies a strategy'],
     [['--vary', 'total_quantity=1,2'], 64, 'name one of amount, currency in it'],
-    [['--vary', 'slices.x=1,2'], 64, 'has no settings of its own'],
+    [['--vary', 'slices.x=1,2'], 64, 'without settings of its own'],
     [['--vary', 'slicse=1,2'], 78, 'did you mean "slices"?'],
     [['--vary', 'pair=btcusd,ethusd'], 78, 'no tape for ethusd: add --data ethusd=FILE'],
     [['--vary', 'slices=1,2', '--by', 'cost'], 64, '--by: expected one of cost_bps'],

@@ -138,7 +138,7 @@ describe('what a journal tells of its venue', () => {
     const part = (first: number, last: number): readonly Tape[] =>
       tapes.map(({ times, close }) => closesTape('btcusd', { barMs: 1_000, times: [...times.subarray(first, last)], closes: [...close.subarray(first, last)] })); // prettier-ignore
     const halves = [part(0, 30_000), part(30_000, 60_000)].map((half) => dial(learnFrom(records, half), 'rejected_share')); // prettier-ignore
-    for (const { note } of halves) expect(note).toContain('orders are left out');
+    for (const { note } of halves) expect(note).toContain('orders are excluded');
     const refusals = halves.reduce((sum, { value, count }) => sum + Math.round(value * count), 0);
     expect(Math.abs(refusals - Math.round(share.value * share.count))).toBeLessThan(4);
     expect(Math.abs(halves.reduce((sum, { count }) => sum + count, 0) - share.count)).toBeLessThan(4);
@@ -162,7 +162,7 @@ describe('what a journal tells of its venue', () => {
     const middle = Number(sizes[0]?.quote?.body.amount);
     const same = { ...askedOf(alike), asks: sizes.filter(({ quote }) => Math.abs(Number(quote?.body.amount) / middle - 1) < 0.4) }; // prettier-ignore
     const found = learn(same, { base });
-    expect(JSON.stringify(found.find(({ name }) => name === 'impact_bps'))).toContain('too alike');
+    expect(JSON.stringify(found.find(({ name }) => name === 'impact_bps'))).toContain('too similar');
     expect(dial(found, 'half_spread_bps').value).toBeCloseTo(4, 1);
   });
 

@@ -219,7 +219,7 @@ describe('what figures come to over resamples', () => {
     expect(rankOf([1, 2, 2, 3], 2)).toBe(0.5);
     expect(() => {
       checkLevel(0.99, 100);
-    }).toThrow('at least 200 are needed');
+    }).toThrow('at least 200 resamples');
   });
 
   it('rests on blocks that fit: a day, ten bars, or a quarter of what there is', () => {

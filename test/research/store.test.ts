@@ -63,7 +63,7 @@ describe('a tape as an Arrow file', () => {
     }
     for (const length of [20, 1_000, bytes.length - 3_000, bytes.length - 1])
       expect(() => tapeFromArrow(bytes.slice(0, length), 'x.arrow')).toThrow(
-        /x\.arrow: damaged tape: it(?: is cut off, or no Arrow file|s columns)/u,
+        /x\.arrow: damaged tape: it(?: is truncated, or not an Arrow file|s columns)/u,
       );
   });
 });
@@ -164,7 +164,7 @@ describe('opening a tape', () => {
     const { file = '', tape } = await open(cwd, ['a.csv']);
     const loaded = await open(cwd, [file], { pair: undefined });
     expect([loaded.origin, loaded.tape]).toEqual(['tape', tape]);
-    await expect(open(cwd, [file], { pair: 'ethusd' })).rejects.toThrow('is of btcusd, not of ethusd');
+    await expect(open(cwd, [file], { pair: 'ethusd' })).rejects.toThrow('holds btcusd, not ethusd');
   });
 
   it('leaves nothing behind when it fails', async () => {
@@ -302,7 +302,7 @@ describe('a large tape that was kept', () => {
       bytes.set(noted(is), at);
     writeFileSync(file, bytes);
     const again = await openTape(['x.csv'], options);
-    expect(again.said).toContain('damaged tape: it does not fit the report of its import: made anew');
+    expect(again.said).toContain('damaged tape: it does not match the report of its import: made anew');
     expect([again.tape.pair, again.tape.barMs]).toEqual(['btcusd', 60_000]);
   });
 
@@ -322,7 +322,7 @@ describe('a large tape that was kept', () => {
       damage(file, name, 60_000);
       const { origin, tape: back } = await open(cwd);
       expect(origin).toBe('cached');
-      const refused = `damaged tape: its column ${name} does not fit its checksums; it was removed: run the command again`;
+      const refused = `damaged tape: its column ${name} does not match its checksums; it was removed: run the command again`;
       expect(() => back[name]).toThrow(refused);
       expect(() => back.part?.(name, 59_999, 60_001)).toThrow(refused);
       expect(back.part?.(name, 0, 10)).toEqual(tape[name].slice(0, 10));

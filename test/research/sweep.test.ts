@@ -103,7 +103,7 @@ describe('the fields of a sweep', () => {
   });
 
   it.each([
-    [[], 'nothing is varied'],
+    [[], 'no field varies'],
     [['slices'], 'expected a field of a strategy and its values'],
     [['=1'], 'expected a field'],
     [['slices='], 'a value is empty'],
@@ -112,12 +112,12 @@ describe('the fields of a sweep', () => {
     [['a=1..10'], 'has no step: write 1..10/STEP'],
     [['a=1..10/0'], 'must be above zero'],
     [['a=1..10/-1'], 'must be above zero'],
-    [['a=10..1/1'], 'ends below its beginning'],
+    [['a=10..1/1'], 'ends below its start'],
     [['a=1..x/1'], 'is not a range'],
     [['a=1..2..3/1'], 'is not a range'],
     [['a=1..2/'], 'is not a range'],
     [['a=0..1/0.00001'], 'has more than 10000 values'],
-    [['a=1..200/1', 'b=1..200/1'], 'these are 40000 settings, at most 10000'],
+    [['a=1..200/1', 'b=1..200/1'], '40000 settings exceed the limit of 10000'],
     [['a=random(1..9)'], '--samples N'],
     [['a=1,2', 'a=3'], 'a is given twice'],
   ])('refuses %j: %s', (texts, why) => {
@@ -145,7 +145,7 @@ describe('a value in a document', () => {
   });
 
   it.each([
-    [['id', 'x'], 'one value'],
+    [['id', 'x'], 'a single value'],
     [['list', '2'], 'has 2 values'],
     [['list', 'x'], 'has 2 values'],
     [['__proto__', 'x'], 'cannot be the name'],

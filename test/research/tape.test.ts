@@ -64,7 +64,7 @@ describe('a tape', () => {
   const broken: Readonly<Record<string, Rows>> = {
     'row 2: its time 1970-01-01T00:01:00.000Z is not after': { times: [60_000, 60_000, 240_000] },
     'row 3: its time 1970-01-01T00:01:00.000Z is not after': { times: [60_000, 120_000, 60_000] },
-    'row 2: begins before the bar before it': { times: [60_000, 119_999, 240_000] },
+    'row 2: starts before the previous bar': { times: [60_000, 119_999, 240_000] },
     'row 1: its time 0.5 is not Unix milliseconds': { times: [0.5, 120_000, 240_000] },
     'row 3: its time 1700000000000000 is not Unix milliseconds': { times: [60_000, 120_000, 1.7e15] },
     'row 1: its open 0 is not a price': { open: [0, 2, 3] },

@@ -36,9 +36,9 @@ export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly str
   const unseen = asks.filter(({ end, quote }) => quote === undefined && end?.reason !== undefined && WANTED.has(end.reason)).length; // prettier-ignore
   const quotes = asks.filter(({ quote }) => quote !== undefined).length;
   return [
-    ...(unseen === 0 ? [] : [`${unseen} quotes that the desk did not want (collar, limit_price, max_spread, …) are not in the journal with their prices, beside ${quotes} that are: the true spread is wider than what was learnt`]),
-    ...(modes.includes('paper') || modes.includes('backtest') ? ['Quotes of a simulated venue were learnt: this is its model, and no market'] : []),
-    ...(learnt.some((one) => isDial(one) && one.name === 'half_spread_bps') ? ['Quotes are held against the reference price of the desk: where that is late or is itself quoted, the half spread holds its error'] : []),
+    ...(unseen === 0 ? [] : [`the journal lacks the prices of ${unseen} quotes that the desk rejected (collar, limit_price, max_spread, …) and holds those of ${quotes}: the true spread is wider than the estimate`]),
+    ...(modes.includes('paper') || modes.includes('backtest') ? ['The quotes come from a simulated venue: the estimates describe its model, not a market'] : []),
+    ...(learnt.some((one) => isDial(one) && one.name === 'half_spread_bps') ? ['Quotes are compared with the reference price of the desk: if that is late or quoted itself, the half spread includes its error'] : []),
   ]; // prettier-ignore
 }
 
@@ -83,7 +83,7 @@ function latencyDials({ asks }: Asked): readonly Learnt[] {
   const possible = (all: readonly number[]): readonly number[] => all.filter((ms) => ms >= 0);
   const backwards = quotes.length + orders.length - possible(quotes).length - possible(orders).length;
   const note =
-    backwards === 0 ? undefined : `${backwards} that a clock which was set made negative are left out`;
+    backwards === 0 ? undefined : `${backwards} negative values, from a clock that was set, are excluded`;
   const isDry = asks.length > 0 && asks.every((ask) => ask.isDry);
   return [
     measured('quote_latency_ms', possible(quotes), { of: 'quotes', decimals: 0, note }),
@@ -91,7 +91,7 @@ function latencyDials({ asks }: Asked): readonly Learnt[] {
   ]; // prettier-ignore
 }
 
-const DRY = 'a dry run answers its orders itself';
+const DRY = 'in a dry run the desk answers its orders itself';
 
 /**
  * A fee that is rounded up says that the rate is at most what was paid, and more than that less one unit of its last decimal. One rate that
@@ -116,9 +116,9 @@ function feeDial({ asks }: Asked): Learnt {
   const low = rows.reduce((most, { least }) => Math.max(most, least), 0);
   const high = rows.reduce((least, { value }) => Math.min(least, value), Number.POSITIVE_INFINITY);
   if (high === 0 && low === 0) return { ...dial, value: 0, low, high };
-  if (low <= high) return roundedDial({ ...dial, value: (low + high) / 2, low, high, note: 'one rate that all fills allow' }, 4); // prettier-ignore
+  if (low <= high) return roundedDial({ ...dial, value: (low + high) / 2, low, high, note: 'one rate fits all fills' }, 4); // prettier-ignore
   const values = rows.map(({ value }) => value);
-  const note = 'no one rate fits all fills: the interval is what 95 of 100 paid';
+  const note = 'no single rate fits all fills: the interval covers 95 of 100';
   return roundedDial({ ...dial, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
 }
 
@@ -130,7 +130,7 @@ function maximumDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
     const usd = told.get(pair)?.map(({ body }) => approximate(money(body.usd))) ?? [];
     if (usd.length > 0) {
       const spread = { p25: rounded(quantile(usd, 0.25), 2), p75: rounded(quantile(usd, 0.75), 2), p95: rounded(quantile(usd, 0.95), 2) }; // prettier-ignore
-      return roundedDial({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that told it', spread }, 2); // prettier-ignore
+      return roundedDial({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that stated it', spread }, 2); // prettier-ignore
     }
     return largestQuote(asked, pair, base);
   });
@@ -142,7 +142,7 @@ function largestQuote(asked: Asked, pair: string, { maxUsd }: ExecutionModel): L
     return usdOf(asked, intent.quote, quote.body.amount) ?? [];
   });
   const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
-  const why = `the venue never said that a size was too large; the largest quote was of ${rounded(largest, 2)} USD`;
+  const why = `the venue never rejected a size as too large; the largest quote was ${rounded(largest, 2)} USD`;
   if (greatest(money(maxUsd), money(largest.toFixed(2))).eq(money(maxUsd)))
     return { name: 'max_usd', pair, why };
   const seen = rounded(largest, 2);

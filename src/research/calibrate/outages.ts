@@ -32,7 +32,7 @@ export function outageDials(asked: Asked, base: ExecutionModel): readonly Learnt
   const pieceMs = length === undefined || 'why' in length ? base.unavailableMs : length.value;
   return [
     shareDial(firsts, { out, pieceMs }),
-    length ?? { name: 'unavailable_ms', why: 'no outage was met' },
+    length ?? { name: 'unavailable_ms', why: 'no outage was observed' },
   ];
 }
 
@@ -41,12 +41,12 @@ function shareDial(
   firsts: readonly { readonly at: number }[],
   { out, pieceMs }: { readonly out: number; readonly pieceMs: number },
 ): Learnt {
-  const of = 'first asks of slices';
+  const of = 'first requests of slices';
   const count = firsts.length;
   if (count < FLOORS.unavailable_share)
     return { name: 'unavailable_share', why: tooFew('unavailable_share', count, of) };
   const pieces = new Set(firsts.map(({ at }) => Math.floor(at / pieceMs))).size;
-  const note = `${out} found no quote; they looked into ${pieces} pieces of ${Math.round(pieceMs / 1000)} s`;
+  const note = `${out} got no quote; they cover ${pieces} intervals of ${Math.round(pieceMs / 1000)} s`;
   return roundedDial({ name: 'unavailable_share', ...shareOf(out, count, pieces), count, of, note }, 6);
 }
 
@@ -64,7 +64,7 @@ function lengthOf(asked: Asked, share: number): Learnt | undefined {
   const middle = medianOf(rests.map((rest) => (rest.least + rest.most) / 2));
   const length = (ms: number): number => Math.min(MS_MAX, Math.max(1, 2 * (1 - share) * ms));
   const all = { value: length(middle.value), low: length(least.low), high: length(most.high) };
-  const note = `of ${rests.length} slices that met one, it went on for ${rounded(least.value / 1000, 1)} to ${rounded(most.value / 1000, 1)} s in the median`;
+  const note = `for ${rests.length} slices that met an outage, the median rest of it was ${rounded(least.value / 1000, 1)} to ${rounded(most.value / 1000, 1)} s`;
   return roundedDial({ name: 'unavailable_ms', ...all, count: outages.length, of, note }, 0);
 }
 

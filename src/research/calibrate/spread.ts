@@ -59,11 +59,11 @@ function groupDials(
     const why =
       count < FLOORS.impact_bps
         ? tooFew('impact_bps', count, 'quotes')
-        : `${sizes}: too alike to tell what size costs`;
-    const note = `an impact of ${known} bps was taken for given`;
+        : `${sizes}: too similar to estimate the impact`;
+    const note = `assumes an impact of ${known} bps`;
     return { dials: [roundedDial({ ...half, note }, 4), { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
   }
-  const isFlat = slope.value === 0 ? 'no price of size was seen' : undefined;
+  const isFlat = slope.value === 0 ? 'no impact was observed' : undefined;
   const note = isFlat === undefined ? sizes : `${sizes}; ${isFlat}`;
   const impact = roundedDial({ name: 'impact_bps', ...whose, ...slope, count, of: 'quotes', note }, 4);
   return { dials: [roundedDial(half, 4), impact], impact: impact.value };

@@ -20,8 +20,7 @@ interface Answered {
 
 /** Of last look: a model without it says a move that no price makes. */
 const NEVER_BPS = 10_000;
-const NEEDS_PRICES =
-  'needs the prices of their pair and time, between quote and order: give them with --data PAIR=FILE';
+const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE';
 
 /**
  * Orders that the venue turned down. With prices, those after a move against the dealer are told from those for no reason: the
@@ -49,9 +48,9 @@ export function turnedDownDials(
     const left = rest.filter(({ isFilled }) => !isFilled).length;
     const still = 'orders without such a move';
     const note =
-      blind === 0 ? undefined : `${blind} orders are left out: --data has no price of their pair and time`;
+      blind === 0 ? undefined : `${blind} orders are excluded: --data has no price for their pair and time`;
     return [
-      roundedDial({ name: 'last_look_bps', value, low, high, count, of: 'orders after a move against the dealer', note: `${above} of ${refused} refusals followed a larger move; the largest that was filled and the smallest that was not are the interval` }, 4),
+      roundedDial({ name: 'last_look_bps', value, low, high, count, of: 'orders after a move against the dealer', note: `${above} of ${refused} refusals followed a larger move; the interval is the largest filled to the smallest refused move` }, 4),
       rest.length < FLOORS.rejected_share
         ? { name: 'rejected_share', why: tooFew('rejected_share', rest.length, still) }
         : roundedDial({ name: 'rejected_share', ...shareOf(left, rest.length), count: rest.length, of: still, note }, 6),
@@ -59,9 +58,9 @@ export function turnedDownDials(
   }
   const share = roundedDial({ name: 'rejected_share' as const, ...shareOf(refused, orders.length), count: orders.length, of }, 6); // prettier-ignore
   if (refused === 0) return [{ name: 'last_look_bps', why: `none of ${orders.length} orders was refused` }, share]; // prettier-ignore
-  const why = blind === orders.length ? NEEDS_PRICES : 'refusals do not follow the moves of the price';
-  const note = `all refusals are counted as for no reason: ${why}`;
-  return [{ name: 'last_look_bps', value: NEVER_BPS, low: 0, high: NEVER_BPS, count: refused, of: 'refusals', note: `so large that it never happens: ${note}` }, { ...share, note }]; // prettier-ignore
+  const why = blind === orders.length ? NEEDS_PRICES : 'refusals do not follow price moves';
+  const note = `all refusals count as unexplained: ${why}`;
+  return [{ name: 'last_look_bps', value: NEVER_BPS, low: 0, high: NEVER_BPS, count: refused, of: 'refusals', note: `so large that it never applies: ${note}` }, { ...share, note }]; // prettier-ignore
 }
 
 interface Threshold {

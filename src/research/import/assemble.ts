@@ -83,7 +83,7 @@ function refuseOverlaps(parts: readonly Rows[]): void {
     if (before !== undefined && first < before.last)
       throw new OperatorError(
         'data',
-        `${name}:${line}: its time ${timeText(first)} is before the last trade of ${before.name}, ${timeText(before.last)}: what stands in both would count twice, so name files that do not overlap`,
+        `${name}:${line}: its time ${timeText(first)} is before the last trade of ${before.name}, ${timeText(before.last)}: overlapping trades would count twice: name files that do not overlap`,
       );
   }
 }
@@ -116,7 +116,7 @@ function orderOf({ name, columns: { times }, lines }: Rows): Order {
   const [way, rest] = isNewestFirst ? ['after', 'newest first'] : ['before', 'oldest first'];
   return {
     isNewestFirst,
-    fault: `${name}:${lines[row] ?? 0}: its time ${at} is ${way} that of the row before it, ${last}, and the file is ${rest}: look why, and mend it or say --sort`,
+    fault: `${name}:${lines[row] ?? 0}: its time ${at} is ${way} that of the row before it, ${last}, and the file is ${rest}: check why, then correct the file or add --sort`,
     strays: Math.min(rises, falls),
   };
 }
@@ -239,7 +239,7 @@ function withoutDuplicates(
       if (keep === undefined)
         throw new OperatorError(
           'data',
-          `${joined.placeOf(row)}: its time ${timeText(times[row] ?? 0)} stands at ${joined.placeOf(before)} with other figures: mend the file, or say --keep first or --keep last`,
+          `${joined.placeOf(row)}: its time ${timeText(times[row] ?? 0)} stands at ${joined.placeOf(before)} with other figures: correct the file, or add --keep first or --keep last`,
         );
       conflicting += 1;
       if (keep === 'last') kept[rows - 1] = row;
@@ -265,7 +265,7 @@ function usualGap(joined: Joined): number {
   if (times.length < 2)
     throw new OperatorError(
       'data',
-      `${joined.placeOf(0)}: one bar does not tell how long it is: say --bar, such as --bar PT1M`,
+      `${joined.placeOf(0)}: the length of a single bar is unknown: add --bar, such as --bar PT1M`,
     );
   const counts = new Map<number, number>();
   for (let row = 1; row < times.length; row++) {

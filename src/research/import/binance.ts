@@ -52,7 +52,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
     barMs:
       begins === undefined || ends === undefined || ends < begins ? undefined : Math.floor(ends) + 1 - begins,
     pair: pairInName(sample.name),
-    notes: isContracts ? ['no volume: it is of contracts, not of the base currency'] : [],
+    notes: isContracts ? ['no volume: it counts contracts, not base currency'] : [],
   });
 };
 

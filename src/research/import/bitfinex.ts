@@ -12,7 +12,7 @@ export const detectBitfinex: Detect = (sample, { unit, format }) => {
   if (format === undefined && order === undefined)
     return {
       refused:
-        'its rows fit two layouts (open, close, high, low and open, high, low, close): say --format bitfinex or --format freqtrade',
+        'its rows fit two layouts (open, close, high, low and open, high, low, close): add --format bitfinex or --format freqtrade',
     };
   if (format === undefined && order !== 'ochl') return undefined;
   return planOf(sample, {

@@ -56,10 +56,11 @@ function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit:
     return { roles: { time: atUnix }, time: { as: 'unix', unit: unit ?? 'mixed' }, notes: [] };
   const date = data[0]?.[atDate] ?? '';
   if (unix === undefined && textTime(date) !== undefined) {
-    const notes = namesZone(date) ? [] : ['its times name no zone: taken as UTC'];
+    const notes = namesZone(date) ? [] : ['its times have no zone: read as UTC'];
     return { roles: { time: atDate }, time: { as: 'text', read: textTime }, notes };
   }
-  const said = unix === undefined ? `its dates read "${date}"` : `its unix column has become ${unix}`;
+  const said =
+    unix === undefined ? `its dates read "${date}"` : `a spreadsheet changed its unix column to ${unix}`;
   const days = (['first', 'second'] as const).filter((day) =>
     fitsAll(data, (row) =>
       fits(shortTime(row[atDate] ?? '', row[atTime ?? -1] ?? '', day), row[atUnix ?? -1]),
@@ -68,13 +69,13 @@ function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit:
   const [day] = days;
   if (day === undefined || days.length > 1 || atTime === undefined)
     return {
-      refused: `it went through a spreadsheet (${said}), and its date and time columns do not tell each time for sure: take the file as it was published`,
+      refused: `it went through a spreadsheet (${said}), and its date and time columns are ambiguous: use the file as published`,
     };
   return {
     roles: { time: atDate, moreTime: atTime },
     time: { as: 'text', read: (cell, more) => shortTime(cell, more, day) },
     notes: [
-      `it went through a spreadsheet (${said}): times are from its date and time columns, ${day === 'first' ? 'day' : 'month'} first, as UTC; they fit what is left of unix`,
+      `it went through a spreadsheet (${said}): times come from its date and time columns, ${day === 'first' ? 'day' : 'month'} first, as UTC; they match the rest of its unix column`,
     ],
   };
 }

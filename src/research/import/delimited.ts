@@ -20,16 +20,19 @@ export function plainRows(
   bytes: Uint8Array,
 ): { readonly bytes: Uint8Array; readonly isJson: boolean } {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
-    throw new OperatorError('data', `${name}: is UTF-16: save it as UTF-8`);
+    throw new OperatorError('data', `${name}: the file is UTF-16: save it as UTF-8`);
   const text = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
   if (text[0] === 0x1f && text[1] === 0x8b)
-    throw new OperatorError('data', `${name}: is packed twice: unpack it once`);
+    throw new OperatorError('data', `${name}: the file is compressed twice: decompress it once`);
   const zero = text.indexOf(0);
   if (zero >= 0 && zero < BINARY_BYTES)
-    throw new OperatorError('data', `${name}: is binary, and neither Parquet, Arrow, gzip nor zip`);
+    throw new OperatorError('data', `${name}: the file is binary, but not Parquet, Arrow, gzip or zip`);
   // What a power cut leaves of a file that was being written.
   if (zero >= 0)
-    throw new OperatorError('data', `${name}:${lineAt(text, zero)}: holds bytes of zero: is the file whole?`);
+    throw new OperatorError(
+      'data',
+      `${name}:${lineAt(text, zero)}: contains zero bytes: is the file complete?`,
+    );
   let at = 0;
   while (at < text.length && (text[at] ?? 0) <= 32) at += 1;
   if (at === text.length) throw new OperatorError('data', `${name}: it is empty`);
@@ -54,7 +57,7 @@ function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
   const fail = (why: string, cause?: unknown): never => {
     throw new OperatorError('data', `${name}: ${why}`, cause);
   };
-  if (bytes.length > BYTES_JSON_MAX) return fail('JSON of more than 512 MiB: bring it as CSV');
+  if (bytes.length > BYTES_JSON_MAX) return fail('JSON of more than 512 MiB: convert it to CSV');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
   let value: unknown;
   try {
@@ -75,7 +78,7 @@ function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
     .replaceAll('],[', '\n')
     .replace(/^\[\[/u, '')
     .replace(/\]\]$/u, '\n');
-  return value.length === 0 ? fail('it holds no candles') : Buffer.from(lines);
+  return value.length === 0 ? fail('it contains no candles') : Buffer.from(lines);
 }
 
 const CHUNK_BYTES = 2 ** 20;
@@ -104,7 +107,7 @@ function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
     if (empty > 0 || text.startsWith('\n'))
       throw new OperatorError(
         'data',
-        `${name}:${first + countLines(text, empty)}: an empty line amid the rows`,
+        `${name}:${first + countLines(text, empty)}: an empty line between rows`,
       );
     const count = countLines(text, text.length);
     yield { text, first, count };
@@ -145,7 +148,7 @@ export function readRows(name: string, bytes: Uint8Array, plan: Plan): Rows {
     const refuseRagged = (): never => {
       const cells = text.split('\n')[line - lines.first]?.split(delimiter).length ?? 0;
       const found = cells > width ? `more than ${width}` : `${cells}`;
-      throw new OperatorError('data', `${name}:${line}: ${found} cells, and each row has ${width}: is the file whole?`); // prettier-ignore
+      throw new OperatorError('data', `${name}:${line}: ${found} cells instead of ${width}: is the file complete?`); // prettier-ignore
     };
     const parser = initParser(schema);
     // Whole lines by `chunk`, and never `end`: the parser does not return from a short last row when it sees the end of the text.
@@ -192,7 +195,7 @@ function unquoted(name: string, { text, first }: Lines, delimiter: string): stri
   if (empty > 0 || plain.startsWith('\n'))
     throw new OperatorError(
       'data',
-      `${name}:${first + countLines(plain, empty)}: an empty line amid the rows`,
+      `${name}:${first + countLines(plain, empty)}: an empty line between rows`,
     );
   const stray = plain.indexOf('"');
   if (stray < 0) return plain;

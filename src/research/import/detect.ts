@@ -47,7 +47,7 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
   throw new OperatorError(
     'data',
     hints.format === undefined
-      ? `${name}: no known layout: ${begins}${lacks}. Known are ${formats.join(', ')}: docs/data.md says how each looks`
+      ? `${name}: no known layout: ${begins}${lacks}. Known formats are ${formats.join(', ')}: see docs/data.md`
       : `${name}: does not look like ${hints.format}: ${begins}`,
   );
 }
@@ -64,7 +64,7 @@ function lackOf({ rows }: Sample): string {
     const missing = wanted.filter((name) => !header.has(name) && !header.has(`price${name}`));
     if (missing.length === 1) return `; the header in line ${line + 1} names no ${missing[0] ?? ''}`;
     if (missing.length === 0)
-      return `; the header in line ${line + 1} names no time that is known, such as timestamp or date`;
+      return `; the header in line ${line + 1} has no known time column, such as timestamp or date`;
   }
   return '';
 }

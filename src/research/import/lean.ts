@@ -37,7 +37,7 @@ export const detectLean: Detect = (sample) => {
     time,
     pair,
     mayBeEmpty: isQuotes,
-    notes: isQuotes ? ['quotes: each price is the middle of bid and ask, and there is no volume'] : [],
+    notes: isQuotes ? ['quotes: each price is the mid of bid and ask, without volume'] : [],
   });
 };
 

@@ -20,7 +20,7 @@ function timeCellOf(
   if (textTime(cell) === undefined) return undefined;
   return {
     time: { as: 'text', read: textTime },
-    notes: namesZone(cell) ? [] : ['its times name no zone: taken as UTC'],
+    notes: namesZone(cell) ? [] : ['its times have no zone: read as UTC'],
   };
 }
 
@@ -33,7 +33,7 @@ export const detectNamed: Detect = (sample, hints) => {
   const book = isBars ? undefined : BOOKS.find((name) => header.has(name));
   if (book !== undefined)
     return {
-      refused: `its column ${book} makes it quotes, an order book or funding: bars and trades are read`,
+      refused: `its column ${book} means quotes, an order book or funding: only bars and trades can be imported`,
     };
   const time = TIMES.find((name) => header.has(name));
   if (time === undefined) return undefined;
@@ -150,9 +150,9 @@ function namedPlan(
   const at = header.get(time) ?? 0;
   const first = sample.rows[1]?.[at] ?? '';
   const cell = timeCellOf(first, hints.unit);
-  if (sample.rows.length < 2) return { refused: 'it has a header, and no rows' };
+  if (sample.rows.length < 2) return { refused: 'it has a header but no rows' };
   if (cell === undefined)
-    return { refused: `its times read "${shown(first)}": neither Unix time nor ISO 8601` };
+    return { refused: `its times, such as "${shown(first)}", are neither Unix time nor ISO 8601` };
   const symbol = header.get('symbol');
   const pair = symbol === undefined ? freqtradePair(sample.name) : pairOf(sample.rows[1]?.[symbol]);
   const { place: baseAt, isQuoted } = baseVolume(header, pair ?? hints.pair);

@@ -12,14 +12,14 @@ export const detectOwn: Detect = (sample, { unit }) => {
   const first = unitOf(sample.rows[1]?.[0] ?? '');
   if (unit === undefined && first !== undefined && first !== 'ms')
     return {
-      refused: `the header says timestamp_ms, and the first time looks like ${unitWords[first]}: correct it, or say --unit ${first}`,
+      refused: `the header says timestamp_ms, but the first time looks like ${unitWords[first]}: correct it, or add --unit ${first}`,
     };
   const time = { as: 'unix', unit: unit ?? 'ms' } as const;
   if (header === TRADES)
     return planOf(sample, { format: 'tranche', of: 'trades', skip: 1, width: 4, roles: { time: 0, close: 1, volume: 2 }, time }); // prettier-ignore
   const roles =
     header === CLOSES ? { time: 0, close: 1 } : { time: 0, open: 1, high: 2, low: 3, close: 4, volume: 5 };
-  const notes = header === CLOSES ? ['closes only: each bar opens, peaks and ends at its close'] : [];
+  const notes = header === CLOSES ? ['only closes: open, high and low of each bar equal its close'] : [];
   return planOf(sample, {
     format: 'tranche',
     of: 'bars',

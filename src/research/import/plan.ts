@@ -140,7 +140,7 @@ export const plainSymbol = (cell: string): string => cell.replaceAll(/[/_\-\s]/g
 /** What the money is called in which volumes are given besides. */
 const QUOTES = new Set(['usd', 'usdt', 'usdc', 'busd', 'fdusd', 'eur', 'gbp', 'jpy', 'krw', 'quote', 'currency', 'to']); // prettier-ignore
 
-export const QUOTED = 'no volume: the one it has is of the quote currency';
+export const QUOTED = 'no volume: the file has only quote volume';
 
 /**
  * The volume in the base currency among columns such as `Volume BTC` and `Volume USD`, which stand in either order. `isQuoted`: there

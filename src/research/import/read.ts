@@ -131,7 +131,7 @@ async function partOf(
   const rows = readRows(place, plain.bytes, plan);
   // What was packed has a checksum, and JSON its last bracket.
   if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
-  const note = `its last line, ${rows.lines.at(-1) ?? 0}, has no end: if the file was cut off there, its last figure is short`;
+  const note = `its last line, ${rows.lines.at(-1) ?? 0}, is not terminated: if the file was cut there, its last figure is incomplete`;
   return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
 }
 
@@ -154,15 +154,12 @@ function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions)
   if (said !== undefined) return said;
   const found = oneOf(parts.map(({ plan }) => plan.pair).filter((pair) => pair !== undefined), 'several pairs'); // prettier-ignore
   if (found !== undefined || anyPair !== undefined) return found ?? anyPair ?? '';
-  throw new OperatorError(
-    'usage',
-    'the files do not say of which pair they are: say --pair, such as --pair btcusd',
-  );
+  throw new OperatorError('usage', 'the files do not name their pair: add --pair, such as --pair btcusd');
 }
 
 /** A figure of one pair under the name of another is the operator's choice, such as USDT for USD, or a mistake. */
 const otherPair = (found: string | undefined, said: string): readonly string[] =>
-  found === undefined || found === said ? [] : [`it says ${found}: taken as ${said}, as it was told`];
+  found === undefined || found === said ? [] : [`it names ${found}: read as ${said}, as given`];
 
 function reportOf(
   tape: Tape,
@@ -181,8 +178,8 @@ function reportOf(
   const firstRounded = parts.find(({ rows }) => rows.counts.roundedAt !== undefined)?.rows;
   const { turnedRound, sorted } = assembled;
   const order = [
-    ...turnedRound.map((name) => `${name}: newest first: turned round`),
-    ...sorted.map(({ name, rows }) => `${name}: in no order: sorted; ${rows} rows went against the rest`),
+    ...turnedRound.map((name) => `${name}: newest first: reversed`),
+    ...sorted.map(({ name, rows }) => `${name}: unsorted: sorted now; ${rows} rows were out of order`),
   ];
   const notes = parts.flatMap(({ plan, rows }) =>
     [...plan.notes, ...otherPair(plan.pair, tape.pair)].map((note) => `${rows.name}: ${note}`),

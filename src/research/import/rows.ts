@@ -127,10 +127,12 @@ export class RowReader {
     const parsed = parseUnixTime(cell, time.as === 'unix' ? time.unit : 'ms');
     if (parsed === undefined) return this.#fail(`expected a time, got "${shown(cell)}"`);
     const { ms, wasCut } = parsed;
-    if (wasCut && of === 'bars') this.#fail(`a bar begins at a whole millisecond, not at ${shown(cell)}`);
+    if (wasCut && of === 'bars') this.#fail(`a bar must start at a whole millisecond, not at ${shown(cell)}`);
     if (wasCut) this.#counts.cutTimes += 1;
     if (ms < timeMin)
-      this.#fail(`its time ${shown(cell)} is in another unit than the first: mend the file, or say --unit`);
+      this.#fail(
+        `its time ${shown(cell)} is in another unit than the first: correct the file, or add --unit`,
+      );
     if (time.as === 'unix') return ms;
     if (ms >= DAY_MS) this.#fail(`expected milliseconds since midnight, got ${shown(cell)}`);
     return time.dayMs + ms;
@@ -155,8 +157,7 @@ export class RowReader {
     const text = cell.trim();
     if (this.#plan.mayBeEmpty && EMPTY.test(text)) return Number.NaN;
     const parsed = parseNumber(text) ?? this.#failNumber('price', cell);
-    if (parsed.loss === 'cut short')
-      this.#fail(`the price ${text} has lost its last digits, as in a spreadsheet`);
+    if (parsed.loss === 'cut short') this.#fail(`the price ${text} has lost digits, as in a spreadsheet`);
     if (parsed.loss === 'rounded') {
       this.#counts.roundedPrices += 1;
       this.#counts.roundedAt ??= this.#line;
@@ -186,7 +187,7 @@ export class RowReader {
     if (this.#symbol === '') this.#symbol = symbol;
     if (symbol !== this.#symbol)
       this.#fail(
-        `its symbol is ${symbol}, and that of the rows before ${this.#symbol}: a tape is of one pair, so take the rows of one out of the file`,
+        `its symbol is ${symbol}, and that of the rows before ${this.#symbol}: a tape holds one pair, so remove the rows of the other`,
       );
     this.#symbolCell = cell;
   }

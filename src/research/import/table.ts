@@ -83,7 +83,7 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
   const rows = Number(metadata.num_rows);
   // Rows that its parts have beyond its count would be left out without a word.
   if (metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0) !== rows)
-    throw new Error(`its parts do not have the ${rows} rows that it counts`);
+    throw new Error(`its parts do not contain the ${rows} rows that it states`);
   const columns = names.map(() => Array.from<unknown>({ length: rows }));
   await parquetRead({
     file,
@@ -130,7 +130,7 @@ function cellsOf(column: { toArray(): unknown }): ArrayLike<unknown> {
   const cells = column.toArray();
   const isCells = (value: unknown): value is ArrayLike<unknown> =>
     Array.isArray(value) || ArrayBuffer.isView(value);
-  if (!isCells(cells)) throw new Error('a column that is no array');
+  if (!isCells(cells)) throw new Error('a column that is not an array');
   return cells;
 }
 

@@ -38,7 +38,7 @@ function attempt<T>(name: string, what: string, work: () => T): T {
   } catch (cause) {
     // A zip says how large its files are: what is larger is damaged.
     if (what === 'gzip' && cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
-      throw new OperatorError('data', `${name}: unpacked it is larger than 2 GiB: bring it in parts`, cause);
+      throw new OperatorError('data', `${name}: it is larger than 2 GiB when decompressed: split it`, cause);
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('data', `${name}: damaged ${what} file: ${why}`, cause);
   }
@@ -86,10 +86,10 @@ function directoryOf(view: DataView): readonly Entry[] {
   let end = view.byteLength - END_BYTES;
   const first = Math.max(0, end - 0xffff);
   while (end >= first && view.getUint32(end, true) !== END) end -= 1;
-  if (end < first) throw new Error('its directory is missing: is it whole?');
+  if (end < first) throw new Error('its directory is missing: is the file complete?');
   const count = view.getUint16(end + 10, true);
   let at = view.getUint32(end + 16, true);
-  if (at === ELSEWHERE || count > ENTRIES_MAX) throw new Error('it is too large: unpack it first');
+  if (at === ELSEWHERE || count > ENTRIES_MAX) throw new Error('it is too large: decompress it first');
   const entries: Entry[] = [];
   for (let n = 0; n < count; n++) {
     const entry = entryAt(view, at);
@@ -137,18 +137,18 @@ function fileOf(
   bytesMax: number,
 ): Uint8Array {
   if ((flags & 1) !== 0) throw new Error('it is encrypted');
-  if (!(size <= bytesMax)) throw new Error('it is too large: unpack it first');
+  if (!(size <= bytesMax)) throw new Error('it is too large: decompress it first');
   if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
     throw new Error('its head is broken');
   // The name may be all that says the day of a file.
   if (textAt(view, at + 30, view.getUint16(at + 26, true)) !== path)
-    throw new Error('its name in the directory is another than its own');
+    throw new Error('its name differs from its name in the directory');
   const begin = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
   if (!(begin + packed <= view.byteLength)) throw new Error('it is cut off');
   const raw = new Uint8Array(view.buffer, view.byteOffset + begin, packed);
   if (method !== 0 && method !== 8)
-    throw new Error(`it is packed with method ${method}: only deflate is read`);
+    throw new Error(`it is compressed with method ${method}: only deflate is supported`);
   const plain = method === 0 ? raw : inflateRawSync(raw, { maxOutputLength: Math.max(size, 1) });
-  if (plain.length !== size || crc32(plain) !== checksum) throw new Error('its checksum does not fit');
+  if (plain.length !== size || crc32(plain) !== checksum) throw new Error('its checksum does not match');
   return plain;
 }

@@ -55,6 +55,6 @@ export function checkLevel(level: number, resamples: number): void {
   if (resamples < needed)
     throw new OperatorError(
       'usage',
-      `--level: of ${resamples} resamples an interval of ${Number((level * 100).toFixed(3))} % says nothing: at least ${needed} are needed`,
+      `--level: an interval of ${Number((level * 100).toFixed(3))} % needs at least ${needed} resamples, not ${resamples}`,
     );
 }

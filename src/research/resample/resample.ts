@@ -122,7 +122,7 @@ export class Resampler {
     const ends = tapes.map((tape) => knownAt(tape, lastKnownRow(tape, span.until)));
     this.#knownMs = Math.min(span.until, ...ends) - span.from;
     if (this.#knownMs < this.#grid)
-      throw new OperatorError('usage', '--bootstrap: the window is shorter than a bar: there is nothing to draw from'); // prettier-ignore
+      throw new OperatorError('usage', '--bootstrap: the window is shorter than a bar: there is no history to resample'); // prettier-ignore
     this.#sources = tapes.map((tape) => sourceOf(tape, span));
   }
 

@@ -38,7 +38,7 @@ const sizes = {
   price_precision: precision
     .optional()
     .describe(
-      'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
+      'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, so that six digits remain',
     ),
 };
 
@@ -55,21 +55,23 @@ const fields = {
   ...sizes,
   pairs: z.record(pairName, pairSchema).default({}).describe('Pairs that differ'),
   quote_life_ms: milliseconds.min(1).describe('Life of a quote, ms'),
-  quote_latency_ms: milliseconds.describe('From asking for a quote to its answer, ms; half of it on the way'),
-  order_latency_ms: milliseconds.describe('From sending an order to its answer, ms; half of it on the way'),
+  quote_latency_ms: milliseconds.describe('Time from a quote request to its answer, ms; half of it each way'),
+  order_latency_ms: milliseconds.describe('Time from an order to its answer, ms; half of it each way'),
   last_look_bps: bps
     .optional()
-    .describe('Orders are canceled when the price moved this far against the dealer; left out: never'),
-  rejected_share: share.describe('Orders that are canceled for no reason, of 1'),
-  unavailable_share: share.describe('Part of the time in which no quote is given, of 1'),
+    .describe(
+      'Price move against the dealer from which on orders are canceled, basis points; default: never',
+    ),
+  rejected_share: share.describe('Share of orders canceled without a reason, 0 to 1'),
+  unavailable_share: share.describe('Share of time without quotes, 0 to 1'),
   unavailable_ms: milliseconds
     .min(1)
-    .describe('No quotes are given in pieces of time of this length, ms: refusals come in clusters'),
+    .describe('Length of a period without quotes, ms: refusals come in clusters'),
   fee_bps: bps.describe('Fee in quote currency, basis points of the amount'),
   gap_max: duration.describe(
-    'A price that is older than its bar by more than this is none: nothing trades in a longer hole of a tape. ISO 8601',
+    'Longest gap of a tape in which the last price still holds; nothing trades in a longer gap, ISO 8601',
   ),
-  pts: ptsSchema.prefault({}).describe('Post-trade settlement: modes, rates, limit of credit'),
+  pts: ptsSchema.prefault({}).describe('Post-trade settlement: modes, rates, credit limit'),
 };
 
 export const modelSchema = z.strictObject(fields).transform(camelKeys);

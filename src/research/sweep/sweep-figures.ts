@@ -4,18 +4,18 @@ import { OperatorError } from '../../core/errors.ts';
 export const sweepFigures = {
   cost_bps: {
     better: 'less',
-    says: 'implementation shortfall: delay, trading, what was not traded, fees; bps',
+    says: 'implementation shortfall: delay, trading, opportunity, fees; bps',
   },
   cost_usd: {
     better: 'less',
-    says: 'implementation shortfall in USD: what all trading cost, however much was traded',
+    says: 'implementation shortfall in USD: total cost, whatever the traded value',
   },
-  slippage_bps: { better: 'less', says: 'what was traded against the price at arrival, bps' },
+  slippage_bps: { better: 'less', says: 'traded value against the arrival price, bps' },
   risk_bps: {
     better: 'less',
-    says: 'standard deviation of what the slices paid against arrival, weighted by size, bps',
+    says: 'standard deviation of slice prices against arrival, weighted by size, bps',
   },
-  tracking_error: { better: 'less', says: 'of the portfolio against its targets, a year; fraction' },
+  tracking_error: { better: 'less', says: 'of the portfolio against its targets, per year; fraction' },
   drawdown: { better: 'less', says: 'largest fall of the portfolio from a peak; fraction' },
   untraded: { better: 'less', says: 'slices that did not trade' },
   fills: { better: 'less', says: 'trades' },
@@ -23,7 +23,7 @@ export const sweepFigures = {
   fees_usd: { better: 'less', says: 'fees, USD' },
   gain_usd: {
     better: 'more',
-    says: 'value of the account at the end of the window less that at its beginning, USD',
+    says: 'value of the account at the end of the window minus that at its start, USD',
   },
   value_usd: { better: 'more', says: 'value of the account at the prices of the end of the window, USD' },
 } as const satisfies Readonly<Record<string, { readonly better: 'less' | 'more'; readonly says: string }>>;

@@ -61,7 +61,7 @@ const HELP = 'write 0.01..0.10/0.01, or 12,24,48, or random(58000..62000)';
 /** Reads `--vary` as often as it is given. @throws OperatorError `usage`. */
 export function readVaries(texts: readonly string[]): readonly Vary[] {
   if (texts.length === 0)
-    throw new OperatorError('usage', "nothing is varied: add --vary 'slices=12,24,48' for each field");
+    throw new OperatorError('usage', "no field varies: add --vary 'slices=12,24,48' for each field");
   if (texts.length > FIELDS_MAX)
     throw new OperatorError('usage', `--vary: at most ${FIELDS_MAX} fields, got ${texts.length}`);
   const varies = texts.map(readVary);
@@ -129,10 +129,10 @@ function readRange(written: string, how: Vary['how'], refuse: Refuse): Values {
   const [low, high] = [ratio(from ?? ''), ratio(to ?? '')];
   const by = step === undefined ? lastDigit(from ?? '', to ?? '') : ratio(step);
   if (!by.gt(0)) refuse(`the step of ${written} must be above zero`);
-  if (high.lt(low)) refuse(`the range ${written} ends below its beginning`);
+  if (high.lt(low)) refuse(`the range ${written} ends below its start`);
   const count = approximate(roundDown(fraction(subtract(high, low), by), 0)) + 1;
   const most = how === 'each' ? SETTINGS_MAX : RANGE_MAX;
-  if (count > most) refuse(`the range ${written} has more than ${most} values: take a larger step`);
+  if (count > most) refuse(`the range ${written} has more than ${most} values: use a larger step`);
   return { count, at: (index) => text(add(low, scale(by, ratioOf(index)))) };
 }
 
@@ -151,13 +151,13 @@ function lastDigit(...written: readonly string[]): Ratio {
 export function settingsOf(varies: readonly Vary[], { samples, seed }: Sampling): Settings {
   const isRandom = varies.some(({ how }) => how === 'random');
   if (isRandom && samples === undefined)
-    throw new OperatorError('usage', 'a field is random: say with --samples N how often it is drawn');
+    throw new OperatorError('usage', 'a field is random: add --samples N, the number of draws');
   const product = varies.reduce((all, { how, values }) => (how === 'each' ? all * values.count : all), 1);
   const wanted = samples === undefined ? product : isRandom ? product * samples : samples;
   if (wanted > SETTINGS_MAX)
     throw new OperatorError(
       'usage',
-      `these are ${wanted} settings, at most ${SETTINGS_MAX} are run: take larger steps, or a random sample with --samples`,
+      `${wanted} settings exceed the limit of ${SETTINGS_MAX}: use larger steps, or a random sample with --samples`,
     );
   if (samples === undefined) return { settings: productOf(varies), repeated: 0 };
   return isRandom ? drawn(varies, samples, seed) : chosen(varies, { samples, seed, product });
@@ -224,7 +224,7 @@ export function withValue(document: unknown, path: readonly string[], value: unk
     return list.with(index, withValue(list[index], rest, value));
   }
   if (document !== undefined && (typeof document !== 'object' || document === null))
-    refuse('what stands there is one value, and has no settings of its own');
+    refuse('it is a single value without settings of its own');
   const group: object = document ?? {};
   const inside: unknown = Object.hasOwn(group, name) ? Reflect.get(group, name) : undefined;
   return { ...group, [name]: withValue(inside, rest, value) };

@@ -49,7 +49,7 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
  * The tape in an Arrow file that `tapeToArrow` made. Its columns are views of `bytes`: these must not change. `undefined` when it is an
  * Arrow file of somebody else.
  *
- * @throws OperatorError (`data`) when the file is damaged: cut off, or its columns do not fit their checksums.
+ * @throws OperatorError (`data`) when the file is damaged: cut off, or its columns do not match their checksums.
  */
 export function tapeFromArrow(
   bytes: Uint8Array,
@@ -63,12 +63,12 @@ export function tapeFromArrow(
     table = arrowTable(bytes);
   } catch (cause) {
     // What the library stumbles over says nothing to an operator.
-    return damaged('it is cut off, or no Arrow file', cause);
+    return damaged('it is truncated, or not an Arrow file', cause);
   }
   const notes = table.schema.metadata ?? new Map<string, string>();
   if (notes.get(MARK) === undefined) return undefined;
   if (notes.get(MARK) !== VERSION)
-    return damaged(`of version ${notes.get(MARK) ?? ''}, this program reads ${VERSION}`);
+    return damaged(`it has version ${notes.get(MARK) ?? ''}, this program reads ${VERSION}`);
   const rows = table.numRows;
   const column = (of: ColumnName): Float64Array => {
     const values: unknown = table.getChild(IN_FILE[of]).toArray();
@@ -88,7 +88,7 @@ export function tapeFromArrow(
     volume: column('volume'),
     hash: notes.get('hash') ?? '',
   };
-  if (checksumsOf(tape) !== notes.get('crc32')) return damaged('its columns do not fit their checksums');
+  if (checksumsOf(tape) !== notes.get('crc32')) return damaged('its columns do not match their checksums');
   return { tape, notes };
 }
 

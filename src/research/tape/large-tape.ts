@@ -242,7 +242,7 @@ class LargeColumns {
       const next = isRemoved(path) ? 'it was removed: run the command again' : 'remove the file';
       throw new OperatorError(
         'data',
-        `${path}: damaged tape: its column ${name} does not fit its checksums; ${next}, and it is made anew`,
+        `${path}: damaged tape: its column ${name} does not match its checksums; ${next}, and it is rebuilt`,
       );
     }
     return values;

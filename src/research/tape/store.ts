@@ -58,7 +58,7 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
   const own = isTapeAlone ? tapeIn(only) : undefined;
   if (own !== undefined) {
     if (options.pair !== undefined && options.pair !== own.tape.pair)
-      throw new OperatorError('usage', `${only.name} is of ${own.tape.pair}, not of ${options.pair}`);
+      throw new OperatorError('usage', `${only.name} holds ${own.tape.pair}, not ${options.pair}`);
     return { ...own, origin: 'tape', file: resolve(options.cwd, only.name), said: undefined };
   }
   if (cacheFolder === undefined) {
@@ -135,7 +135,7 @@ async function throughCache(
   try {
     const found = keptTape(file);
     if (found !== undefined) return { ...found, origin: 'cached', file, said };
-    said = `${file} is no tape: made anew`;
+    said = `${file} is not a tape: rebuilding it`;
   } catch (cause) {
     // No file is the usual case. A damaged one is made anew, which costs a second and no answer.
     if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
@@ -236,7 +236,7 @@ function withReport(
 ): ReadTape {
   const report = parsed(notes.get(REPORT) ?? '');
   if (!isReportOf(tape, report))
-    throw new OperatorError('data', `${name}: damaged tape: it does not fit the report of its import`);
+    throw new OperatorError('data', `${name}: damaged tape: it does not match the report of its import`);
   return { tape, report };
 }
 
@@ -274,7 +274,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder: name the files in it',
   EACCES: 'this user may not read it',
-  ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB: bring it in parts',
+  ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB: split it',
 };
 
 function whyUnreadable(cause: unknown): string {

@@ -89,7 +89,7 @@ function timeFault(at: number, before: number, barMs: number): string | undefine
     return `its time ${at} is not Unix milliseconds of the years 1970 to 9999: is it in another unit?`;
   if (at < before || (at === before && barMs > 0))
     return `its time ${isoOf(instant(at))} is not after that of the row before`;
-  return at < before + barMs ? `begins before the bar before it, of ${barMs} ms, has ended` : undefined;
+  return at < before + barMs ? `starts before the previous bar, of ${barMs} ms, has ended` : undefined;
 }
 
 /** Why the prices or the volume of a row cannot be; `undefined` when they can. */

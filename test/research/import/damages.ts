@@ -41,7 +41,7 @@ const width = ({ rows }: Sheet): number => rows[0]?.length ?? 0;
 export const damages: Readonly<Record<string, Damage>> = {
   'a cell is missing': {
     make: (sheet) => withCells(sheet, (cells) => cells.slice(0, -1)),
-    says: (sheet) => at(sheet, `${width(sheet) - 1} cells, and each row has ${width(sheet)}`),
+    says: (sheet) => at(sheet, `${width(sheet) - 1} cells instead of ${width(sheet)}`),
   },
   'there is a cell more': {
     make: (sheet) => withCells(sheet, (cells) => [...cells, '1']),
@@ -74,7 +74,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   },
   'a price is NaN': price('NaN', '(?:expected a price, got "NaN"|1 of its four prices are empty)'),
   'a price was left out': price('', '(?:expected a price, got ""|1 of its four prices are empty)'),
-  'a price lost its digits in a spreadsheet': price('6.7E+04', String.raw`the price 6\.7E\+04 has lost its last digits`),
+  'a price lost its digits in a spreadsheet': price('6.7E+04', String.raw`the price 6\.7E\+04 has lost digits`),
   'a price has marks for thousands': price('"1,234.5"', 'expected a plain number, date or name, got "1,234.5"'),
   'a high is below its low': {
     applies: ({ at: { high }, prices }) => high !== undefined && prices === undefined,
@@ -98,12 +98,12 @@ export const damages: Readonly<Record<string, Damage>> = {
   'its times went through a spreadsheet': {
     applies: ({ timeIs }) => timeIs === 'unix',
     make: (sheet) => everyRow(sheet, (cells) => cells.with(sheet.at.time, Number(cells[sheet.at.time]).toExponential(5).replace('e+', 'E+')).join(',')),
-    says: () => /expected a time, got "\d\.\d+E\+|its times read "\d\.\d+E\+|no known layout: it begins "\d\.\d+E\+/u,
+    says: () => /expected a time, got "\d\.\d+E\+|its times, such as "\d\.\d+E\+|no known layout: it begins "\d\.\d+E\+/u,
   },
   'its dates are day first': {
     applies: ({ rows, at: { time } }) => /^\d{4}-/u.test(rows[0]?.[time] ?? ''),
     make: (sheet) => everyRow(sheet, (cells) => cells.with(sheet.at.time, (cells[sheet.at.time] ?? '').replace(/^(\d+)-(\d+)-(\d+)/u, '$3/$2/$1')).join(',')),
-    says: () => /expected a time, got "\d\d\/|its times read "\d\d\/|its dates read "\d\d\//u,
+    says: () => /expected a time, got "\d\d\/|its times, such as "\d\d\/|its dates read "\d\d\//u,
   },
   'the column of closes was left out': {
     make: (sheet) => joined(sheet, sheet.lines.map((line, n) => (n < sheet.head - 1 ? line : line.split(',').toSpliced(sheet.at.close, 1).join(',')))),
@@ -124,7 +124,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   },
   'an empty line stands amid the rows': {
     make: (sheet) => before(sheet, ''),
-    says: (sheet) => at(sheet, 'an empty line amid the rows'),
+    says: (sheet) => at(sheet, 'an empty line between rows'),
   },
   'a page of a server follows it': {
     make: (sheet) => joined(sheet, [...sheet.lines, '<html><body>504 Gateway Time-out</body></html>']),
@@ -136,7 +136,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   },
   'its end is bytes of zero': {
     make: (sheet) => `${joined(sheet, sheet.lines.slice(0, lineOf(sheet)))}${'\0'.repeat(64)}`,
-    says: (sheet) => new RegExp(`:${lineOf(sheet) + 1}: holds bytes of zero|is binary`, 'u'),
+    says: (sheet) => new RegExp(`:${lineOf(sheet) + 1}: contains zero bytes|is binary`, 'u'),
   },
   'it is UTF-16': {
     make: (sheet) => Buffer.from(`\uFEFF${joined(sheet, sheet.lines)}`, 'utf16le'),

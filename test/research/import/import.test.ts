@@ -13,7 +13,7 @@ describe('an import', () => {
 
   it('turns round what is newest first, also trades of one instant, and says so', async () => {
     const { report } = await read(bars(bar(3), bar(2), bar(1)));
-    expect([report.first, report.notes]).toEqual([60_000, ['x.csv: newest first: turned round']]);
+    expect([report.first, report.notes]).toEqual([60_000, ['x.csv: newest first: reversed']]);
     const { tape } = await read(
       'timestamp_ms,price,quantity,side\n9,4,1,buy\n5,3,1,buy\n5,2,1,buy\n1,1,1,buy\n',
     );
@@ -42,9 +42,7 @@ describe('an import', () => {
     ],
     ['no time of day', `${DAMAGED.replace('time,', '')}\n1.63875E+12,06-12-21,BTC/USDT,1,1,1,1,1,1,1\n`],
   ])('refuses a file that went through a spreadsheet with %s', async (_, text) => {
-    expect(await refusal(text)).toContain(
-      'do not tell each time for sure: take the file as it was published',
-    );
+    expect(await refusal(text)).toContain('are ambiguous: use the file as published');
   });
 
   it('tells day from month by what is left of unix', async () => {
@@ -68,7 +66,7 @@ describe('an import', () => {
   it('refuses two bars of one time that differ, or keeps the one that is asked for', async () => {
     const text = bars(bar(1), bar(2), bar(2, '2,9,1,2.5,7'), bar(3));
     expect(await refusal(text)).toBe(
-      'x.csv:4: its time 1970-01-01T00:02:00.000Z stands at x.csv:3 with other figures: mend the file, or say --keep first or --keep last',
+      'x.csv:4: its time 1970-01-01T00:02:00.000Z stands at x.csv:3 with other figures: correct the file, or add --keep first or --keep last',
     );
     expect([...(await read(text, { keep: 'first' })).tape.high]).toEqual([3, 3, 3]);
     const { tape, report } = await read(text, { keep: 'last' });
@@ -80,7 +78,7 @@ describe('an import', () => {
     expect(report).toMatchObject({ offGrid: 1, gaps: { missing: 1 } });
     const many = Array.from({ length: 200 }, (_, n) => bar(n + 1));
     expect(await refusal(bars(...many, bar(200.5)))).toBe(
-      'x.csv:202: begins before the bar before it, of 60000 ms, has ended',
+      'x.csv:202: starts before the previous bar, of 60000 ms, has ended',
     );
   });
 
@@ -108,16 +106,16 @@ describe('an import', () => {
     'a price below zero': [bars(bar(1), bar(2, '2,3,-1,2.5,7')), 'x.csv:3: expected a price, got "-1"'],
     'an empty price': [bars(bar(1), bar(2, '2,3,,2.5,7')), 'x.csv:3: expected a price, got ""'],
     'a price that is not a number': [bars(bar(1), bar(2, '2,NaN,1,2.5,7')), 'x.csv:3: expected a price, got "NaN"'],
-    'a cell more': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells, and each row has 6'],
-    'a line of quotes alone': [bars(bar(1), '""', bar(2)), 'x.csv:3: an empty line amid the rows'],
-    'an empty line amid the rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line amid the rows'],
+    'a cell more': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells instead of 6'],
+    'a line of quotes alone': [bars(bar(1), '""', bar(2)), 'x.csv:3: an empty line between rows'],
+    'an empty line amid the rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line between rows'],
     'a decimal comma': [bars(bar(1), '120000,"2,5",3,1,2.5,7'), 'x.csv:3: expected a plain number, date or name, got "2,5"'],
     'an open quote': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: a quote that does not enclose a whole cell'],
-    'seconds under a header of milliseconds': [bars('1700000000,1,1,1,1,1'), 'looks like seconds: correct it, or say --unit s'],
+    'seconds under a header of milliseconds': [bars('1700000000,1,1,1,1,1'), 'looks like seconds: correct it, or add --unit s'],
     'microseconds under a header of milliseconds': [bars('1700000000000000,1,1,1,1,1'), 'looks like microseconds'],
     'no rows': [bars(), 'x.csv: no rows with prices'],
     'nothing': ['', 'x.csv: it is empty'],
-    'one bar alone': [bars(bar(1)), 'x.csv:2: one bar does not tell how long it is: say --bar'],
+    'one bar alone': [bars(bar(1)), 'x.csv:2: the length of a single bar is unknown: add --bar'],
     'something else': ['hello\nworld\n', 'x.csv: no known layout: it begins "hello"'],
     'a table of daily closes': ['date,us_close\n2020-01-01,1\n', 'no known layout'],
     'UTF-16': ['\uFFFDx'.replace('\uFFFD', '\u00FF\u00FE'), 'x.csv: no known layout'],
@@ -146,7 +144,7 @@ describe('an import', () => {
 
   it('needs a pair, and refuses files of several', async () => {
     await expect(importTape([{ name: 'x.csv', bytes: Buffer.from(bars(bar(1), bar(2))) }])).rejects.toThrow(
-      'say --pair',
+      'add --pair',
     );
     const of = (symbol: string) => ({
       name: symbol,
@@ -189,7 +187,7 @@ describe('an import', () => {
     ]);
     const barsOfMicros =
       'timestamp,open,high,low,close\n1700000000000001,1,1,1,1\n1700000060000001,1,1,1,1\n';
-    expect(await refusal(barsOfMicros)).toContain('x.csv:2: a bar begins at a whole millisecond');
+    expect(await refusal(barsOfMicros)).toContain('x.csv:2: a bar must start at a whole millisecond');
   });
 
   it('makes the middle of LEAN quotes exact', async () => {
@@ -233,7 +231,7 @@ describe('an import', () => {
   it('says that a plain file may be cut off where its last line has no end, and not of what has a checksum', async () => {
     const cut = bars(bar(1), bar(2)).trimEnd();
     const said = [
-      'x.csv: its last line, 3, has no end: if the file was cut off there, its last figure is short',
+      'x.csv: its last line, 3, is not terminated: if the file was cut there, its last figure is incomplete',
     ];
     expect((await read(cut)).report.notes).toEqual(said);
     expect((await read(bars(bar(1), bar(2)))).report.notes).toEqual([]);
@@ -253,16 +251,14 @@ describe('an import', () => {
     const short = (row: string): string => row.slice(0, row.lastIndexOf(','));
     for (const line of [2, 20_000, 60_000, 120_000, 120_001]) {
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      expect(await damaged(line, short)).toBe(
-        `x.csv:${line}: 5 cells, and each row has 6: is the file whole?`,
-      );
+      expect(await damaged(line, short)).toBe(`x.csv:${line}: 5 cells instead of 6: is the file complete?`);
       // oxlint-disable-next-line no-await-in-loop -- one after another
       expect(await damaged(line, (row) => `${row},1`)).toContain(`x.csv:${line}: more than 6 cells`);
       // oxlint-disable-next-line no-await-in-loop -- one after another
       expect(await damaged(line, () => '504')).toContain(`x.csv:${line}: 1 cells`);
     }
     expect(await damaged(100_000, (row) => `"${row}`)).toContain('x.csv:100000: a quote that does not');
-    expect(await damaged(100_000, (row) => `\n${row}`)).toBe('x.csv:100000: an empty line amid the rows');
+    expect(await damaged(100_000, (row) => `\n${row}`)).toBe('x.csv:100000: an empty line between rows');
     expect(
       await refusal(
         bars(...rows)
@@ -276,21 +272,21 @@ describe('an import', () => {
   it('refuses zeros that a power cut left, with their line, wherever they stand', async () => {
     const rows = Array.from({ length: 200 }, (_, n) => bar(n + 1));
     expect(await refusal(bars(...rows).replace(/,7\n$/u, ',7\0\0\0'))).toBe(
-      'x.csv:201: holds bytes of zero: is the file whole?',
+      'x.csv:201: contains zero bytes: is the file complete?',
     );
   });
 
   it('says that a file names another pair than it was told', async () => {
     const trades = 'timestamp,symbol,price,amount\n1700000000000,BTC-USDT,1,1\n';
     expect((await read(trades, { pair: 'btcusd' })).report.notes).toEqual([
-      'x.csv: it says btcusdt: taken as btcusd, as it was told',
+      'x.csv: it names btcusdt: read as btcusd, as given',
     ]);
     expect((await read(trades, { pair: 'btcusdt' })).report.notes).toEqual([]);
   });
 
   it('refuses prices that a spreadsheet cut short, and takes those that a program wrote', async () => {
     expect(await refusal(bars(bar(1), bar(2, '2,6.73E+04,1,2.5,7')))).toBe(
-      'x.csv:3: the price 6.73E+04 has lost its last digits, as in a spreadsheet',
+      'x.csv:3: the price 6.73E+04 has lost digits, as in a spreadsheet',
     );
     const { tape } = await read(
       bars(bar(1, '2e-05,3e-05,1E-05,2.5e-05,7'), bar(2, '2,6.734512E+04,1,2.5,1e3')),
@@ -311,17 +307,17 @@ describe('an import', () => {
       'x https://www.CryptoDataDownload.com\ndate,symbol,open,high,low\n2018-12-31,BTCUSD,1,1,1\n',
       'x.csv: its header, line 2, names no close',
     ],
-    ['time,open,high,low\n1700000000,1,1,1\n', 'the header in line 1 names no close. Known are'],
+    ['time,open,high,low\n1700000000,1,1,1\n', 'the header in line 1 names no close. Known formats are'],
     [
       'made by me\nbegin,open,high,low,close\n1700000000,1,1,1,1\n',
-      'the header in line 2 names no time that is known',
+      'the header in line 2 has no known time column',
     ],
   ])('names the column that is missing', async (text, said) => {
     expect(await refusal(text)).toContain(said);
   });
 
   it('says of a header without rows that there are none', async () => {
-    expect(await refusal('timestamp_ms,open,high,low,close\n')).toBe('x.csv: it has a header, and no rows');
+    expect(await refusal('timestamp_ms,open,high,low,close\n')).toBe('x.csv: it has a header but no rows');
   });
 
   it('takes no close time for a volume', async () => {
@@ -348,11 +344,9 @@ describe('an import', () => {
       'time,open,high,low,close,bid,ask,funding_rate\n1700000000,2,3,1,2,2,2,0\n1700000060,2,3,1,2,2,2,0\n',
     );
     expect(report.rows).toBe(2);
-    expect(await refusal('time,bid,ask,price\n1700000000,2,3,1\n')).toContain(
-      'its column bid makes it quotes',
-    );
+    expect(await refusal('time,bid,ask,price\n1700000000,2,3,1\n')).toContain('its column bid means quotes');
     expect(await refusal('funding_time_ms,funding_rate\n1700000000000,0.0001\n')).toContain(
-      'its column fundingrate makes it',
+      'its column fundingrate means',
     );
   });
 

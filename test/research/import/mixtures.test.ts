@@ -48,7 +48,7 @@ describe('volumes', () => {
 
   it('are none where the quote currency alone has one', async () => {
     const { report } = await read(cdd('Volume USD', '4800'));
-    expect([report.withoutVolume, report.notes[0]]).toEqual([2, 'x.csv: no volume: the one it has is of the quote currency']); // prettier-ignore
+    expect([report.withoutVolume, report.notes[0]]).toEqual([2, 'x.csv: no volume: the file has only quote volume']); // prettier-ignore
   });
 
   it('are told by the pair where no symbol does', async () => {
@@ -62,7 +62,7 @@ describe('volumes', () => {
       Array.from({ length: 3 }, (_, n) => `${T + 60 * n}000,30000,30001,29999,30000,${volume},${T + 60 * n + 59}999,${money},3,4,5,0\n`).join(''); // prettier-ignore
     expect((await read(klines(6_000, 20))).report).toMatchObject({
       withoutVolume: 3,
-      notes: ['x.csv: no volume: it is of contracts, not of the base currency'],
+      notes: ['x.csv: no volume: it counts contracts, not base currency'],
     });
     expect([...(await read(klines(20, 600_000))).tape.volume]).toEqual([20, 20, 20]);
   });
@@ -105,7 +105,7 @@ describe('times', () => {
 
   it.each(['2021010100', '202101010000'])('are refused where they may be a calendar: %s', async (time) => {
     expect(await refusal(rows([time]))).toBe(
-      `x.csv: its times read "${time}": neither Unix time nor ISO 8601`,
+      `x.csv: its times, such as "${time}", are neither Unix time nor ISO 8601`,
     );
     expect((await read(rows([time]), { unit: 'ms', barMs: 1 })).report.first).toBe(Number(time));
   });

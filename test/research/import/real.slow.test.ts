@@ -132,7 +132,7 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
   it.runIf(hasData)('that a spreadsheet damaged is repaired, and says how', async () => {
     const file = 'originals/cryptodatadownload_spreadsheet-damaged_Binance_SOLUSDT_1h.csv.gz';
     const { report } = await read(file);
-    expect(report.notes.join('\n')).toContain('it went through a spreadsheet (its unix column has become 1.63875E+12): times are from its date and time columns, day first'); // prettier-ignore
+    expect(report.notes.join('\n')).toContain('it went through a spreadsheet (a spreadsheet changed its unix column to 1.63875E+12): times come from its date and time columns, day first'); // prettier-ignore
   });
 
   it.runIf(hasData)('of quotes, books or funding is refused in words', async () => {
@@ -142,13 +142,13 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
       'originals/tardis_huobi-dm-swap_quotes_BTC-USD.csv',
       'ticks/binance-spot_BTCUSDT_bbo_2024-08-08T2354.csv.gz',
     ])
-      await expect(read(file)).rejects.toThrow('makes it quotes, an order book or funding');
+      await expect(read(file)).rejects.toThrow('means quotes, an order book or funding');
     for (const file of [
       'funding/binance-usdm_BTCUSDT_funding_8h_2022_2023.csv.gz',
       'funding/BTC_funding_daily_mean_2019_2023.csv.gz',
     ])
       await expect(read(file)).rejects.toThrow(
-        /its column funding\w+ makes it quotes, an order book or funding/u,
+        /its column funding\w+ means quotes, an order book or funding/u,
       );
     for (const file of [
       'originals/hftbacktest_binance-spot_btcusdt_20240808.gz',

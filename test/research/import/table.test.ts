@@ -113,7 +113,7 @@ describe('a Parquet or Arrow table', () => {
     // Three rows in the footer become two.
     miscounted[miscounted.lastIndexOf(Buffer.of(0x16, 6, 0x19)) + 1] = 4;
     expect(await refusal(miscounted, {}, 'x.parquet')).toBe(
-      'x.parquet: not a Parquet file that can be read: its parts do not have the 2 rows that it counts',
+      'x.parquet: not a Parquet file that can be read: its parts do not contain the 2 rows that it states',
     );
     const arrowFile = arrow(columnFromArray(times, timestamp(2)));
     expect(await refusal(arrowFile.subarray(0, 200), {}, 'x.feather')).toMatch(

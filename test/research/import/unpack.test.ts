@@ -21,14 +21,14 @@ describe('a zip file', () => {
     expect(await refusal(packed, {}, 'x.zip')).toBe('x.zip/y.csv:3: expected a price, got "x"');
   });
 
-  it('is refused when it is cut off, empty or its checksum does not fit', async () => {
+  it('is refused when it is cut off, empty or its checksum does not match', async () => {
     const whole = zip(entry('x.csv', text));
     expect(await refusal(whole.subarray(0, -30), {}, 'x.zip')).toContain(
       'x.zip: damaged zip file: its directory is missing',
     );
     expect(await refusal(zip(), {}, 'x.zip')).toContain('x.zip: the zip file is empty');
     expect(await refusal(zip(entry('x.csv', text, { crc: 1 })), {}, 'x.zip')).toBe(
-      'x.zip/x.csv: damaged zip file: its checksum does not fit',
+      'x.zip/x.csv: damaged zip file: its checksum does not match',
     );
     const locked = Buffer.from(whole);
     const directory = locked.indexOf(Buffer.of(0x50, 0x4b, 1, 2));
@@ -41,7 +41,7 @@ describe('a zip file', () => {
 
   it('is told to be packed twice where it holds a gzip file', async () => {
     expect(await refusal(zip(entry('x.csv.gz', gzipSync(text))), {}, 'x.zip')).toBe(
-      'x.zip: is packed twice: unpack it once',
+      'x.zip: the file is compressed twice: decompress it once',
     );
   });
 
@@ -53,11 +53,11 @@ describe('a zip file', () => {
     );
     const nameless = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
     nameless[nameless.lastIndexOf(Buffer.of(0x50, 0x4b, 1, 2)) + 28] = 0;
-    expect(await refusal(nameless, {}, 'x.zip')).toContain('its name in the directory is another');
+    expect(await refusal(nameless, {}, 'x.zip')).toContain('its name differs from its name in the directory');
     const renamed = zip(entry('20180404_btcusd_minute_trade.csv', '0,2,3,1,2,1\n60000,2,3,1,2,1\n'));
     renamed[renamed.lastIndexOf('20180404') + 7] = 53;
     expect(await refusal(renamed, {}, 'x.zip')).toBe(
-      'x.zip/20180405_btcusd_minute_trade.csv: damaged zip file: its name in the directory is another than its own',
+      'x.zip/20180405_btcusd_minute_trade.csv: damaged zip file: its name differs from its name in the directory',
     );
   });
 });
