@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 const installed = join(folder, 'node_modules/tranche');
 const PROGRAM = join(installed, 'bin/tranche.js');
 const CHECKOUT = join(root, 'bin/tranche.js');
-const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
+const env = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
 
 const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, strategies: 'twap.yaml' });
 const TWAP = `

@@ -22,7 +22,8 @@ export async function startTranche(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...process.env, ...env } });
+  // Not the variables of whoever measures: live mode refuses some of them.
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], ...env } });
   process.on('exit', () => child.kill()); // a bench that fails leaves nothing behind
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {

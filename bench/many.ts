@@ -22,7 +22,7 @@ const SETTLE_MS = 30_000;
 const IDLE_MS = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
-const env = { NODE_COMPILE_CACHE: join(folder, 'cache') };
+const env = { XDG_CACHE_HOME: join(folder, 'cache') };
 
 /** Processor time of a process so far, ms, from `/proc`: a hundredth of a second at a time. Linux only. */
 function processorMs(pid: number): number {

@@ -21,7 +21,7 @@ const IDLE_MS = 20_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 // Its own cache of compiled code: the first start fills it, as the first start after an installation does.
-const env = { NODE_COMPILE_CACHE: join(folder, 'cache') };
+const env = { XDG_CACHE_HOME: join(folder, 'cache') };
 
 function bareNode(): number {
   const begun = performance.now();

@@ -323,11 +323,11 @@ describe('the token', () => {
   });
 
   it('does not come from a folder, an absent, an empty or a long-winded file', () => {
-    expect(refused('token_file: .')).toContain('is not a regular file');
+    expect(refused('token_file: .')).toContain('it is a folder');
     expect(refused('token_file: ./nothing')).toContain('there is no such file');
     expect(refused(tokenFile('\n', 0o600))).toContain('not a valid token');
     expect(refused(tokenFile('a token\nand more\n', 0o600))).toContain('not a valid token');
-    expect(refused(tokenFile('x'.repeat(70_000), 0o600))).toContain('too large');
+    expect(refused(tokenFile('x'.repeat(70_000), 0o600))).toContain('at most 65536 are read');
   });
 
   it('may be written out for a venue on this machine only', () => {

@@ -31,7 +31,7 @@ const simulatorEdge = [
 export const rooms: Readonly<Record<string, Room>> = {
   // Chooses and wires; alone knows the mode and the command line.
   app: {
-    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'planning', 'engine', 'strategy', 'wire', 'core'],
+    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'planning', 'engine', 'strategy', 'wire', 'core', 'files'],
     packages: '*',
   },
   // The face of the daemon: metrics, health, log.
@@ -44,7 +44,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
   research: {
-    parts: ['core', 'engine', 'strategy', 'simulator'],
+    parts: ['core', 'engine', 'strategy', 'simulator', 'files'],
     packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, udsv: ['import/delimited.ts'], hyparquet: ['import/table.ts'], '@uwdata/flechette': ['import/table.ts', 'tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'tape/known-file.ts', 'import/read.ts'] },
   },
   // The venue, simulated: a pure exchange and a server around it.
@@ -77,6 +77,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   strategy: { parts: ['core'], packages: { zod: anywhere, croner: ['calendar/schedule.ts'] } },
   // The venue's interface as schemas; client and simulator share it.
   wire: { parts: ['core'], packages: { zod: anywhere } },
+  // The one way to read a file that somebody configured, and who may change it.
+  files: { parts: [], packages: { 'node:fs': anywhere, 'node:path': anywhere } },
   // Words and rules; no I/O, clock, randomness or rxjs.
   core: { parts: [], packages: { 'node:crypto': ['ids.ts'], 'decimal.js': ['money.ts'] } },
 }; // prettier-ignore

@@ -90,7 +90,7 @@ const lineOf = (args: readonly string[]): readonly string[] =>
 
 async function backtest(args: readonly string[], program?: string): Promise<Ran> {
   const line = lineOf(args);
-  const env = { NODE_COMPILE_CACHE: cache };
+  const env = { XDG_CACHE_HOME: cache };
   const ended = await finish(line, { cwd: folder, env, ...(program !== undefined && { program }) });
   const { code, stdout, stderr } = ended;
   // It says how it was started.

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
@@ -12,6 +11,7 @@ import { assess, plainAssessment, timesOf } from '../../report/figures/assessmen
 import type { Assessment, Peak } from '../../report/figures/assessment.ts';
 import type { configSchema } from '../config/config-schema.ts';
 import { loadConfig } from '../config/config.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { readFile } from '../config/files.ts';
 import { version } from '../version.ts';
 import type { CommandIo } from './io.ts';
@@ -83,10 +83,15 @@ const simulationSchema = z.record(
 );
 type Simulation = z.infer<typeof simulationSchema>;
 
+/** Of one result of a simulation. */
+const SIMULATION_BYTES_MAX = 16 * 1_048_576;
+
 function readSimulation(file: string, { cwd }: CommandIo): Simulation {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(resolve(cwd, file), 'utf8'));
+    value = JSON.parse(
+      readRegularFile(resolve(cwd, file), { maxBytes: SIMULATION_BYTES_MAX }).toString('utf8'),
+    );
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError('data', `--simulation ${file}: ${why}`);

@@ -9,6 +9,7 @@ import type { Daemon, ReadyFacts } from '../daemon/daemon.ts';
 import { noProgress, progressOn } from '../cli/progress.ts';
 import type { Progress, Screen } from '../cli/progress.ts';
 import type { Secret } from '../config/secret.ts';
+import { rightsProblems } from '../strategies/rights-problems.ts';
 import { loadAll } from '../strategies/strategies.ts';
 import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
@@ -56,7 +57,13 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config, hash, strategies } = loadAll(options.config, settings);
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
-  const notices = noticesOf(config);
+  const rights = rightsProblems(options.config, strategies, io.cwd);
+  if (config.mode === 'live' && rights.length > 0)
+    throw new OperatorError(
+      'config',
+      ['live mode refuses to start: others could change what the desk trades', ...rights].join('\n  '),
+    );
+  const notices = [...noticesOf(config), ...rights];
   io.forget(config.venue.token);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);
   const event = (body: object): void => {

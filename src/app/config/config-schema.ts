@@ -317,6 +317,19 @@ const operate = z.lazy(() =>
   ),
 );
 
+const strategyPaths = z.union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {
+  error: 'expected a folder, or a list of files',
+});
+const strategySettings = z.strictObject({
+  files: strategyPaths.describe('Folder of strategies, or a list of files; relative to this file'),
+  allow_modules: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether live mode runs strategies of kind module, whose code is yours: it runs with all rights of this program. Default: false',
+    ),
+});
+
 /** The whole file. */
 export const configSchema = z.strictObject({
   desk: z
@@ -387,10 +400,12 @@ export const configSchema = z.strictObject({
       'When a running desk reloads its strategies. on_request: on SIGHUP and tranche reload. on_change: also a second after a file in their folder changes. Default: on_request',
     ),
   strategies: z
-    .union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {
-      error: 'expected a folder, or a list of files',
+    .union([strategyPaths, strategySettings], {
+      error: 'expected a folder, a list of files, or files: and allow_modules:',
     })
-    .describe('Folder of strategies, or a list of files; relative to this file'),
+    .describe(
+      'Folder of strategies, or a list of files, relative to this file; or these as `files` with other settings',
+    ),
 });
 
 /** A file that fits the schema; settings still by their names in the file. */

@@ -110,6 +110,8 @@ export interface Config {
   readonly allowEnvironment: readonly string[];
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
+  /** Whether strategies may bring code of their own. Always outside of live mode. */
+  readonly areModulesAllowed: boolean;
   /** When they are read again while the desk runs. */
   readonly reload: 'on_request' | 'on_change';
 }
@@ -260,9 +262,13 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
     strategyFiles: context.strategyFiles,
+    areModulesAllowed: context.mode !== 'live' || areModulesAllowed(raw.strategies),
     reload: raw.reload,
   };
 }
+
+const areModulesAllowed = (strategies: RawConfig['strategies']): boolean =>
+  typeof strategies === 'object' && 'allow_modules' in strategies && strategies.allow_modules;
 
 const costModelOf = (raw: RawConfig['cost_model']): Config['costModel'] => ({
   halfSpreadBps: raw.half_spread_bps,

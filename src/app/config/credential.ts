@@ -1,7 +1,9 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { isatty } from 'node:tty';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { originOf } from '../../venue/origin.ts';
 import { whyUnreadable } from './files.ts';
 import { Secret } from './secret.ts';
@@ -97,31 +99,24 @@ const NOT_A_CREDENTIAL = {
 } as const;
 
 function readPrivate(path: string, forbidden: number): Read {
-  let handle: number | undefined;
+  // Windows has neither owner nor mode: there the rights of the folder decide.
+  const refuse = ({ uid, mode }: Stats): string | undefined => {
+    if (process.getuid === undefined) return undefined;
+    if (uid !== 0 && uid !== process.getuid())
+      return 'it belongs to another user, who could change it: change its owner with "chown"';
+    return (mode & forbidden) === 0
+      ? undefined
+      : `others on this machine can read or change it: run "chmod 600 ${path}"`;
+  };
   try {
-    // The facts are those of what was opened, whatever comes to stand under its name meanwhile.
-    handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    const facts = fstatSync(handle);
-    if (!facts.isFile()) return { problem: `${path} is not a regular file` };
-    if (facts.size > TOKEN_BYTES_MAX) return { problem: `${path} is too large for a token file` };
-    // Windows has neither: there the folder's rights decide.
-    if (process.getuid !== undefined) {
-      if (facts.uid !== 0 && facts.uid !== process.getuid())
-        return {
-          problem: `${path} belongs to another user, who could change it: change its owner with "chown"`,
-        };
-      if ((facts.mode & forbidden) !== 0)
-        return { problem: `others on this machine can read or change ${path}: run "chmod 600 ${path}"` };
-    }
-    return { text: readFileSync(handle, 'utf8').trim() };
+    const bytes = readRegularFile(path, { maxBytes: TOKEN_BYTES_MAX, isLinkRefused: true, refuse });
+    return { text: bytes.toString('utf8').trim() };
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ELOOP')
       return {
         problem: `${path} is a symbolic link, which others could redirect: name the file itself`,
       };
     return { problem: `${path} cannot be read: ${whyUnreadable(cause)}` };
-  } finally {
-    if (handle !== undefined) closeSync(handle);
   }
 }
 

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
+import { readRegularFile } from '../../files/regular-file.ts';
 import type { FileProblem } from './problems.ts';
-import { readYaml } from './yaml.ts';
+import { YAML_BYTES_MAX, readYaml } from './yaml.ts';
 import type { Environment, YamlDocument, YamlFile } from './yaml.ts';
 
 export interface ReadOptions {
@@ -14,7 +15,7 @@ export interface ReadOptions {
 export function readFile(path: string, { cwd, env }: ReadOptions): YamlFile {
   const shown = shownPath(path, cwd);
   try {
-    return readYaml(readFileSync(path), shown, env);
+    return readYaml(readRegularFile(path, { maxBytes: YAML_BYTES_MAX }), shown, env);
   } catch (cause) {
     return {
       documents: [],
@@ -54,7 +55,8 @@ export function findStrategyFiles(
   document: YamlDocument,
   folder: string,
 ): { readonly files: readonly string[]; readonly problems: readonly FileProblem[] } {
-  const value = isRecord(document.value) ? document.value['strategies'] : undefined;
+  const named = isRecord(document.value) ? document.value['strategies'] : undefined;
+  const [value, at] = isRecord(named) ? [named['files'], ['strategies', 'files']] : [named, ['strategies']];
   const problems: FileProblem[] = [];
   if (Array.isArray(value)) {
     const files: string[] = [];
@@ -63,7 +65,7 @@ export function findStrategyFiles(
       const path = resolve(folder, file);
       const fault = fileFault(path);
       if (fault === undefined) files.push(path);
-      else problems.push(document.problem(['strategies', i], fault));
+      else problems.push(document.problem([...at, i], fault));
     }
     return { files: [...new Set(files)], problems };
   }
@@ -71,7 +73,7 @@ export function findStrategyFiles(
   const path = resolve(folder, value);
   const refuse = (message: string): ReturnType<typeof findStrategyFiles> => ({
     files: [],
-    problems: [document.problem(['strategies'], message)],
+    problems: [document.problem(at, message)],
   });
   try {
     if (statSync(path).isFile()) return { files: [path], problems };

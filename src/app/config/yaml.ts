@@ -27,7 +27,8 @@ export interface YamlFile {
 /** Gives the value of `${NAME}`; `undefined` when there is none. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const BYTES_MAX = 256 * 1024;
+/** Most bytes of a file that a person wrote. */
+export const YAML_BYTES_MAX = 256 * 1024;
 /** Longer lines were not written by a person, and are not shown. */
 const LINE_MAX = 2_000;
 const DEPTH_MAX = 32;
@@ -45,8 +46,8 @@ export function readYaml(bytes: Uint8Array, file: string, env: Environment): Yam
     documents: [],
     problems: [{ file, line: 1, column: 1, path: '', message, excerpt: '' }],
   });
-  if (bytes.length > BYTES_MAX) {
-    return whole(`the file has ${bytes.length} bytes; at most ${BYTES_MAX} are read: split it`);
+  if (bytes.length > YAML_BYTES_MAX) {
+    return whole(`the file has ${bytes.length} bytes; at most ${YAML_BYTES_MAX} are read: split it`);
   }
   let text: string;
   try {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
+import { readRegularFile } from '../../files/regular-file.ts';
 import * as sdk from '../../strategy/sdk.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import { barredName, barredSource, preludeFrom, pureDate, pureMath, pureTemporal } from './module-prelude.ts';
@@ -73,11 +74,8 @@ function isInside(path: string, folder: string): boolean {
 
 function readBytes(path: string, refuse: (why: string) => Error): Buffer {
   try {
-    const { size } = statSync(path);
-    if (size > BYTES_MAX) throw refuse(`has ${size} bytes; at most ${BYTES_MAX} are read`);
-    return readFileSync(path);
+    return readRegularFile(path, { maxBytes: BYTES_MAX });
   } catch (cause) {
-    if (cause instanceof Error && !('code' in cause)) throw cause;
     throw refuse(`cannot be read: ${whyUnreadable(cause)}; its path is relative to the folder of this file`);
   }
 }

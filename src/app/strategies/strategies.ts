@@ -154,6 +154,8 @@ function bind(
   if (!parsed.success) problems.push(...explain(parsed.error, kind.params, document, COMMON_KEYS));
   if (!head.success || !parsed.success) return { problems };
 
+  if (kind.withCode !== undefined && config?.areModulesAllowed === false)
+    return { problems: [document.problem(['kind'], MODULES_OFF)] };
   const coded = withCode(kind, params, document, cwd);
   if ('problem' in coded) return { problems: [document.problem(['module'], coded.problem)] };
   const bound = coded.kind.bind(params);
@@ -165,13 +167,20 @@ function bind(
   return { id, kind: kind.kind, enabled, hash: contentHash(content), document: content, bound, file, line };
 }
 
+const MODULES_OFF =
+  'live mode runs no module unless the config says so: review its code, then set strategies: { files: …, allow_modules: true }';
+
 /** A strategy as it was when its life began, from the document in the journal; `undefined` when this version cannot read it. */
 export function reviveStrategy(
   { strategy: id, hash, type, document }: BegunDocument,
-  kinds: ReadonlyMap<string, AnyStrategy> = registry,
+  {
+    kinds = registry,
+    areModulesAllowed = true,
+  }: { readonly kinds?: ReadonlyMap<string, AnyStrategy>; readonly areModulesAllowed?: boolean } = {},
 ): StrategySource | undefined {
   const kind = kinds.get(type);
   if (kind === undefined || !isRecord(document)) return undefined;
+  if (kind.withCode !== undefined && !areModulesAllowed) return undefined;
   const { source, ...params } = Object.fromEntries(
     Object.entries(document).filter(([key]) => !COMMON_KEYS.includes(key)),
   );

@@ -6,6 +6,7 @@ import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { rereadConfig } from '../config/config.ts';
 import type { Config, ConfigOptions } from '../config/config.ts';
 import { formatProblems } from '../config/problems.ts';
+import { rightsProblems } from './rights-problems.ts';
 import { readStrategies, reviveStrategy } from './strategies.ts';
 
 export interface StrategyFiles {
@@ -29,13 +30,15 @@ export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
     const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
     const all = [...again.problems, ...problems];
     if (all.length > 0) return { problems: formatProblems(all, { colour: false }).trimEnd() };
+    const [rights] = config.mode === 'live' ? rightsProblems(configFile, strategies, options.cwd) : [];
+    if (rights !== undefined) return { problems: rights };
     return {
       sources: strategies.filter(({ enabled }) => enabled).map(sourceOf),
       off: strategies.filter(({ enabled }) => !enabled).map(({ id }) => id),
       notes: again.hash === hash ? [] : [CONFIG_CHANGED],
     };
   },
-  revive: (begun) => reviveStrategy(begun),
+  revive: (begun) => reviveStrategy(begun, { areModulesAllowed: files.config.areModulesAllowed }),
   changed$: files.config.reload === 'on_change' ? folderChanges(files) : undefined,
 });
 

@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from './folder.ts';
 import { indexBytes, readIndex } from './index-file.ts';
 import { indexPrices } from './index.ts';
 import type { Closes, PriceIndex } from './index.ts';
+import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
+import { changeableByOthers } from '../../files/rights.ts';
 
 /** An index of fewer rows is built faster than a file is looked for and checked. */
 export const KEPT_ROWS_MIN = 100_000;
@@ -13,7 +15,7 @@ export const KEPT_ROWS_MIN = 100_000;
  * damaged is replaced, and a folder that cannot be written to costs the time to build it again: the answer is the same.
  */
 export function indexThrough(folder: string, tape: Closes, rowsMin = KEPT_ROWS_MIN): PriceIndex {
-  if (tape.rows < rowsMin) return indexPrices(tape);
+  if (tape.rows < rowsMin || changeableByOthers(folder) !== undefined) return indexPrices(tape);
   const file = join(folder, `${tape.hash.slice(0, 32)}-${tape.barMs}.index`);
   const kept = readKept(file, tape);
   if (kept !== undefined) return kept;
@@ -24,7 +26,7 @@ export function indexThrough(folder: string, tape: Closes, rowsMin = KEPT_ROWS_M
 
 function readKept(file: string, tape: Closes): PriceIndex | undefined {
   try {
-    return readIndex(readFileSync(file), tape);
+    return readIndex(readRegularFile(file, { maxBytes: DATA_BYTES_MAX }), tape);
   } catch {
     return undefined; // no file is the usual case
   }

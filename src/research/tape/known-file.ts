@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularFile } from '../../files/regular-file.ts';
 
 /** Hashing a smaller one takes less than looking its hash up. */
 export const KNOWN_BYTES_MIN = 2 ** 21;
@@ -45,7 +46,7 @@ function timeIn(folder: string): number | undefined {
 export function knownHash(folder: string, { path, stamp }: Sighting): string | undefined {
   try {
     const file = noteOf(folder, path);
-    const [seen, found] = readFileSync(file, 'utf8').split('\n');
+    const [seen, found] = readRegularFile(file, { maxBytes: NOTE_BYTES_MAX }).toString('utf8').split('\n');
     const source = statOf(path);
     if (seen !== stamp || source === undefined || stampOf(source) !== stamp) return undefined;
     const changedNs = source.mtimeNs > source.ctimeNs ? source.mtimeNs : source.ctimeNs;
@@ -80,6 +81,8 @@ export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha2
 }
 
 const COARSE_NS = 2_000_000_000n;
+/** Of a note with one hash. */
+const NOTE_BYTES_MAX = 4_096;
 
 /** `undefined` for what is not there or not to be looked at: whoever reads it says why. */
 function statOf(path: string): BigIntStats | undefined {

@@ -1,9 +1,10 @@
-import { closeSync, fstatSync, openSync, read, readSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, read, readSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../../core/errors.ts';
 import { notesIn } from './arrow-file.ts';
 import { columnNames } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';
+import { openRegularFile } from '../../files/regular-file.ts';
 
 /**
  * Large tapes that were kept: times and closes are read at once, other columns when they are used, whole or in blocks. A few orders
@@ -102,7 +103,7 @@ const bytesRead = async (file: number, into: Float64Array, position: number): Pr
   });
 
 function open(path: string): Opened | undefined {
-  const file = openSync(path, 'r');
+  const { file } = openRegularFile(path);
   let opened: Opened | undefined;
   try {
     opened = openedIn(file, path);

@@ -1,5 +1,5 @@
 import { hash as hashOf } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
@@ -9,6 +9,8 @@ import { READER_VERSION, tableKindOf } from '../import/kind.ts';
 import type { ImportOptions, ImportReport, SourceFile } from '../import/read.ts';
 import { keepHash, knownHash, sight } from './known-file.ts';
 import type { Tape } from './tape.ts';
+import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
+import { changeableByOthers } from '../../files/rights.ts';
 
 /** Tapes on disk: files of market history are read once, and then loaded from the folder of tapes. */
 
@@ -46,8 +48,10 @@ const REPORT = 'import_report';
  * @throws OperatorError (`data`, `usage`) that names the file, and the row that is wrong.
  */
 export async function openTape(files: readonly string[], options: OpenTape): Promise<OpenedTape> {
-  const cacheFolder =
-    options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
+  const named = options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
+  // What others could have put there is neither read nor kept.
+  const foreign = named === undefined ? undefined : changeableByOthers(named);
+  const cacheFolder = foreign === undefined ? named : undefined;
   const unread = cacheFolder === undefined ? undefined : knownTape(files, options, cacheFolder);
   if (unread !== undefined) return unread;
   const seen = files.map((name) => sight(resolve(options.cwd, name), madeFolder(cacheFolder)));
@@ -63,7 +67,8 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
   }
   if (cacheFolder === undefined) {
     const { tape, report } = await imported(sources, options);
-    return { tape, report, origin: 'not_cached', file: undefined, said: undefined };
+    const said = foreign === undefined ? undefined : `not kept: ${foreign}`;
+    return { tape, report, origin: 'not_cached', file: undefined, said };
   }
   const hashed = sources.map(({ name, bytes }) => ({ name, sha256: sha256Of(bytes) }));
   const opened = await throughCache(
@@ -92,7 +97,7 @@ function madeFolder(folder: string | undefined): string | undefined {
 /** Begins to read a large tape of the cache while the caller does something else: `openTape` goes on with it. */
 export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
   const { cwd, cacheFolder } = options;
-  if (cacheFolder === undefined) return;
+  if (cacheFolder === undefined || changeableByOthers(resolve(cwd, cacheFolder)) !== undefined) return;
   try {
     const file = knownFile(files, options, resolve(cwd, cacheFolder));
     if (file !== undefined) await readAhead(file);
@@ -216,7 +221,8 @@ export function writeTape(file: string, tape: Tape, report: ImportReport): void 
 /** The tape in a file of the cache: a large one in parts. */
 function keptTape(file: string): ReadTape | undefined {
   const large = openLarge(file);
-  return large === undefined ? tapeIn({ name: file, bytes: readFileSync(file) }) : withReport(large, file);
+  if (large !== undefined) return withReport(large, file);
+  return tapeIn({ name: file, bytes: readRegularFile(file, { maxBytes: DATA_BYTES_MAX }) });
 }
 
 interface ReadTape {
@@ -264,7 +270,7 @@ const isReportOf = ({ hash, rows, pair, barMs }: Tape, value: unknown): value is
 
 function readBytes(path: string, name: string): Uint8Array {
   try {
-    return readFileSync(path);
+    return readRegularFile(path, { maxBytes: DATA_BYTES_MAX });
   } catch (cause) {
     throw new OperatorError('data', `cannot read ${name}: ${whyUnreadable(cause)}`, cause);
   }
@@ -274,7 +280,6 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder: name the files in it',
   EACCES: 'this user may not read it',
-  ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB: split it',
 };
 
 function whyUnreadable(cause: unknown): string {

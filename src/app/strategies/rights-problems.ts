@@ -1,0 +1,25 @@
+import { dirname, resolve } from 'node:path';
+import { changeableByOthers, replaceableByOthers } from '../../files/rights.ts';
+import type { LoadedStrategy } from './strategies.ts';
+
+/**
+ * Where other users of this machine could change what the desk trades: the config, strategies and modules, and the folders that name
+ * them. One sentence each, with the way out. A folder of strategies must be the owner's alone, even where a sticky one keeps each
+ * file: a new file in it is a new strategy.
+ */
+export function rightsProblems(
+  configFile: string,
+  strategies: readonly Pick<LoadedStrategy, 'file' | 'document'>[],
+  cwd: string,
+): readonly string[] {
+  const files = strategies.flatMap(({ file, document }) => {
+    const path = resolve(cwd, file);
+    const { module } = document;
+    return typeof module === 'string' ? [path, resolve(dirname(path), module)] : [path];
+  });
+  const all = [
+    replaceableByOthers(resolve(cwd, configFile)),
+    ...new Set([...files, ...files.map((file) => dirname(file))].map(changeableByOthers)),
+  ];
+  return [...new Set(all.filter((problem) => problem !== undefined))];
+}

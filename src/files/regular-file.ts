@@ -1,0 +1,91 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+
+/** What a file must be like to be opened. */
+export interface OpenRules {
+  /** Whether a symbolic link to a file is refused: others could redirect it. */
+  readonly isLinkRefused?: boolean | undefined;
+  /** Why what was opened must not be used, by its owner and mode; `undefined` when it may. */
+  readonly refuse?: ((facts: Stats) => string | undefined) | undefined;
+}
+
+export interface ReadRules extends OpenRules {
+  /** Bytes. Nothing is read of a larger file. */
+  readonly maxBytes: number;
+}
+
+/** Most bytes of market data that are read from one file: 2 GiB. */
+export const DATA_BYTES_MAX = 2 ** 31;
+
+/** Why a file is not read, in words that follow "cannot be read: ". */
+export class FileRefusal extends Error {
+  override readonly name = 'FileRefusal';
+}
+
+/**
+ * Opens a regular file for reading, and gives its descriptor and its facts. Never waits for a writer or a device: a named pipe, a
+ * socket, a device or a folder is refused. The facts are those of what was opened, whatever takes its name meanwhile.
+ *
+ * @throws FileRefusal in words; the system's own error where there is no such file, or no right to read it.
+ */
+export function openRegularFile(
+  path: string,
+  { isLinkRefused = false, refuse }: OpenRules = {},
+): { readonly file: number; readonly facts: Stats } {
+  // Where a system has no such flag it is undefined, which `|` takes for none.
+  const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+  const file = opened(path, O_RDONLY | O_NONBLOCK | (isLinkRefused ? O_NOFOLLOW : 0));
+  try {
+    const facts = fstatSync(file);
+    const why = facts.isFile() ? refuse?.(facts) : kindOf(facts);
+    if (why !== undefined) throw new FileRefusal(why);
+    return { file, facts };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+/**
+ * The bytes of a regular file. The bound holds for what is read, too: some files of the system say that they are empty and have no
+ * end.
+ *
+ * @throws as `openRegularFile`.
+ */
+export function readRegularFile(path: string, { maxBytes, ...rules }: ReadRules): Buffer {
+  const { file, facts } = openRegularFile(path, rules);
+  try {
+    if (facts.size > maxBytes) throw tooLarge(facts.size, maxBytes);
+    const pieces: Buffer[] = [];
+    let size = 0;
+    for (;;) {
+      // One byte more than there should be: the read that finds it is also the one that finds the end.
+      const piece = Buffer.allocUnsafe(Math.max(facts.size - size + 1, 4_096));
+      const read = readSync(file, piece);
+      size += read;
+      if (size > maxBytes) throw tooLarge(size, maxBytes);
+      if (read === 0) break;
+      pieces.push(piece.subarray(0, read));
+    }
+    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function opened(path: string, flags: number): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    const isSocket = error instanceof Error && 'code' in error && error.code === 'ENXIO';
+    throw isSocket ? new FileRefusal('it is a socket, not a regular file') : error;
+  }
+}
+
+const tooLarge = (size: number, maxBytes: number): FileRefusal =>
+  new FileRefusal(`it has ${size} bytes or more; at most ${maxBytes} are read`);
+
+function kindOf(facts: Stats): string {
+  if (facts.isDirectory()) return 'it is a folder: name the files in it';
+  return `it is ${facts.isFIFO() ? 'a named pipe' : 'a device'}, not a regular file`;
+}

@@ -1,0 +1,167 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rightsProblems } from '../../src/app/strategies/rights-problems.ts';
+import { strategyFiles } from '../../src/app/strategies/strategy-files.ts';
+import { loadAll } from '../../src/app/strategies/strategies.ts';
+import { instant } from '../../src/core/time.ts';
+import type { StrategiesPort } from '../../src/engine/ports.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "1.5", currency: btc }
+duration: PT4H
+slices: 48
+`;
+const MODULE = `id: own
+kind: module
+module: ./own.ts
+pairs: [btcusd]
+total_quantity: { amount: "1", currency: btc }
+`;
+const KERNEL = `import { defineKernel, z } from 'tranche/strategy';
+export const kernel = defineKernel({
+  params: z.strictObject({}),
+  start: () => ({ state: {}, waits: [] }),
+  step: (state) => ({ state, finished: true }),
+});
+`;
+const LIVE = `mode: live
+venue: { base_url: "http://127.0.0.1:1", token_file: ./token }
+controls:
+  max_order_quantity: { btcusd: "1" }
+  max_order_notional: { amount: "1000", currency: usd }
+  max_day_notional: { amount: "1000", currency: usd }
+  collar_bps: 50
+  pairs: [btcusd]
+  sides: [buy]
+`;
+
+let folder = '';
+const put = (name: string, text: string, mode = 0o600): void => {
+  writeFileSync(join(folder, name), text);
+  chmodSync(join(folder, name), mode);
+};
+const options = (): { env: Record<string, string>; cwd: string; now: ReturnType<typeof instant> } => ({
+  env: {},
+  cwd: folder,
+  now: instant(Date.UTC(2026, 11, 1)),
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-strange-'));
+  mkdirSync(join(folder, 'strategies'), 0o700);
+  put('desk.yaml', 'mode: paper\nstrategies: ./strategies\n');
+  put('token', 'a-token');
+  put('strategies/a.yaml', TWAP);
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** As a running desk reads its strategies. */
+function running(): StrategiesPort {
+  const { config, hash } = loadAll('desk.yaml', options());
+  return strategyFiles({ configFile: 'desk.yaml', options: options(), config, hash, warn: () => undefined });
+}
+
+const tranche = (...args: readonly string[]): { status: number | null; output: string } => {
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  return { status, output: stdout + stderr };
+};
+
+describe.runIf(process.platform !== 'win32')('a folder of strategies with a file that is no file', () => {
+  it('is refused at once by a reload where a strategy is a named pipe', () => {
+    const port = running();
+    execFileSync('mkfifo', [join(folder, 'strategies/b.yaml')]);
+    expect(port.read()).toEqual({
+      problems: expect.stringContaining('it is a named pipe, not a regular file') as string,
+    });
+  });
+
+  it('is refused by a reload where a strategy is a sparse file of 1.5 GB, without reading it', () => {
+    const port = running();
+    put('strategies/b.yaml', '');
+    truncateSync(join(folder, 'strategies/b.yaml'), 1_500_000_000);
+    const before = process.memoryUsage().rss;
+    expect(port.read()).toEqual({ problems: expect.stringContaining('at most 262144 are read') as string });
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+    rmSync(join(folder, 'strategies/b.yaml'));
+  });
+
+  it('is told of by validate, which does not wait for the end of a device', () => {
+    const { status, output } = tranche('validate', '--config', '/dev/zero');
+    expect(output).toContain('it is a device, not a regular file');
+    expect(status).toBe(78);
+  });
+});
+
+describe.runIf(process.platform !== 'win32')('a desk whose files others can change', () => {
+  const problems = (): readonly string[] => {
+    const { strategies } = loadAll('desk.yaml', options());
+    return rightsProblems('desk.yaml', strategies, folder);
+  };
+
+  it('is told of each of them with the way out', () => {
+    expect(problems()).toEqual([]);
+    chmodSync(join(folder, 'desk.yaml'), 0o666);
+    chmodSync(join(folder, 'strategies'), 0o777);
+    chmodSync(join(folder, 'strategies/a.yaml'), 0o664);
+    expect(problems()).toEqual(
+      ['desk.yaml', 'strategies/a.yaml', 'strategies'].map((name) => {
+        const path = join(folder, name);
+        return `others can change ${path}: run "chmod go-w ${path}"`;
+      }),
+    );
+  });
+
+  it('is told of a module that others can change', () => {
+    put('strategies/own.yaml', MODULE);
+    put('strategies/own.ts', KERNEL, 0o602);
+    expect(problems()).toEqual([expect.stringContaining('strategies/own.ts')]);
+  });
+
+  it.each([
+    ['the config', 'desk.yaml', 0o666],
+    ['the folder of strategies', 'strategies', 0o777],
+    ['a strategy', 'strategies/a.yaml', 0o622],
+  ])('does not start live where others can change %s', (_, name, mode) => {
+    put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
+    chmodSync(join(folder, name), mode);
+    const { status, output } = tranche('run', '--config', 'desk.yaml');
+    expect(output).toContain('live mode refuses to start: others could change what the desk trades');
+    expect(output).toContain(`chmod go-w ${join(folder, name)}`);
+    expect(status).toBe(78);
+  });
+
+  it('keeps the strategies it has when others can change one that is read again in live mode', () => {
+    put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
+    const port = running();
+    chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
+    expect(port.read()).toEqual({ problems: expect.stringContaining('others can change') as string });
+  });
+});
+
+describe('a module in live mode', () => {
+  it('is refused unless the config allows modules, and runs in paper mode without a word', () => {
+    put('strategies/own.yaml', MODULE);
+    put('strategies/own.ts', KERNEL);
+    put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
+    expect(() => loadAll('desk.yaml', options())).toThrow(
+      'live mode runs no module unless the config says so',
+    );
+    put('desk.yaml', `${LIVE}strategies: { files: ./strategies, allow_modules: true }\n`);
+    expect(() => loadAll('desk.yaml', options())).not.toThrow('live mode runs no module');
+  });
+});

@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileCacheFolder } from '../../bin/cache-folder.js';
+import { changeableByOthers } from '../../src/files/rights.ts';
+
+/**
+ * Another user of the same machine, without any rights, against a desk of root. Needs root, to become that user: run as root, or see
+ * it in CI.
+ */
+const isRoot = process.getuid?.() === 0;
+const STRANGER = 65_534;
+const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
+
+let machine = '';
+let desk = '';
+beforeAll(() => {
+  machine = mkdtempSync(join(tmpdir(), 'tranche-machine-'));
+  chmodSync(machine, 0o755);
+  mkdirSync(join(machine, 'tmp'));
+  chmodSync(join(machine, 'tmp'), 0o1777);
+  desk = join(machine, 'desk');
+  mkdirSync(join(desk, 'strategies'), { recursive: true });
+  mkdirSync(join(machine, 'home'), { mode: 0o700 });
+  writeFileSync(join(desk, 'token'), 'a-token-of-the-desk', { mode: 0o600 });
+  writeFileSync(join(desk, 'desk.yaml'), CONFIG);
+  writeFileSync(join(desk, 'strategies/a.yaml'), TWAP);
+});
+afterAll(() => {
+  rmSync(machine, { recursive: true, force: true });
+});
+
+const CONFIG = `mode: paper
+venue: { simulated: {} }
+journal: sqlite:desk.db
+operate: { listen: 127.0.0.1:0 }
+strategies: ./strategies
+`;
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "0.02", currency: btc }
+duration: PT2S
+slices: 2
+`;
+
+interface Ended {
+  readonly status: number | null;
+  readonly output: string;
+}
+const ended = ({ status, stdout, stderr }: ReturnType<typeof spawnSync>): Ended => ({
+  status,
+  output: `${String(stdout)}${String(stderr)}`,
+});
+/** A shell of the other user. */
+const asStranger = (script: string): Ended =>
+  ended(spawnSync('/bin/sh', ['-c', script], { uid: STRANGER, gid: STRANGER, cwd: '/', timeout: 20_000 }));
+const tranche = (...args: readonly string[]): Ended =>
+  ended(
+    spawnSync(process.execPath, [PROGRAM, ...args], {
+      cwd: desk,
+      env: { PATH: process.env['PATH'] ?? '', HOME: join(machine, 'home'), TMPDIR: join(machine, 'tmp') },
+      timeout: 60_000,
+    }),
+  );
+
+describe.skipIf(!isRoot)(
+  `another user of the machine, without rights${isRoot ? '' : ' (skipped: only root can play him)'}`,
+  () => {
+    it('plants no compiled code: what he puts into the temporary folder is not looked at', () => {
+      expect(asStranger(`mkdir -m 777 ${machine}/tmp/node-compile-cache`).status).toBe(0);
+      expect(tranche('run', '--until-done', '--config', 'desk.yaml').status).toBe(0);
+      expect(readdirSync(join(machine, 'tmp/node-compile-cache'))).toEqual([]);
+      expect(statSync(join(machine, 'home/.cache/tranche/compiled')).mode & 0o777).toBe(0o700);
+    });
+
+    it('cannot have the folder of compiled code be his', () => {
+      const his = join(machine, 'tmp/his');
+      expect(asStranger(`mkdir -p -m 700 ${his}/tranche/compiled`).status).toBe(0);
+      expect(compileCacheFolder({ XDG_CACHE_HOME: his })).toBeUndefined();
+    });
+
+    it.each(['token', 'desk.db', 'desk.db.log'])('does not read %s', (name) => {
+      expect(existsSync(join(desk, name))).toBe(true);
+      const { status, output } = asStranger(`cat ${desk}/${name}`);
+      expect(status).not.toBe(0);
+      expect(output).toContain('Permission denied');
+    });
+
+    it('finds no file of the desk that he can read but config and strategies, and none that he can change', () => {
+      const readable = asStranger(`find ${desk} -type f -readable`).output.trim().split('\n').toSorted();
+      expect(readable).toEqual([join(desk, 'desk.yaml'), join(desk, 'strategies/a.yaml')]);
+      expect(asStranger(`find ${desk} ${machine}/home -writable`).output).not.toContain(desk);
+    });
+
+    it('puts no strategy, no pipe and no module into the folder of strategies', () => {
+      expect(asStranger(`mkfifo ${desk}/strategies/b.yaml`).status).not.toBe(0);
+      expect(asStranger(`echo x > ${desk}/strategies/own.ts`).status).not.toBe(0);
+      expect(readdirSync(join(desk, 'strategies'))).toEqual(['a.yaml']);
+    });
+
+    it('where root gives him the folder, its owner is told before anything trades live', () => {
+      const given = join(machine, 'given');
+      mkdirSync(given);
+      chownSync(given, STRANGER, STRANGER);
+      expect(changeableByOthers(given)).toContain('belongs to another user');
+      chownSync(given, 0, 0);
+      chmodSync(given, 0o777);
+      expect(changeableByOthers(given)).toContain('others can change');
+    });
+
+    it('cannot offer a token of his own: a file that belongs to him is refused', () => {
+      expect(asStranger(`umask 077; echo his-token > ${machine}/tmp/token`).status).toBe(0);
+      const live = CONFIG.replace('mode: paper\nvenue: { simulated: {} }', `mode: live\nvenue: { base_url: "http://127.0.0.1:1", token_file: ${machine}/tmp/token }`); // prettier-ignore
+      writeFileSync(join(desk, 'live.yaml'), live);
+      const { status, output } = tranche('validate', '--config', 'live.yaml');
+      expect(status).toBe(78);
+      expect(output).toContain('it belongs to another user');
+      expect(output).not.toContain('his-token');
+    });
+
+    it('hands over no cached tape: a folder of his is neither read nor written', () => {
+      writeFileSync(join(desk, 'btc.csv'), 'timestamp_ms,open,high,low,close,volume\n1767571200000,1,1,1,1,1\n1767571260000,1,1,1,1,1\n'); // prettier-ignore
+      const cache = join(machine, 'tmp/tapes');
+      expect(asStranger(`mkdir -m 777 ${cache}`).status).toBe(0);
+      const { status, output } = tranche('data', 'import', 'btc.csv', '--pair', 'btcusd', '--cache', cache);
+      expect([status, output]).toEqual([0, expect.stringContaining('belongs to another user')]);
+      expect(readdirSync(cache)).toEqual([]);
+    });
+  },
+);

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRegularFile } from '../../src/files/regular-file.ts';
+import { changeableByOthers, replaceableByOthers } from '../../src/files/rights.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-regular-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+const isPosix = process.platform !== 'win32';
+const isLinux = process.platform === 'linux';
+
+describe('reading a file that somebody configured', () => {
+  const read = (name: string, maxBytes = 10): string =>
+    readRegularFile(join(folder, name), { maxBytes }).toString('utf8');
+
+  it('gives the bytes of a regular file, also through a link, up to the bound and not beyond', () => {
+    writeFileSync(join(folder, 'ten'), '0123456789');
+    symlinkSync(join(folder, 'ten'), join(folder, 'link'));
+    expect(read('ten')).toBe('0123456789');
+    expect(read('link')).toBe('0123456789');
+    writeFileSync(join(folder, 'empty'), '');
+    expect(read('empty')).toBe('');
+    writeFileSync(join(folder, 'eleven'), '01234567890');
+    expect(() => read('eleven')).toThrow('it has 11 bytes or more; at most 10 are read');
+  });
+
+  it('refuses a sparse file by its size, before any of it is read', () => {
+    writeFileSync(join(folder, 'sparse'), '');
+    truncateSync(join(folder, 'sparse'), 1_500_000_000);
+    expect(() => read('sparse', 262_144)).toThrow('it has 1500000000 bytes or more; at most 262144 are read');
+    rmSync(join(folder, 'sparse'));
+  });
+
+  it.runIf(isPosix)('refuses a named pipe that nobody writes to, at once', () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(() => read('pipe')).toThrow('it is a named pipe, not a regular file');
+  });
+
+  it.runIf(isPosix)('refuses devices, folders and sockets', async () => {
+    expect(() => readRegularFile('/dev/zero', { maxBytes: 10 })).toThrow('it is a device');
+    expect(() => read('.')).toThrow('it is a folder: name the files in it');
+    const server = createServer().listen(join(folder, 'socket'));
+    await once(server, 'listening');
+    expect(() => read('socket')).toThrow('it is a socket, not a regular file');
+    server.close();
+  });
+
+  it.runIf(isLinux)('stops at the bound of a file that says it is empty and has no end', () => {
+    expect(() => readRegularFile('/proc/self/pagemap', { maxBytes: 20_000 })).toThrow(
+      'at most 20000 are read',
+    );
+  });
+
+  it.runIf(isPosix)('refuses a link where it must not be redirected, and what its rules refuse', () => {
+    writeFileSync(join(folder, 'file'), 'x');
+    symlinkSync(join(folder, 'file'), join(folder, 'link'));
+    expect(() => readRegularFile(join(folder, 'link'), { maxBytes: 10, isLinkRefused: true })).toThrow(
+      'ELOOP',
+    );
+    const refuse = ({ mode }: { readonly mode: number }): string => `mode ${(mode & 0o777).toString(8)}`;
+    chmodSync(join(folder, 'file'), 0o640);
+    expect(() => readRegularFile(join(folder, 'file'), { maxBytes: 10, refuse })).toThrow('mode 640');
+  });
+});
+
+describe.runIf(isPosix)('who may change a file', () => {
+  const withMode = (name: string, mode: number): string => {
+    const path = join(folder, name);
+    writeFileSync(path, '');
+    chmodSync(path, mode);
+    return path;
+  };
+
+  it.each([0o600, 0o644, 0o755])('is its owner alone with mode %o', (mode) => {
+    expect(changeableByOthers(withMode('file', mode))).toBeUndefined();
+  });
+
+  it.each([0o620, 0o602, 0o666])('is others, too, with mode %o', (mode) => {
+    const path = withMode('file', mode);
+    expect(changeableByOthers(path)).toBe(`others can change ${path}: run "chmod go-w ${path}"`);
+  });
+
+  it('is whoever may change its folder, unless everybody keeps their own files there', () => {
+    const path = withMode('file', 0o600);
+    chmodSync(folder, 0o777);
+    expect(replaceableByOthers(path)).toContain(`others can change ${folder}`);
+    chmodSync(folder, 0o1777);
+    expect(replaceableByOthers(path)).toBeUndefined();
+    expect(changeableByOthers(folder)).toContain('others can change');
+  });
+});

@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compileCacheFolder } from '../../bin/cache-folder.js';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/tranche.js', import.meta.url));
+let home = '';
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'tranche-home-')));
+});
+afterEach(() => {
+  rmSync(home, { recursive: true });
+});
+
+describe.runIf(process.platform !== 'win32')('the folder of compiled code', () => {
+  it('lies in the home of the user, and is made for that user alone', () => {
+    const folder = compileCacheFolder({ HOME: home });
+    expect(folder).toBe(join(home, '.cache/tranche/compiled'));
+    expect(statSync(folder ?? '').mode & 0o777).toBe(0o700);
+    expect(compileCacheFolder({ HOME: home, XDG_CACHE_HOME: join(home, 'own') })).toBe(
+      join(home, 'own/tranche/compiled'),
+    );
+  });
+
+  it.each([
+    ['it can be read or changed by others', '.cache/tranche/compiled', 0o755],
+    ['others can change one above it', '.cache/tranche', 0o777],
+    ['the group can change one above it', '.cache', 0o775],
+  ])('is not used where %s', (_, name, mode) => {
+    mkdirSync(join(home, '.cache/tranche/compiled'), { recursive: true, mode: 0o700 });
+    chmodSync(join(home, name), mode);
+    expect(compileCacheFolder({ HOME: home })).toBeUndefined();
+  });
+
+  it('is not used without a home, or with one that is no absolute path', () => {
+    expect(compileCacheFolder({})).toBeUndefined();
+    expect(compileCacheFolder({ XDG_CACHE_HOME: 'relative' })).toBeUndefined();
+  });
+
+  it('is never the shared temporary one, in which another user may have put code', () => {
+    const shared = join(home, 'tmp');
+    mkdirSync(join(shared, 'node-compile-cache'), { recursive: true });
+    const env = { PATH: process.env['PATH'] ?? '', TMPDIR: shared, HOME: join(home, 'nobody') };
+    const { status } = spawnSync(process.execPath, [PROGRAM, '--version'], { env });
+    expect(status).toBe(0);
+    expect(readdirSync(join(shared, 'node-compile-cache'))).toEqual([]);
+    expect(existsSync(join(home, 'nobody/.cache/tranche/compiled'))).toBe(true);
+  });
+});
