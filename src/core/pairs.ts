@@ -43,3 +43,20 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
   }
   return first;
 }
+
+/** What most markets quote in, the longer names first: of two that fit the longer one is meant. */
+const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
+
+/**
+ * The two currencies of a tape. A backtest trades whatever there are prices of: a coin that nobody has heard of is what stands before
+ * the quote currency. Nothing when the name does not tell: the venue then refuses it.
+ */
+export function sidesOf(
+  pair: string,
+  known: Iterable<string>,
+): { readonly base?: string; readonly quote?: string } {
+  const split = splitPair(pair, [...known, ...QUOTES]);
+  if (!('problem' in split)) return { base: split.base, quote: split.quote };
+  const quote = QUOTES.find((each) => pair.endsWith(each) && pair.length >= each.length + 2);
+  return quote === undefined ? {} : { base: pair.slice(0, -quote.length), quote };
+}

@@ -1,7 +1,7 @@
 import { price } from '../../core/money.ts';
 import { pairsOfRate } from '../../core/rates.ts';
 import type { StatedRate, StatedRates } from '../../core/rates.ts';
-import { sidesOf } from '../../research/run/model.ts';
+import { sidesOf } from '../../core/pairs.ts';
 import { noRate } from '../../engine/market/conversion-rates.ts';
 import { builtIn } from '../../simulator/exchange/listing.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { sidesOf } from '../../research/run/model.ts';
+import { sidesOf } from '../../core/pairs.ts';
 import { coverOf } from '../../research/run/run.ts';
 import { TAPES } from '../cli/tape-options.ts';
 import { beginRead, readName, readTape } from './tape-file.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
-import { splitPair } from '../../core/pairs.ts';
+import { sidesOf } from '../../core/pairs.ts';
 import { durationText, isoOf, parseDuration } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { ptsSchema, venueOptions } from '../../simulator/options/options.ts';
@@ -187,23 +187,6 @@ function checked(input: VenueInput): VenueOptions {
   return lastVenue.options;
 }
 let lastVenue: { readonly asked: string; readonly options: VenueOptions } | undefined;
-
-/** What most markets quote in, the longer names first: of two that fit the longer one is meant. */
-const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
-
-/**
- * The two currencies of a tape. A backtest trades whatever there are prices of: a coin that nobody has heard of is what stands before
- * the quote currency. Nothing when the name does not tell: the venue then refuses it.
- */
-export function sidesOf(
-  pair: string,
-  known: Iterable<string>,
-): { readonly base?: string; readonly quote?: string } {
-  const split = splitPair(pair, [...known, ...QUOTES]);
-  if (!('problem' in split)) return { base: split.base, quote: split.quote };
-  const quote = QUOTES.find((each) => pair.endsWith(each) && pair.length >= each.length + 2);
-  return quote === undefined ? {} : { base: pair.slice(0, -quote.length), quote };
-}
 
 const textOf = (held: ReadonlyMap<string, Quantity>): Record<string, string> =>
   Object.fromEntries([...held].map(([currency, amount]) => [currency, text(amount)]));
