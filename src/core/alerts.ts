@@ -227,7 +227,7 @@ export const alerts = {
   },
   reload_refused: {
     severity: 'warning',
-    says: 'strategies were not reloaded because a file is invalid: everything runs as before',
+    says: 'strategies were not reloaded because a file is invalid: nothing was changed',
     runbook:
       'Correct what `problems` names (`tranche validate` shows the place) and reload. Nothing was changed, not even valid files.',
   },

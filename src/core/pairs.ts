@@ -38,7 +38,7 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
     return {
       problem: 'ambiguous_pair',
       pair,
-      why: `"${pair}" could be ${ways}; switch on venue.capabilities.pairs`,
+      why: `"${pair}" could be ${ways}; enable venue.capabilities.pairs`,
     };
   }
   return first;

@@ -111,7 +111,7 @@ export class StateFile {
     this.close();
     throw new OperatorError(
       'config',
-      `${this.file} was begun with other settings (${differing.join(', ')}): start with those, or with another file`,
+      `${this.file} was created with other settings (${differing.join(', ')}): use those, or another file`,
     );
   }
 

@@ -221,7 +221,7 @@ describe('tranche backtest', () => {
     [
       [...DATA, '--holdings', 'usd=1,chf=5'],
       78,
-      'the value of chf in USD is unknown: add --data chfusd=FILE, say --holdings without chf, or set rates: { chf:',
+      'the value of chf in USD is unknown: add --data chfusd=FILE, use --holdings without chf, or set rates: { chf:',
     ],
     [[...DATA, '--holdings', 'usd=-5'], 64, 'a backtest starts without debts, got usd=-5'],
     [[...DATA, '--assume', 'spread=5'], 64, 'there are half_spread_bps, impact_bps, max_usd'],

@@ -199,7 +199,7 @@ describe('loadConfig', () => {
     ['order_margin: PT6S\nin_doubt: { quote_life_max: PT5S }', '(in_doubt.quote_life_max)'],
     ['order_margin: PT2S\nvenue: { simulated: { quote_life_ms: 1500 } }', '(venue.simulated.quote_life_ms)'],
   ])('refuses an order margin that no quote lives long enough for: %s', (yaml, of) => {
-    expect(refusal(`${yaml}\nstrategies: []\n`)).toContain('no order would ever leave');
+    expect(refusal(`${yaml}\nstrategies: []\n`)).toContain('no order could be sent');
     expect(refusal(`${yaml}\nstrategies: []\n`)).toContain(of);
   });
 
@@ -337,7 +337,7 @@ describe('the token', () => {
       ).venue.token?.reveal(),
     ).toBe('plain-token');
     const printed = refused('token: plain-token');
-    expect(printed).toContain('soon copied');
+    expect(printed).toContain('easily copied');
     expect(printed).not.toContain('plain-token');
     expect(refused('tokne: plain-token')).not.toContain('plain-token');
   });

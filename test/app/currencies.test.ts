@@ -126,7 +126,7 @@ describe('a backtest in usdt', () => {
     const { code, err } = await backtest(desk({ limits: 'usd' }));
     expect(code).toBe(78);
     expect(err).toContain(
-      'the limits are in usd (config.yaml:9) and nothing tells what usdt is worth in usd: write rates: { usdt: { usd: "1" } } with its value in usd in the config, or set the limits in usdt, or add --data usdtusd=FILE',
+      'the limits are in usd (config.yaml:9) and no rate converts usdt to usd: write rates: { usdt: { usd: "1" } } with its value in usd in the config, or set the limits in usdt, or add --data usdtusd=FILE',
     );
   });
 

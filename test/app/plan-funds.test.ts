@@ -88,7 +88,7 @@ max_slice_notional: { amount: '10000', currency: usd }
       {
         verdict: 'note',
         says: expect.stringMatching(
-          /^it would owe as much as 20600 usd on credit, .*no strategy of kind settle closes it/u,
+          /^the debt could reach 20600 usd if .*no settle strategy closes it/u,
         ) as unknown,
       },
     ]);

@@ -96,7 +96,7 @@ describe('a plan of a desk that has a journal', () => {
     ]);
     const before = await planned({ more: () => [fill(instant(NOON - 13 * 60 * MINUTE_MS))] });
     expect(ofCheck(before, 'day')).toMatchObject([
-      { verdict: 'ok', says: expect.stringContaining('0 that has traded today is counted') as unknown },
+      { verdict: 'ok', says: expect.stringContaining('this includes 0 traded today') as unknown },
     ]);
   });
 

@@ -48,7 +48,7 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
       {
         verdict: 'note',
         says: expect.stringMatching(
-          /go back 60 minutes at 2027-10-31T01:00:00.000Z .*: 1 slot lies in the part of the day that comes twice/u,
+          /go back 60 minutes at 2027-10-31T01:00:00.000Z .*: 1 slot lies in the repeated hour/u,
         ) as unknown,
       },
     ]);
@@ -83,8 +83,8 @@ continuous: true
 `;
     const { code, out } = await aDesk({ strategies }).plan();
     expect(code).toBe(0);
-    expect(out).toContain('no time is known beforehand: it acts when its condition holds');
-    expect(out).toContain('when a sell lacks something, all buys for cash are cut by as much');
+    expect(out).toContain('no time is known in advance: it trades when its condition holds');
+    expect(out).toContain('if a sell trades less, all buys for cash are cut by as much');
     expect(out).toContain('  no trade borrows\n');
     expect(out).toContain('no size is known in advance, so funds cannot be projected');
   });

@@ -142,7 +142,7 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
       'venue: { simulated: { pairs: { abcdef: { base: abc, quote: def, start_price: "1" } } } }',
     );
     expect(messages(TWAP.replace('btcusd', 'abcdef'), config)).toEqual([
-      expect.stringContaining('counted in abc, not btc'),
+      expect.stringContaining('must be in abc, not btc'),
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('readYaml', () => {
 
   it('refuses aliases, however few', () => {
     expect(messages('a: &x [1]\nb: *x\n')).toEqual([
-      'aliases such as *x are not read: write the value out again',
+      'aliases such as *x are not supported: repeat the value',
     ]);
   });
 
@@ -65,7 +65,7 @@ describe('readYaml', () => {
     ['a key twice', 'a: 1\nb: 2\na: 3\n', /written twice, first on line 1/u],
     ['a key that names the prototype', '__proto__: { x: 1 }\n', /cannot be the name/u],
     ['a list as a key', '? [a]\n: 1\n', /plain name/u],
-    ['an empty value', 'a:\nb: 1\n', /nothing is written here/u],
+    ['an empty value', 'a:\nb: 1\n', /the value is missing/u],
     ['an open quote', 'a: "x\n', /quote/u],
     ['two colons', 'a: b: c\n', /second colon/u],
     ['a variable without a name', 'a: "${}"\n', /is not a variable/u],

@@ -62,7 +62,7 @@ describe('the word of a person about a doubt', () => {
 
   it('cannot deny what the account has shown', () => {
     const shown = { ...open, phase: certain(phase) };
-    expect(resolutionFault(word(), shown, monotonic(OVER))).toMatch(/did trade/u);
+    expect(resolutionFault(word(), shown, monotonic(OVER))).toMatch(/certainly traded/u);
     expect(resolutionFault(filled(), shown, monotonic(OVER))).toBeUndefined();
   });
 });

@@ -115,7 +115,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     expect(bench.seen.error).toMatchObject({
       exit: 'config',
       message:
-        'strategy buy: nothing tells what usdt is worth in usd: write rates: { usdt: { usd: "1" } } with its value in usd in the config, or set the limits in usdt',
+        'strategy buy: no rate converts usdt to usd: write rates: { usdt: { usd: "1" } } with its value in usd in the config, or set the limits in usdt',
     });
   });
 

@@ -204,7 +204,7 @@ describe('a reload', () => {
     until(5 * MINUTE_MS + SECOND_MS);
     for (const amount of ['8000', '4000']) {
       files.sources = [each(amount)];
-      expect(reload().says).toContain('daily takes over from its running life');
+      expect(reload().says).toContain('daily replaces its running version');
       until(5 * MINUTE_MS + (amount === '8000' ? 2 : 3) * SECOND_MS);
     }
     isAway = false;
@@ -325,7 +325,7 @@ describe('a reload', () => {
     expect(reload().says).toContain('daily is NOT changed');
     until(20 * MINUTE_MS);
     expect(boughtBy(bench, 'daily')).toBe(4);
-    expect(reload().says).toContain('daily takes over from its running life');
+    expect(reload().says).toContain('daily replaces its running version');
     until(80 * MINUTE_MS);
     expect(boughtBy(bench, 'daily')).toBe(8);
   });
@@ -334,7 +334,7 @@ describe('a reload', () => {
     const { bench, files, until, reload } = running([aStrategy('book', 'rebalance', weights('0.5'))]);
     until(5 * MINUTE_MS);
     files.sources = [aStrategy('book', 'rebalance', weights('0.6'))];
-    expect(reload().says).toContain('book takes over from its running life');
+    expect(reload().says).toContain('book replaces its running version');
     until(10 * MINUTE_MS);
     expect(begunIn(bench)).toEqual(['book', 'book']);
     expect(bench.desk.state.lives.get('book')?.waits[0]).toMatchObject({ targets: { btc: '0.6' } });
@@ -344,11 +344,11 @@ describe('a reload', () => {
     const { bench, files, until, reload } = running([slow(), slow('other', { side: 'sell' })]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow('other', { side: 'sell' })];
-    expect(reload().says).toMatch(/twap is not run any more \(\S+\): its document is gone; the same text goes on where it was/u);
+    expect(reload().says).toMatch(/twap stops \(\S+\): its document is gone; the same text goes on where it was/u);
     until(7.5 * MINUTE_MS);
     expect([boughtBy(bench, 'twap'), boughtBy(bench, 'other')]).toEqual([5, 8]);
     files.sources = [slow(), slow('other', { side: 'sell' })];
-    expect(reload().says).toContain('twap goes on where it was');
+    expect(reload().says).toContain('twap resumes');
     until(30 * MINUTE_MS);
     expect(begunIn(bench)).toEqual(['twap', 'other']);
     expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
@@ -361,7 +361,7 @@ describe('a reload', () => {
     const { files, until, reload } = running([slow(), slow('other')]);
     until(MINUTE_MS);
     Object.assign(files, { sources: [slow('other')], off: ['twap'] });
-    expect(reload().says).toContain('twap is not run any more');
+    expect(reload().says).toContain('twap stops');
     expect(reload().says).toBe('nothing has changed');
   });
 
@@ -388,7 +388,7 @@ describe('a reload', () => {
     const [doubt] = bench.desk.state.doubts;
     const stopped = doubt?.intent.strategy ?? '';
     files.sources = files.sources.filter(({ id }) => id !== stopped);
-    expect(reload().says).toContain(`${stopped} is not run any more`);
+    expect(reload().says).toContain(`${stopped} stops`);
     expect(bench.desk.state.doubts).toHaveLength(1);
     expect(text(bench.desk.state.reserved('usd'))).not.toBe('0');
     const before = fillsOf(bench.records()).filter(({ strategy }) => strategy === stopped).length;

@@ -163,7 +163,7 @@ describe('an operator who resolves a doubt', () => {
     expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual([
       { isDone: false, says: 'main-nothing-0-0-x is not in doubt' },
     ]);
-    expect(resolve(bench, { by: '' })).toEqual([{ isDone: false, says: 'name who resolves it' }]);
+    expect(resolve(bench, { by: '' })).toEqual([{ isDone: false, says: 'name the person who resolves it' }]);
     expect(bench.records().length).toBe(before);
   });
 

@@ -135,7 +135,7 @@ describe('a venue with a file for its state', () => {
     await first.close();
     await expect(
       startVenue({ ...still, seed: '2' }, { clock: systemClock, stateFile: file }),
-    ).rejects.toThrow('was begun with other settings (seed)');
+    ).rejects.toThrow('was created with other settings (seed)');
     const again = await startVenue({ ...still, quoteLatencyMs: 3 }, { clock: systemClock, stateFile: file });
     await again.close();
     const text = stateFile();

@@ -78,7 +78,7 @@ function doubtWords({ client_order_id: id, proof }: AttemptRecord): string {
 
 function reloadWords({ result, changes, by, why }: ReloadRecord): string {
   const asked = `${by}, ${why}`;
-  if (result === 'refused') return `reload refused (${asked}): everything runs as before`;
+  if (result === 'refused') return `reload refused (${asked}): nothing was changed`;
   return `reload (${asked}): ${changes.map(({ strategy, what }) => `${strategy} ${what.replace('_', ' ')}`).join(', ')}`;
 }
 

@@ -114,19 +114,18 @@ function checkLive({ controls, venue, journal }: Facts, document: YamlDocument):
   const problems: FileProblem[] = [];
   for (const [name, example] of Object.entries(liveLimits)) {
     if (controls[name] !== undefined) continue;
-    const message = `limits have no default in live mode: write such as ${example}`;
+    const message = `limits have no default in live mode: write, for example, ${example}`;
     problems.push(document.problem(['controls', name], message));
   }
   problems.push(...checkEachPair(controls, document));
   if (journal?.includes('{started_at}') === true) {
     const message =
-      'in live mode each start goes on with the journal of the last one, with its halts, doubts and totals: remove {started_at}';
+      'in live mode each start continues the journal of the last one, with its halts, doubts and totals: remove {started_at}';
     problems.push(document.problem(['journal'], message));
   }
   const { sides } = controls;
   if (Array.isArray(sides) && sides.includes('sell') && venue.sell_path === undefined) {
-    const message =
-      'selling is off until the venue has told its route: write venue.sell_path, or sides: [buy]';
+    const message = 'selling is off without its route: write venue.sell_path, or sides: [buy]';
     problems.push(document.problem(['controls', 'sides'], message));
   }
   return problems;
@@ -140,14 +139,14 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
   for (const pair of Array.isArray(pairs) ? pairs : []) {
     if (typeof pair !== 'string') continue;
     if (!quantities.has(pair)) {
-      const message = `limits have no default in live mode: write such as max_order_quantity: { ${pair}: "1" }`;
+      const message = `limits have no default in live mode: write, for example, max_order_quantity: { ${pair}: "1" }`;
       problems.push(document.problem(['controls', 'max_order_quantity'], message));
     }
     const isSold = Array.isArray(sides) && sides.includes('sell');
     // Which currencies there are is not known before the venue has been asked: a floor counts for what a pair begins with.
     if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
     const message =
-      'what may be sold needs a floor in live mode: write such as min_position: { btc: "0" }, or "-0.5" where so much may be sold on credit';
+      'currencies that may be sold need a floor in live mode: write, for example, min_position: { btc: "0" }, or "-0.5" to permit that much on credit';
     problems.push(document.problem(['controls', 'min_position'], message));
   }
   return problems;
@@ -180,7 +179,7 @@ export function checkQuoteLife(
   const lifeMs = Math.min(inDoubt.quote_life_max, simulatedMs ?? inDoubt.quote_life_max);
   if (marginMs < lifeMs) return [];
   const of = lifeMs === inDoubt.quote_life_max ? 'in_doubt.quote_life_max' : 'venue.simulated.quote_life_ms';
-  const message = `no order would ever leave: it needs ${marginMs} ms of its quote's life, and no quote that is executed lives longer than ${lifeMs} ms (${of}). Write such as order_margin: PT0.5S`;
+  const message = `no order could be sent: order_margin needs ${marginMs} ms of the quote's life, but executable quotes live at most ${lifeMs} ms (${of}). Write, for example, order_margin: PT0.5S`;
   return [document.problem(['order_margin'], message)];
 }
 
@@ -234,7 +233,7 @@ function givenToken({ venue }: Facts, document: YamlDocument, { folder, env }: C
   if (token !== undefined) {
     const isVariable = document.isFromVariable(['venue', 'token']);
     const problem =
-      'a token written out in a file is soon copied somewhere: write token: "${TRANCHE_TOKEN}" and set that variable, or token_file';
+      'a token in a config file is easily copied: write token: "${TRANCHE_TOKEN}" and set that variable, or token_file';
     if (!isVariable && !isLoopback(venue.base_url ?? ''))
       return { source: 'config', key: 'token', read: { problem } };
     return { source: isVariable ? 'environment' : 'config', key: 'token', read: { text: token.trim() } };

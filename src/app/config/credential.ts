@@ -79,7 +79,7 @@ export function readCredential(text: string): Credential | { readonly problem: s
 export function strangerProblem({ origins }: Credential, address: string): string | undefined {
   const origin = originOf(address);
   if (origins === undefined || (origin !== undefined && origins.includes(origin))) return undefined;
-  return `the token is bound to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: give this address a token of its own`;
+  return `the token is bound to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: use another token for this address`;
 }
 
 const credentialSchema = z.lazy(() =>

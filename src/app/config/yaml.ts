@@ -169,8 +169,7 @@ class Reader {
       return undefined;
     };
     if (path.length > DEPTH_MAX) return refuse(`nested more than ${DEPTH_MAX} deep`);
-    if (isAlias(node))
-      return refuse(`aliases such as *${node.source} are not read: write the value out again`);
+    if (isAlias(node)) return refuse(`aliases such as *${node.source} are not supported: repeat the value`);
     if (isSeq(node)) return node.items.map((item, i) => this.value(item, [...path, i]));
     if (isMap(node)) return this.#map(node, path);
     const value: unknown = node?.value ?? undefined;
@@ -179,7 +178,7 @@ class Reader {
         this.#places.problem(
           keyOffset ?? offset,
           path,
-          'nothing is written here: write a value, or remove the line',
+          'the value is missing: write one, or remove the line',
         ),
       );
       return undefined;
@@ -217,7 +216,7 @@ class Reader {
       } else if (FORBIDDEN_KEYS.has(name)) {
         refuse(name, `"${name}" cannot be the name of a setting`);
       } else if (name === '<<') {
-        refuse(name, 'merge keys (<<) are not read: write the settings out');
+        refuse(name, 'merge keys (<<) are not supported: write the settings out');
       } else {
         seen.set(name, offset);
         result[name] = this.value(value, [...path, name], offset);
@@ -278,9 +277,9 @@ function explain({ code, message }: YAMLError): string {
 const inPlainWords: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'this line is indented with a tab, which YAML does not allow: indent with spaces',
   BAD_INDENT:
-    'the indentation does not match the lines before: settings of one group begin in the same column',
+    'the indentation does not match the lines before: settings of one group must start in the same column',
   BLOCK_AS_IMPLICIT_KEY:
     'a second colon on one line: put the value in quotes, or the second setting on a line of its own',
-  BAD_SCALAR_START: 'a value cannot begin with this character: put the value in quotes',
-  TAG_RESOLVE_FAILED: 'tags such as !name are not read: write the plain value',
+  BAD_SCALAR_START: 'a value cannot start with this character: put the value in quotes',
+  TAG_RESOLVE_FAILED: 'tags such as !name are not supported: write the plain value',
 };

@@ -221,10 +221,11 @@ function propose({ by, token, body }: Told, send: (command: Command) => void): C
   if (typeof limit !== 'string' || typeof why !== 'string' || !isText(limit) || !isText(why))
     return { isDone: false, says: 'name the limit, and the reason as "why"' };
   if (!isText(value) || !isText(parent) || !isText(pair))
-    return { isDone: false, says: 'value, parent and pair are texts' };
+    return { isDone: false, says: 'value, parent and pair must be text' };
   if (side !== undefined && side !== 'buy' && side !== 'sell')
-    return { isDone: false, says: 'side is buy or sell' };
-  if (!isCount(slice) || !isCount(minutes)) return { isDone: false, says: 'slice and minutes are numbers' };
+    return { isDone: false, says: 'side must be buy or sell' };
+  if (!isCount(slice) || !isCount(minutes))
+    return { isDone: false, says: 'slice and minutes must be numbers' };
   return answered((answer) => {
     send({ do: 'propose', token, limit, value, parent, slice, pair, side, minutes, by, why, answer });
   });
@@ -246,7 +247,7 @@ function resolve({ by, body }: Told, send: (command: Command) => void): CommandA
   if (typeof clientOrderId !== 'string' || typeof why !== 'string')
     return { isDone: false, says: 'name client_order_id, and the evidence' };
   if (verdict !== 'filled' && verdict !== 'not_executed')
-    return { isDone: false, says: 'verdict is filled or not_executed' };
+    return { isDone: false, says: 'verdict must be filled or not_executed' };
   const figures = figuresOf(body);
   if (typeof figures === 'string') return { isDone: false, says: figures };
   return answered((answer) => {
@@ -269,6 +270,6 @@ function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | stri
       fees: money(String(fees)),
     };
   } catch {
-    return 'quantity, amount and fees are plain decimals such as "0.25"';
+    return 'quantity, amount and fees must be plain decimals such as "0.25"';
   }
 }

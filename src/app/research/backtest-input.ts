@@ -164,7 +164,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   const worthless = [...used].find((currency) => !valued.has(currency));
   if (worthless === undefined) return;
   const isTraded = strategies.some(({ bound }) => bound.pairs.some((pair) => pair.includes(worthless)));
-  const leave = isTraded ? '' : `, say --holdings without ${worthless}`;
+  const leave = isTraded ? '' : `, use --holdings without ${worthless}`;
   throw new OperatorError(
     'config',
     `the value of ${worthless} in USD is unknown: add --data ${worthless}usd=FILE${leave}, or set rates: { ${worthless}: { usd: "1" } } with its value in usd in the config`,

@@ -43,8 +43,9 @@ export function resolutionFault(
   if (open === undefined) return `${clientOrderId} is not in doubt`;
   const { intent, phase } = open;
   if (verdict === 'filled') return figures === undefined ? undefined : figuresFault(intent, figures);
-  if (figures !== undefined) return 'what was not executed has no figures';
-  if (phase.proof.proves === 'nothing') return `${clientOrderId} did trade: only its figures are missing`;
+  if (figures !== undefined) return 'an order that was not executed has no figures';
+  if (phase.proof.proves === 'nothing')
+    return `${clientOrderId} certainly traded: only its figures are missing`;
   if (now < phase.proof.notBefore) {
     const seconds = Math.ceil((phase.proof.notBefore - now) / 1_000);
     return `${clientOrderId} may still trade, or be booked: try again in ${seconds} s`;
@@ -55,14 +56,14 @@ export function resolutionFault(
 /** Why what a fill lacks of its order cannot be closed like this. What of it did trade the account shows, nobody else. */
 export function missingFault(resolution: Resolution): string | undefined {
   const { clientOrderId, verdict, figures } = resolution;
-  if (verdict === 'filled') return `${clientOrderId} is booked: what it lacks only the account can show`;
-  if (figures !== undefined) return 'what was not executed has no figures';
+  if (verdict === 'filled') return `${clientOrderId} is booked: only the account can show its missing part`;
+  if (figures !== undefined) return 'an order that was not executed has no figures';
   return unsaidIn(resolution);
 }
 
 function unsaidIn({ by, why }: Resolution): string | undefined {
-  if (by.trim() === '') return 'name who resolves it';
-  return why.trim() === '' ? 'give the reason: what the venue said, and who of it' : undefined;
+  if (by.trim() === '') return 'name the person who resolves it';
+  return why.trim() === '' ? 'give the reason: what the venue said, and who said it' : undefined;
 }
 
 /** No order leaves for more than its intent or beyond its worst price: such figures are a slip, or need a closer look. */
@@ -78,7 +79,7 @@ function figuresFault(
   const paid = priceOf(amount, quantity);
   const worst = price(intent.worst_price);
   if (intent.side === 'buy' ? paid.gt(worst) : paid.lt(worst))
-    return `a price of ${paid.toFixed(8)} is beyond ${intent.worst_price}, the worst at which the order could leave`;
+    return `a price of ${paid.toFixed(8)} is beyond ${intent.worst_price}, the worst price at which the order could be sent`;
   return undefined;
 }
 

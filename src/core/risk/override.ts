@@ -107,7 +107,7 @@ export interface OverrideWish {
 /** Why this cannot be proposed, in words; `undefined` when it can. */
 export function overrideFault(wish: OverrideWish): string | undefined {
   const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = wish;
-  if (by.trim() === '') return 'name who proposes it';
+  if (by.trim() === '') return 'name the person who proposes it';
   if (why.trim() === '') return 'give the reason';
   if (!isOverridable(limit)) return `${limit} cannot be overridden; these can: ${overridable.join(', ')}`;
   if (limit === 'restricted_hours' ? value !== undefined : value === undefined)
@@ -116,14 +116,14 @@ export function overrideFault(wish: OverrideWish): string | undefined {
       : 'name the new value';
   // A floor below zero lets so much be owed.
   if (value !== undefined && !(limit === 'min_position' ? SIGNED : PLAIN).test(value))
-    return 'the value is a plain decimal such as "75000"';
+    return 'the value must be a plain decimal such as "75000"';
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > OVERRIDE_MAX_MINUTES)
-    return `it lasts for 1 to ${OVERRIDE_MAX_MINUTES} whole minutes`;
+    return `it must last 1 to ${OVERRIDE_MAX_MINUTES} whole minutes`;
   const isOfParent = parent !== undefined && pair === undefined && side === undefined;
   const isOfPair =
     parent === undefined && slice === undefined && pair !== undefined && (side === 'buy' || side === 'sell');
-  if (!isOfParent && !isOfPair) return 'name a parent, with a slice or without, or a pair and its side';
+  if (!isOfParent && !isOfPair) return 'name a parent, optionally with a slice, or a pair and a side';
   if (slice !== undefined && (!Number.isInteger(slice) || slice < 0))
-    return 'a slice is a whole number from 0';
+    return 'slice must be a whole number from 0';
   return undefined;
 }

@@ -133,7 +133,7 @@ export class Rates {
 /** What to do where nothing tells the value of a currency. */
 export const noRate = (from: string, into: string, stated: StatedRates): string => {
   const named = from === 'usd' || stated.has(from) ? into : from;
-  return `nothing tells what ${from} is worth in ${into}: write rates: { ${named}: { usd: "1" } } with its value in usd in the config, or set the limits in ${from}`;
+  return `no rate converts ${from} to ${into}: write rates: { ${named}: { usd: "1" } } with its value in usd in the config, or set the limits in ${from}`;
 };
 
 const contradicted = ({ currency, stated, market, by, limitBps }: Contradiction): string =>

@@ -163,7 +163,7 @@ function turnFault(
         : ['strategy', strategy ?? '', [...desk.strategies.sources.keys()]];
   if (known.includes(name)) return undefined;
   const those = [...new Set(known)].join(', ');
-  return `there is no ${kind} ${name}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
+  return `there is no ${kind} ${name}; ${those === '' ? 'none exists now' : `there are ${those}`}`;
 }
 
 /**

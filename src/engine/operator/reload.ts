@@ -195,11 +195,11 @@ const plain = ({ strategy, what, from, to, why }: Change): Change => ({
 
 const WORDS: Readonly<Record<Change['what'], string>> = {
   begins: 'begins',
-  goes_on: 'goes on where it was',
-  replaces: 'takes over from its running life',
-  stops: 'is not run any more',
+  goes_on: 'resumes',
+  replaces: 'replaces its running version',
+  stops: 'stops',
   kept: 'is NOT changed',
-  over: 'has finished with this text, and does not run again',
+  over: 'has finished and does not run again',
 };
 
 /** The difference, for people: a line each strategy, and under it what its text says now. */

@@ -38,7 +38,7 @@ export function canonicalValue(value: unknown): string {
     case 'symbol':
     case 'undefined':
   }
-  throw new TypeError(`not plain JSON, so it would not come back from the journal: a ${nameOf(value)}`);
+  throw new TypeError(`not plain JSON, so the journal cannot store it: a ${nameOf(value)}`);
 }
 
 const nameOf = (value: unknown): string => {

@@ -18,7 +18,7 @@ export function lateJournal(): Journal {
   let isClosed = false;
   const append = (bodies: readonly RecordBody[], at: Instant): readonly StoredRecord[] => {
     if (isClosed) throw new OperatorError('storage', 'journal memory: is closed');
-    invariant(Number.isSafeInteger(at), () => `the time of a record is whole milliseconds, got ${at}`);
+    invariant(Number.isSafeInteger(at), () => `the time of a record must be whole milliseconds, got ${at}`);
     const [first] = bodies;
     if (bodies.length === 1 && first !== undefined) return [chain.add(first, at)];
     return bodies.map((body) => chain.add(body, at));

@@ -21,7 +21,7 @@ export const vocabulary = (): string => sha256(vocabularyText());
 
 /** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */
 export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {
-  invariant(Number.isSafeInteger(at), () => `the time of a record is whole milliseconds, got ${at}`);
+  invariant(Number.isSafeInteger(at), () => `the time of a record must be whole milliseconds, got ${at}`);
   let { seq, hash: before } = head;
   return bodies.map((body) => {
     const text = textOf(body);

@@ -41,7 +41,7 @@ export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | u
           start = startOf(kind);
           starts.set(kind, start);
         }
-        if (!body.startsWith(start)) return refused('it is filed as what its text is not');
+        if (!body.startsWith(start)) return refused('its stored kind differs from its text');
         hash = link(hash, own, at, body);
         if (hash !== stored) return refused('its hash does not match its content');
         seq = own;
@@ -52,5 +52,5 @@ export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | u
   }
   return hash === last.hash
     ? { ok: true, count: seq - after.seq, head: hash }
-    : refused('the chain does not end where it must');
+    : refused('the chain does not end at the stored head');
 }

@@ -52,7 +52,7 @@ export function readState(
   try {
     const size = statSync(file, { throwIfNoEntry: false })?.size;
     if (size === undefined) return undefined;
-    if (size > BYTES_MAX) return { unfit: 'it is too large to be one' };
+    if (size > BYTES_MAX) return { unfit: 'it is too large for a snapshot' };
     whole = readFileSync(file, 'utf8');
   } catch (error) {
     return { unfit: String(error) };
@@ -71,7 +71,7 @@ export function stateIn(
   if (groups === undefined) return { unfit: 'its first line is damaged' };
   if (groups['key'] !== keyOf(options)) return { unfit: 'another version wrote it' };
   const [seq, hash, text] = [Number(groups['seq']), groups['hash'] ?? '', whole.slice(end + 1)];
-  if (hashAt(seq) !== hash) return { unfit: `it is of a journal whose record ${seq} is another` };
+  if (hashAt(seq) !== hash) return { unfit: `it belongs to a journal with another record ${seq}` };
   if (sha256(text) !== groups['sum']) return { unfit: 'it is damaged' };
   return { seq, hash, text };
 }

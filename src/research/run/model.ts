@@ -28,7 +28,7 @@ const duration = z
   .transform(parseDuration);
 
 const sizes = {
-  half_spread_bps: bps.describe('Distance of the smallest quote from the middle price, basis points'),
+  half_spread_bps: bps.describe('Distance of the smallest quote from the mid price, basis points'),
   impact_bps: bps.describe(
     'Added for size: basis points at 1 million USD, growing with the square root of USD',
   ),

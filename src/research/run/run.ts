@@ -32,7 +32,7 @@ export interface BacktestSetup {
   /** As the config makes it for paper mode. */
   readonly policy: Policy;
   readonly model: ExecutionModel;
-  /** What the account holds at the start, by currency. */
+  /** Opening balances, by currency. */
   readonly holdings: ReadonlyMap<string, Quantity>;
   /** Chance of the venue and jitter of the desk follow from it. */
   readonly seed: string;

@@ -21,7 +21,7 @@ const processing = () =>
     .enum(['before', 'after'])
     .default('before')
     .describe(
-      'Before: the exchange never sees the request. After: it has worked, and the client does not learn it',
+      'before: the exchange never sees the request. after: it acts, and the client does not learn of it',
     );
 
 const restFaultSchema = z.lazy(() =>
@@ -41,24 +41,24 @@ const restFaultSchema = z.lazy(() =>
       status: z.int().min(200).max(599).default(502),
       processing: processing(),
     })
-    .describe('A page of a gateway instead of JSON'),
+    .describe('An HTML page of a gateway instead of JSON'),
   z
     .strictObject({
       kind: z.literal('body'),
       status: z.int().min(200).max(599).default(200),
-      text: z.string().max(65_536).describe('What is answered, as it is: foreign JSON, or none'),
+      text: z.string().max(65_536).describe('Body of the answer, sent as it is: any JSON, or none'),
       processing: processing(),
     })
     .describe('Any text instead of the answer'),
   z
     .strictObject({ kind: z.literal('lost'), processing: processing() })
-    .describe('The connection breaks off; with processing after, the reply is lost and the order is not'),
+    .describe('The connection breaks; with processing: after, the reply is lost but the order is not'),
   z
     .strictObject({
       kind: z.literal('delay'),
-      ms: milliseconds().describe('Of the request, before the exchange sees it'),
-      reply_ms: milliseconds().default(0).describe('Of the reply, after the exchange has worked'),
-      spread_ms: milliseconds().default(0).describe('Added to both, evenly drawn from zero to this'),
+      ms: milliseconds().describe('Delay of the request, before the exchange sees it'),
+      reply_ms: milliseconds().default(0).describe('Delay of the reply, after the exchange has acted'),
+      spread_ms: milliseconds().default(0).describe('Added to both, drawn uniformly from zero to this'),
     })
     .describe('The venue is slow'),
   z
@@ -66,10 +66,10 @@ const restFaultSchema = z.lazy(() =>
       kind: z.literal('slow_body'),
       bytes_per_second: z.int().min(1).max(1_000_000),
     })
-    .describe('The answer comes drop by drop'),
+    .describe('The answer arrives in small pieces'),
   z
-    .strictObject({ kind: z.literal('truncated'), keep: share().describe('Part of the body that is sent') })
-    .describe('Good headers, then the connection ends inside the body'),
+    .strictObject({ kind: z.literal('truncated'), keep: share().describe('Share of the body that is sent') })
+    .describe('Valid headers, then the connection ends within the body'),
   z
     .strictObject({
       kind: z.literal('edit'),
@@ -80,28 +80,28 @@ const restFaultSchema = z.lazy(() =>
       scale: z
         .record(z.string(), z.number())
         .default({})
-        .describe('Numbers of the answer and what they are multiplied by, such as an absurd price'),
+        .describe('Numbers of the answer and their factors, such as an absurd price'),
     })
-    .describe('The answer is good JSON and wrong'),
+    .describe('The answer is valid JSON with wrong content'),
   z
     .strictObject({
       kind: z.literal('expired'),
-      by_ms: milliseconds().min(1).default(1).describe('How long the quote has been dead when it arrives'),
+      by_ms: milliseconds().min(1).default(1).describe('How long before its arrival the quote expired'),
     })
-    .describe('Quotes arrive after their end'),
+    .describe('Quotes arrive after their expiry'),
   z
     .strictObject({ kind: z.literal('canceled') })
-    .describe('The order is accepted and ends Canceled: nothing is traded, the quote is used up'),
+    .describe('The order is accepted and ends Canceled: nothing trades, the quote is used'),
   z
     .strictObject({ kind: z.literal('booking'), ...bookingFields })
-    .describe('The order is booked in another way than the settings say: in several trades, late, twice'),
+    .describe('The order is booked differently from the settings: in several trades, late, twice'),
   z
-    .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Part of the size that is filled') })
-    .describe('A fill-or-kill order is filled in part, which the venue says never happens'),
+    .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Share of the size that is filled') })
+    .describe('A fill-or-kill order is filled in part, against the rules of the venue'),
   z
     .strictObject({
       kind: z.literal('duplicate'),
-      what: z.enum(['request', 'rows']).describe('Request: worked twice, the second answer is sent. Rows: lists hold each row twice'),
+      what: z.enum(['request', 'rows']).describe('request: executed twice, the second answer is sent. rows: lists contain each row twice'),
     })
     .describe('Something arrives twice'),
   z
@@ -112,46 +112,48 @@ const restFaultSchema = z.lazy(() =>
 
 const feedFaultSchema = z.lazy(() =>
   z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('drop') }).describe('The connection breaks off without a close'),
+    z.strictObject({ kind: z.literal('drop') }).describe('The connection breaks without a close frame'),
     z
       .strictObject({
         kind: z.literal('stall'),
-        ms: milliseconds().describe('Nothing is sent for so long, pings neither; the connection stays open'),
+        ms: milliseconds().describe(
+          'Nothing is sent for this long, not even pings; the connection stays open',
+        ),
       })
       .describe('The feed goes silent'),
     z
       .strictObject({ kind: z.literal('gap'), messages: z.int().min(1).max(1_000).default(1) })
-      .describe('Messages are missing: their sequence numbers are used up'),
+      .describe('Messages are missing; their sequence numbers are used'),
     z
       .strictObject({ kind: z.literal('reorder'), by: z.int().min(1).max(100).default(1) })
-      .describe('The message comes after the next ones, so many of them'),
-    z.strictObject({ kind: z.literal('duplicate') }).describe('The message comes twice'),
+      .describe('The message arrives after this many later ones'),
+    z.strictObject({ kind: z.literal('duplicate') }).describe('The message arrives twice'),
     z
       .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
       .describe('This text instead of the message'),
-    z.strictObject({ kind: z.literal('delay'), ms: milliseconds() }).describe('The message comes late'),
+    z.strictObject({ kind: z.literal('delay'), ms: milliseconds() }).describe('The message arrives late'),
     z
       .strictObject({ kind: z.literal('refuse_authentication') })
-      .describe('A good key is refused; for the event authenticate'),
+      .describe('A valid key is rejected; for the event authenticate'),
   ]),
 );
 
 /** How often a rule strikes; all that is given must hold. What is left out does not limit. */
 const frequency = () => ({
-  name: z.string().min(1).max(64).describe('Distinct; counts and the admin API go by it'),
-  enabled: z.boolean().default(true).describe('false: waits to be switched on through the admin API'),
+  name: z.string().min(1).max(64).describe('Unique name, used by counts and the admin API'),
+  enabled: z.boolean().default(true).describe('false: inactive until enabled through the admin API'),
   account: z.string().min(1).max(64).optional().describe('Only requests of this account'),
-  probability: share().default(1).describe('Of each request that the rule meets'),
+  probability: share().default(1).describe('Probability for each request that the rule matches'),
   script: z
     .array(z.enum(['pass', 'fault']))
     .min(1)
     .max(1_000)
     .optional()
-    .describe('One word for each request that the rule meets, in order; afterwards everything passes'),
-  repeat: z.boolean().default(false).describe('true: the script begins again at its end'),
-  skip: z.int().min(0).max(1_000_000).default(0).describe('The first so many pass'),
-  times: z.int().min(1).max(1_000_000).optional().describe('Strikes at most so often'),
-  from_ms: z.int().min(0).default(0).describe('Not before so long after the start of the plan'),
+    .describe('One word for each request that the rule matches, in order; then everything passes'),
+  repeat: z.boolean().default(false).describe('true: the script repeats'),
+  skip: z.int().min(0).max(1_000_000).default(0).describe('Number of first requests that pass'),
+  times: z.int().min(1).max(1_000_000).optional().describe('Maximum number of faults'),
+  from_ms: z.int().min(0).default(0).describe('Earliest time after the start of the plan'),
   until_ms: z.int().min(1).optional().describe('Not after'),
 });
 
@@ -160,7 +162,7 @@ const isDistinct = (rules: readonly { readonly name: string }[]): boolean =>
 const distinct = { error: 'two rules have the same name' };
 
 export const faultPlanSchema = z.lazy(() => z.strictObject({
-  description: z.string().max(2_000).optional().describe('What the drill is for, and what is expected of the desk'),
+  description: z.string().max(2_000).optional().describe('Purpose of the drill and expected reaction of the desk'),
   seed: z
     .union([z.string(), z.int()])
     .transform(String)
@@ -180,7 +182,7 @@ export const faultPlanSchema = z.lazy(() => z.strictObject({
     .max(200)
     .refine(isDistinct, distinct)
     .default([])
-    .describe('For requests. Every rule that strikes is applied, in this order'),
+    .describe('Rules for requests. Every matching rule applies, in this order'),
   feeds: z
     .array(
       z.strictObject({
@@ -197,5 +199,5 @@ export const faultPlanSchema = z.lazy(() => z.strictObject({
     .max(200)
     .refine(isDistinct, distinct)
     .default([])
-    .describe('For messages of the WebSocket. The first rule that strikes is applied'),
+    .describe('Rules for WebSocket messages. The first matching rule applies'),
 })); // prettier-ignore

@@ -18,13 +18,13 @@ export const ordersSchema = z.lazy(() =>
       check_interval_ms: milliseconds
         .min(10)
         .default(1_000)
-        .describe('Distance of two looks at the market for orders that wait, ms'),
+        .describe('Interval between checks of the market for resting orders, ms'),
       cancel_delay_ms: milliseconds
         .default(0)
-        .describe('A cancel is pending for so long, ms; 0: canceled at once'),
+        .describe('How long a cancel is pending, ms; 0: canceled at once'),
       fill_usd_max: decimal
         .optional()
-        .describe('Most that one look fills of an order, USD; default: all at once'),
+        .describe('Largest fill of an order in one check, USD; default: the whole order'),
     })
     .transform(camelKeys),
 );
@@ -32,8 +32,8 @@ export const ordersSchema = z.lazy(() =>
 export const withdrawalsSchema = z.lazy(() =>
   z
     .strictObject({
-      step_minutes: minutes.default(5).describe('Market minutes between two states of a withdrawal'),
-      wire_fee_domestic: decimal.default('25').describe('Fee of a wire in the country, usd'),
+      step_minutes: minutes.default(5).describe('Market minutes between the states of a withdrawal'),
+      wire_fee_domestic: decimal.default('25').describe('Fee of a domestic wire, usd'),
       wire_fee_international: decimal.default('45').describe('Fee of a wire abroad, usd'),
       ach_fee: decimal.default('0').describe('Fee of an ACH transfer, usd'),
       require_whitelist: z
@@ -48,7 +48,7 @@ export const withdrawalsSchema = z.lazy(() =>
 export const depositsSchema = z.lazy(() =>
   z
     .strictObject({
-      step_minutes: minutes.default(5).describe('Market minutes between two states of a deposit'),
+      step_minutes: minutes.default(5).describe('Market minutes between the states of a deposit'),
     })
     .transform(camelKeys),
 );
@@ -60,7 +60,7 @@ const ruleSchema = z.lazy(() =>
         .enum(['WITHDRAW', 'ADD_ALTER_COLL', 'ALTER_SAFE'])
         .default('WITHDRAW')
         .describe('What it guards'),
-      required_approvals: z.int().min(1).max(20).default(1).describe('How many must agree'),
+      required_approvals: z.int().min(1).max(20).default(1).describe('Number of required approvals'),
       threshold: decimal.default('0').describe('USD above which approvals are needed'),
     })
     .transform(camelKeys),
@@ -77,11 +77,11 @@ export const custodySchema = z.lazy(() =>
       new_rule_status: z
         .enum(['Pending Approval', 'Pending'])
         .default('Pending Approval')
-        .describe('What a new rule says: the specification and a public sample differ'),
+        .describe('Status of a new rule: the specification and a public sample differ'),
       address_ids: z
         .enum(['integer', 'uuid'])
         .default('integer')
-        .describe('Ids of whitelisted addresses: the specification and a public sample differ'),
+        .describe('Form of the ids of whitelisted addresses: the specification and a public sample differ'),
       address_minutes: minutes.default(0).describe('Market minutes that a new address is pending'),
     })
     .transform(camelKeys),
@@ -90,7 +90,7 @@ export const custodySchema = z.lazy(() =>
 export const partnerSchema = z.lazy(() =>
   z
     .strictObject({
-      name: z.string().min(1).max(64).default('partner').describe('Name of the account of the partner'),
+      name: z.string().min(1).max(64).default('partner').describe('Account name of the partner'),
       token,
     })
     .transform(camelKeys),

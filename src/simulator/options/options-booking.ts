@@ -13,7 +13,7 @@ export const bookingFields = {
   trades_per_order: z
     .union([trades, z.strictObject({ least: trades.describe('Fewest trades of an order'), most: trades.describe('Most trades of an order') }).refine(({ least, most }) => least <= most, { error: 'least is above most' })])
     .default(1)
-    .describe('Trades that one order is booked as; a range such as { least: 1, most: 4 } is drawn for each order'),
+    .describe('Number of trades for each order; a range such as { least: 1, most: 4 } is drawn for each order'),
   shares: z
     .array(decimal)
     .max(TRADES_MAX)
@@ -24,27 +24,27 @@ export const bookingFields = {
     .min(1)
     .max(TRADES_MAX)
     .default([0])
-    .describe('From the execution until the rows of the first trade show, of the second, and so on; the last one counts for the trades after it'),
-  delay_spread_ms: milliseconds.default(0).describe('Added to each delay, evenly drawn from zero to this'),
+    .describe('Delay from the execution until the rows of the first trade appear, of the second, and so on; the last one applies to all further trades'),
+  delay_spread_ms: milliseconds.default(0).describe('Added to each delay, drawn uniformly from zero to this'),
   leg_gap_ms: z
     .int()
     .min(-HOUR_MS)
     .max(HOUR_MS)
     .default(0)
-    .describe('The row of the quote currency shows so long after that of the base currency; below zero: before it'),
+    .describe('Delay of the row of the quote currency after that of the base currency; negative: before it'),
   stamps: z
     .enum(['executed', 'booked'])
     .default('executed')
-    .describe('The time that rows tell: that of the execution, or that at which they show'),
+    .describe('Timestamp of the rows: their execution, or their booking'),
   prices: z
     .enum(['quoted', 'uneven'])
     .default('quoted')
-    .describe('Uneven: each trade has a price of its own; their amounts sum to that of the quote'),
-  fees: z.enum(['shared', 'first']).default('shared').describe('First: the first trade pays all of the fee'),
+    .describe('uneven: each trade has its own price; the amounts sum to that of the quote'),
+  fees: z.enum(['shared', 'first']).default('shared').describe('first: the first trade pays the whole fee'),
   second_execution: share
     .default(0)
-    .describe('Orders that are executed a second time, against the word of the venue: the account pays twice'),
-  second_execution_ms: milliseconds.default(0).describe('From the first execution to the second'),
+    .describe('Share of orders that are executed twice, against the rules of the venue: the account pays twice'),
+  second_execution_ms: milliseconds.default(0).describe('Time from the first execution to the second'),
 }; // prettier-ignore
 
 export const bookingSchema = z.lazy(() => z.strictObject(bookingFields).transform(camelKeys));

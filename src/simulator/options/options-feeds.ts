@@ -10,13 +10,13 @@ export const feedsSchema = z.lazy(() => z
       .min(1)
       .max(100_000)
       .default(40)
-      .describe('Requests of one network address, all its connections together'),
-    block_ms: milliseconds.default(120_000).describe('How long an address is refused after one request too many'),
-    ping_ms: milliseconds.min(10).default(27_000).describe('Distance of two pings'),
+      .describe('Requests of one network address over all its connections'),
+    block_ms: milliseconds.default(120_000).describe('How long an address is refused after it exceeded the limit'),
+    ping_ms: milliseconds.min(10).default(27_000).describe('Interval between pings'),
     pong_timeout_ms: milliseconds
       .min(10)
       .default(300_000)
-      .describe('A connection that answers no ping for so long is dropped'),
+      .describe('A connection that answers no ping for this long is dropped'),
     idle_ms: milliseconds.min(10).default(300_000).describe('A connection without a feed is dropped after this'),
     message_shape: z
       .enum(['both', 'recipient', 'typed'])

@@ -54,12 +54,12 @@ const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(64).default('desk').describe('Name of the account'),
     token: z.string().min(8).max(256).optional().describe('Bearer token; default: made from the seed'),
-    balances: z.record(symbol, decimal).describe('What the account holds at the start, by currency'),
+    balances: z.record(symbol, decimal).describe('Opening balances, by currency'),
     users: z
       .array(userSchema)
       .max(20)
       .default([])
-      .describe('More people with tokens of the same account: who may approve'),
+      .describe('Further users of the account, with tokens, who may approve'),
     custody: z.boolean().default(true).describe('Custody access; false: the approval routes answer 403'),
   })
   .transform(camelKeys);
@@ -74,10 +74,10 @@ const pairSchema = z
       .min(0)
       .max(1_000)
       .default(60)
-      .describe('Of the random walk, percent per square root of a year'),
+      .describe('Volatility of the random walk, percent per square root of a year'),
     half_spread_bps: bps
       .default(5)
-      .describe('Distance of the smallest quote from the middle price, basis points'),
+      .describe('Distance of the smallest quote from the mid price, basis points'),
     impact_bps: bps
       .default(10)
       .describe('Added for size: basis points at 1 million USD, growing with the square root of USD'),
@@ -85,7 +85,7 @@ const pairSchema = z
     price_precision: precision
       .optional()
       .describe(
-        'Decimals of a quoted price; default: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
+        'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, so that six digits remain',
       ),
     tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
   })
@@ -95,13 +95,13 @@ const currencySchema = z.lazy(() =>
   z
     .strictObject({
       name: z.string().optional().describe('Name for people'),
-      fiat: z.boolean().default(false).describe('Whether it is money of a state'),
+      fiat: z.boolean().default(false).describe('Whether it is a fiat currency'),
       precision: precision.default(8).describe('Decimals of an amount'),
       min_withdrawal: decimal.optional().describe('Smallest withdrawal, in the currency'),
       withdraw_fee: decimal.optional().describe('Fee of a withdrawal to an address, in the currency'),
       can_deposit: z.boolean().default(true).describe('Whether it can be deposited'),
       can_withdraw: z.boolean().default(true).describe('Whether it can be withdrawn'),
-      usd_rate: decimal.optional().describe('USD for one, where no pair tells it'),
+      usd_rate: decimal.optional().describe('Value in USD, if no pair prices it'),
     })
     .transform(camelKeys),
 );
@@ -139,7 +139,7 @@ const limitsSchema = z.lazy(() =>
 const rateSchema = z
   .strictObject({
     annual_rate: decimal.describe('A fraction: "0.02" is 2 % a year'),
-    grace_minutes: z.int().min(0).describe('Minutes without interest after a position is opened'),
+    grace_minutes: z.int().min(0).describe('Grace period: minutes without interest after a position opens'),
     frequency_minutes: z.int().min(1).describe('Minutes between accruals'),
   })
   .transform(camelKeys);
@@ -153,7 +153,7 @@ export const ptsSchema = z.lazy(() =>
         .default('Reduce-Only')
         .describe('Risk mode of pairs that modes does not list'),
       modes: z.record(pairName, z.enum(riskModes)).default({}).describe('Risk mode by pair'),
-      credit_limit_usd: decimal.default('250000').describe('Most that an account may owe in all, USD'),
+      credit_limit_usd: decimal.default('250000').describe('Largest total debt of an account, USD'),
       default_rate: rateSchema
         .prefault({ annual_rate: '0.08', grace_minutes: 1_440, frequency_minutes: 60 })
         .describe('Funding rate of currencies that rates does not list'),
@@ -165,11 +165,7 @@ export const ptsSchema = z.lazy(() =>
 /** The `simulator` part of a config, and the file of `tranche venue --config`. */
 export const venueOptionsSchema = z
   .strictObject({
-    seed: z
-      .union([z.string(), z.int()])
-      .transform(String)
-      .default('1')
-      .describe('Everything random follows from it'),
+    seed: z.union([z.string(), z.int()]).transform(String).default('1').describe('Seed of all randomness'),
     host: z.string().default('127.0.0.1').describe('Address to listen on'),
     port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0: any free one'),
     accounts: z
@@ -199,10 +195,10 @@ export const venueOptionsSchema = z
     prices: z
       .record(pairName, z.string().min(1))
       .default({})
-      .describe('Pair to a file of prices: a tape, or whatever `tranche data import` reads'),
+      .describe('Price file of each pair: a tape, or any file that `tranche data import` reads'),
     market_start: time
       .optional()
-      .describe('Market time at the start; default: now, or where all tapes have begun'),
+      .describe('Market time at the start; default: now, or the latest start of the tapes'),
     speed: z
       .number()
       .positive()
@@ -212,8 +208,8 @@ export const venueOptionsSchema = z
     quote_life_ms: milliseconds.min(1).default(10_000).describe('Life of a quote, ms'),
     last_look_bps: bps
       .optional()
-      .describe('Orders are canceled when the price moved this far against the dealer; default: never'),
-    cancel_probability: share.default(0).describe('Orders that are canceled for no reason'),
+      .describe('Price move against the dealer from which on orders are canceled; default: never'),
+    cancel_probability: share.default(0).describe('Share of orders canceled without a reason'),
     unavailable_probability: share.default(0).describe('Quote requests answered 503'),
     fee_bps: bps.default(0).describe('Fee in quote currency'),
     quote_latency_ms: milliseconds.default(0).describe('Added to every quote'),
@@ -223,7 +219,7 @@ export const venueOptionsSchema = z
       .min(10)
       .max(3_600_000)
       .default(1_000)
-      .describe('Distance of two ticker messages'),
+      .describe('Interval between ticker messages'),
     spec_only: z
       .boolean()
       .default(false)
@@ -232,11 +228,11 @@ export const venueOptionsSchema = z
       .boolean()
       .default(false)
       .describe(
-        'true: takes what clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic',
+        'true: accepts what clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic',
       ),
     booking: bookingSchema
       .optional()
-      .describe('How orders are booked; default: as one trade each, which shows at once'),
+      .describe('How orders are booked; default: one trade each, visible at once'),
     limits: limitsSchema.prefault({}).describe('Request limits'),
     feeds: feedsSchema.prefault({}).describe('The WebSocket'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),
@@ -248,7 +244,7 @@ export const venueOptionsSchema = z
     candle_prices: z
       .enum(['text', 'number'])
       .default('text')
-      .describe('How candles write prices: public sources show both'),
+      .describe('Form of prices in candles: public sources show both'),
   })
   .transform(camelKeys)
   .transform((options) => ({ ...options, pairs: withTapes(options.pairs, options.prices) }));
