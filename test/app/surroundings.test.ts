@@ -1,7 +1,34 @@
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hardeningProblems, refuseUnhardened } from '../../src/app/daemon/process-hardening.ts';
 
 const clean = { env: { PATH: '/bin', NODE_ENV: 'production' }, nodeOptions: [], debuggerUrl: undefined };
+
+const PROGRAM = join(import.meta.dirname, '../../bin/tranche.js');
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "0.1", currency: btc }
+duration: PT1H
+slices: 4
+`;
+const LIVE = `mode: live
+venue: { base_url: "http://127.0.0.1:1", token_file: ./token }
+journal: "memory:"
+operate: false
+strategies: ./strategies
+controls:
+  max_order_quantity: { btcusd: "1" }
+  max_order_notional: { amount: "1000", currency: usd }
+  max_day_notional: { amount: "1000", currency: usd }
+  collar_bps: 50
+  pairs: [btcusd]
+  sides: [buy]
+`;
 
 describe('the surroundings of live mode', () => {
   it('are good when nothing dangerous is set', () => {
@@ -49,12 +76,37 @@ describe('the surroundings of live mode', () => {
     expect(option.startsWith(danger?.name ?? 'none')).toBe(true);
   });
 
+  it('are refused with an option or a variable of Node that this program has never heard of', () => {
+    const around = {
+      ...clean,
+      nodeOptions: ['--from-a-later-node=1', '--max_old_space_size=512', '--tls-min-v1.3'],
+      env: { NODE_LATER: 'x', LD_AUDIT: '/tmp/x.so', SSL_CERT_DIR: '/tmp', EDITOR: 'vi', npm_config_x: '1' },
+    };
+    expect(hardeningProblems(around, []).map(({ name }) => name)).toEqual([
+      'NODE_LATER',
+      'LD_AUDIT',
+      'SSL_CERT_DIR',
+      '--from-a-later-node',
+    ]);
+  });
+
+  it('are refused by the option alone where its value stands behind a space, and allowed with it', () => {
+    const around = { ...clean, nodeOptions: ['--import', './hook.js', '-r', 'x'] };
+    expect(hardeningProblems(around, []).map(({ name }) => name)).toEqual(['--import', '-r']);
+    expect(hardeningProblems(around, ['--import', '-r'])).toEqual([]);
+  });
+
+  it('are refused with files of options, and with secure options of Node switched the other way', () => {
+    const nodeOptions = ['--env-file=.env', '--experimental-config-file=x.json', '--experimental-default-config-file', '--tls-min-v1.1', '--disable-proto=x']; // prettier-ignore
+    expect(hardeningProblems({ ...clean, nodeOptions }, [])).toHaveLength(nodeOptions.length);
+  });
+
   it('are refused with a debugger that was opened another way', () => {
     expect(hardeningProblems({ ...clean, debuggerUrl: 'ws://127.0.0.1:9229/x' }, [])).toHaveLength(1);
   });
 
   it('are told all at once, with the way to allow them, and without their values', () => {
-    const env = { HTTPS_PROXY: 'http://user:secret@proxy', NODE_OPTIONS: '--require x' };
+    const env = { NODE_OPTIONS: '--require x', HTTPS_PROXY: 'http://user:secret@proxy' };
     const start = (): void => {
       refuseUnhardened({ ...clean, env }, []);
     };
@@ -67,5 +119,45 @@ describe('the surroundings of live mode', () => {
       }),
     );
     expect(start).not.toThrow(/secret/u);
+  });
+});
+
+describe('the program in live mode', () => {
+  let folder = '';
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tranche-around-'));
+    mkdirSync(join(folder, 'strategies'), 0o700);
+    writeFileSync(join(folder, 'hook.mjs'), '');
+    writeFileSync(join(folder, 'token'), 'a-token');
+    writeFileSync(join(folder, 'desk.yaml'), LIVE);
+    writeFileSync(join(folder, 'strategies/a.yaml'), TWAP);
+    for (const name of ['token', 'desk.yaml', 'strategies/a.yaml']) chmodSync(join(folder, name), 0o600);
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const run = (options: readonly string[], env: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [...options, PROGRAM, 'run', '--config', 'desk.yaml'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...env },
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+
+  it.each([
+    ['--import', ['--import', './hook.mjs'], {}],
+    ['--use-openssl-ca', ['--use-openssl-ca'], { SSL_CERT_FILE: '/tmp/ca.pem' }],
+    ['SSL_CERT_FILE', [], { SSL_CERT_FILE: '/tmp/ca.pem' }],
+    ['OPENSSL_CONF', [], { OPENSSL_CONF: '/dev/null' }],
+    ['NODE_COMPILE_CACHE', [], { NODE_COMPILE_CACHE: '/tmp/never-made-here' }],
+    ['LD_PRELOAD', [], { LD_PRELOAD: '/nowhere.so' }],
+    ['--tls-min-v1.0', ['--tls-min-v1.0'], {}],
+    ['--use-system-ca', ['--use-system-ca'], {}],
+    ['NODE_USE_SYSTEM_CA', [], { NODE_USE_SYSTEM_CA: '1' }],
+  ] as const)('does not start beside %s, and says how to', (name, options, env) => {
+    const { status, stderr } = run(options, env);
+    expect(stderr).toContain(`  ${name}: `);
+    expect(stderr).toContain('set allow_environment: [');
+    expect(status).toBe(78);
   });
 });

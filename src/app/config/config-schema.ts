@@ -387,7 +387,7 @@ export const configSchema = z.strictObject({
   operate: operate.prefault({}).describe('Metrics and health over HTTP; false: none'),
   log: log.prefault({}).describe('The log'),
   allow_environment: z
-    .array(z.string().regex(/^-{0,2}[\w-]{1,64}$/u, { error: 'expected a name such as NODE_OPTIONS' }))
+    .array(z.string().regex(/^-{0,2}[\w.-]{1,64}$/u, { error: 'expected a name such as NODE_OPTIONS' }))
     .max(20)
     .default([])
     .describe(

@@ -16,50 +16,114 @@ interface Danger {
   readonly why: string;
 }
 
-/** Variables whose being set at all is refused, in either case of letters where programs read both. */
-const variables: Readonly<Record<string, string>> = {
-  NODE_OPTIONS: 'it can load code into this process, or open its debugger',
-  NODE_EXTRA_CA_CERTS: 'the owner of such a certificate can read the token in transit',
-  SSLKEYLOGFILE: 'it logs the keys of encrypted connections',
-  HTTP_PROXY: 'requests could pass through a third party',
-  HTTPS_PROXY: 'requests could pass through a third party',
-  ALL_PROXY: 'requests could pass through a third party',
-  NODE_USE_ENV_PROXY: 'requests could pass through a third party',
-};
-
-const flags: readonly (readonly [pattern: RegExp, why: string])[] = [
-  [/^--inspect(?:-|=|$)|^--debug/u, 'a debugger reads the token in memory'],
-  [/^--tls-keylog(?:=|$)/u, 'it logs the keys of encrypted connections'],
-  [/^--use-env-proxy$/u, 'requests could pass through a third party'],
-  [/^--heapsnapshot-|^--heap-prof$/u, 'heap snapshots contain the token'],
+/**
+ * Variables that steer Node, OpenSSL, the loader of the system or the libraries under them, by family: every name of a family is
+ * refused but for those in `harmlessVariables`, so that one which a later Node adds is refused, too. Programs read some in small letters.
+ */
+const steering: readonly (readonly [family: RegExp, why: string])[] = [
+  [
+    /^NODE_(?:EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_)/u,
+    'it changes which certificates are trusted: name a private authority in venue.ca_file',
+  ],
+  [/^NODE_USE_ENV_PROXY$/u, 'requests could pass through a third party'],
+  [
+    /^NODE_/u,
+    'it steers Node, which can load code into this process, write its memory to disk or open its debugger',
+  ],
+  [
+    /^(?:SSL_|CURL_CA_|REQUESTS_CA_)/u,
+    'it changes which certificates are trusted: name a private authority in venue.ca_file',
+  ],
+  [/^SSLKEYLOG|^QLOGDIR$/u, 'it logs the keys or the content of encrypted connections'],
+  [/^(?:OPENSSL_|CTLOG_|RANDFILE$)/u, 'it steers OpenSSL, which can load code and weaken encryption'],
+  [
+    /^(?:LD|DYLD|_RLD|LIBPATH|SHLIB)_/u,
+    'the loader of the system reads it and can load code into this process',
+  ],
+  [
+    /^(?:GLIBC|MALLOC|GCONV|GETCONF|LIBC)_|^(?:LOCPATH|NLSPATH|TZDIR)$/u,
+    'the C library reads it and can load code or files into this process',
+  ],
+  [
+    /^(?:LOCALDOMAIN|HOSTALIASES|RES_OPTIONS|RESOLV_.*|CARES_.*)$/u,
+    'it changes which addresses names stand for',
+  ],
+  [/^(?:UV|V8|ICU)_/u, 'it steers a library of Node'],
+  [/_PROXY$/u, 'requests could pass through a third party'],
 ];
 
-/** What is dangerous around this process, but for what `allowed` names. */
+/** Members of those families that can do no harm: each with the values that are harmless. */
+const harmlessVariables: Readonly<Record<string, RegExp>> = {
+  NODE_ENV: /^/u,
+  NODE_VERSION: /^/u, // of the official container image; nothing reads it
+  NODE_NO_WARNINGS: /^/u,
+  NODE_PENDING_DEPRECATION: /^/u,
+  NODE_DISABLE_COLORS: /^/u,
+  NODE_DISABLE_COMPILE_CACHE: /^/u,
+  NODE_TLS_REJECT_UNAUTHORIZED: /^(?!0$)/u, // 0 alone switches the check of certificates off
+  NO_PROXY: /^/u, // names what is reached without a proxy
+  UV_THREADPOOL_SIZE: /^\d+$/u,
+  MALLOC_ARENA_MAX: /^\d+$/u,
+};
+
+const SIZE = /^--(?:max-old-space-size|max-semi-space-size|max-heap-size|stack-trace-limit)=\d+$/u;
+/** Options of Node that live mode starts with. What is not here is refused, whatever it does. */
+const harmlessOptions: readonly RegExp[] = [
+  SIZE,
+  /^--disable-sigusr1$/u,
+  /^--disable-proto=(?:throw|delete)$/u,
+  /^--disable-warning=/u,
+  /^--(?:no-warnings|no-deprecation|trace-warnings|trace-deprecation|trace-uncaught|enable-source-maps)$/u,
+  /^--unhandled-rejections=(?:strict|throw)$/u,
+  /^--(?:no-addons|no-global-search-paths|frozen-intrinsics|force-fips|enable-fips|jitless)$/u,
+  /^--(?:use-bundled-ca|tls-min-v1\.[23])$/u,
+];
+
+const TRUST = 'it changes which certificates are trusted: name a private authority in venue.ca_file';
+/** Why some of the others are refused. */
+const refusedOptions: readonly (readonly [option: RegExp, why: string])[] = [
+  [/^--inspect(?:-|$)|^--debug/u, 'a debugger reads the token in memory'],
+  [/^--(?:import|require|r|loader|experimental-loader|eval|e|print|p)$/u, 'it loads code into this process'],
+  [/^--use-(?:openssl|system)-ca$/u, TRUST],
+  [/^--tls-(?:min|max)-|^--tls-cipher/u, 'it weakens encryption'],
+  [/^--tls-keylog$/u, 'it logs the keys of encrypted connections'],
+  [/^--openssl-/u, 'it steers OpenSSL, which can load code and weaken encryption'],
+  [/^--use-env-proxy$/u, 'requests could pass through a third party'],
+  [/^--heapsnapshot-|^--heap-prof/u, 'heap snapshots contain the token'],
+  [/^--env-file|^--experimental-(?:default-)?config-file$/u, 'a file sets further options'],
+];
+const UNKNOWN = 'it is not among the options that live mode is known to be safe with';
+
+/** What around this process is not known to be safe, but for what `allowed` names. */
 export function hardeningProblems(
   { env, nodeOptions, debuggerUrl }: ProcessFacts,
   allowed: readonly string[],
 ): readonly Danger[] {
-  const dangers: Danger[] = [];
-  const tls = env['NODE_TLS_REJECT_UNAUTHORIZED'];
-  if (tls === '0')
-    dangers.push({
-      name: 'NODE_TLS_REJECT_UNAUTHORIZED',
-      why: '0 disables the check that the token goes to the venue',
-    });
-  for (const [name, why] of Object.entries(variables)) {
-    const isSet = [name, name.toLowerCase()].some((each) => (env[each] ?? '') !== '');
-    if (isSet) dangers.push({ name, why });
-  }
-  for (const option of nodeOptions) {
-    const [, why] = flags.find(([pattern]) => pattern.test(option)) ?? [];
-    if (why !== undefined) dangers.push({ name: option.replace(/=.*$/su, ''), why });
-  }
+  const dangers = [...Object.entries(env).flatMap(inVariable), ...nodeOptions.flatMap(inOption)];
   if (debuggerUrl !== undefined && !dangers.some(({ name }) => name.startsWith('--inspect')))
     dangers.push({ name: '--inspect', why: 'a debugger reads the token in memory' });
   return dangers.filter(({ name }) => !allowed.includes(name));
 }
 
-/** @throws OperatorError `config` when something around the process is dangerous and not allowed by the config. */
+function inVariable([written, value = '']: readonly [string, string | undefined]): readonly Danger[] {
+  const name = written.toUpperCase();
+  const [, why] = steering.find(([family]) => family.test(name)) ?? [];
+  const isHarmless = value === '' || harmlessVariables[name]?.test(value) === true;
+  return why === undefined || isHarmless ? [] : [{ name, why }];
+}
+
+function inOption(written: string): readonly Danger[] {
+  // What does not begin with a dash is the value of the option before it.
+  if (!written.startsWith('-')) return [];
+  // Node takes underscores for dashes.
+  const option = written.replace(/^[^=]+/u, (name) => name.replaceAll('_', '-'));
+  if (harmlessOptions.some((known) => known.test(option))) return [];
+  const name = option.replace(/=.*$/su, '');
+  const [, why = UNKNOWN] = refusedOptions.find(([known]) => known.test(name.replace(/^-?-/u, '--'))) ?? [];
+  return [{ name, why }];
+}
+
+/** @throws OperatorError `config` when something around the process is not known to be safe, and not allowed by the config. */
 export function refuseUnhardened(surroundings: ProcessFacts, allowed: readonly string[]): void {
   const dangers = hardeningProblems(surroundings, allowed);
   if (dangers.length === 0) return;

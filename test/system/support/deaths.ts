@@ -119,6 +119,7 @@ export function mortalDesk(
   const config = {
     desk: 'main',
     mode: 'live',
+    allow_environment: ['--import'],
     journal: 'sqlite:./journal.db',
     journal_reserve: 1,
     operate: false,

@@ -133,6 +133,8 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     journal: `sqlite:${join(folder, 'journal.db')}`,
     operate: { listen: '127.0.0.1:0' },
     strategies: 'strategies',
+    // Live mode refuses code that is loaded beside it: the hooks of tests are.
+    allow_environment: ['--import'],
     ...config,
     pacing: { orders_per_second: 60, ...config.pacing },
     venue: {
