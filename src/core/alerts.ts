@@ -275,6 +275,12 @@ export const alerts = {
     says: 'a fill became known more than five seconds after its execution',
     runbook: 'The fill is booked. Check the network and the order timeouts if this happens often.',
   },
+  certificate_refused: {
+    severity: 'critical',
+    says: 'the certificate of the venue was refused; nothing was sent to that server',
+    runbook:
+      '`why` names the certificate, its authority and its dates. The network is up: either the venue let its certificate expire or changed its authority, or somebody answers in its place. Ask the venue over another channel. A venue with a private authority needs `venue.ca_file`. Requests are tried again; nothing trades until one certificate holds.',
+  },
   feed_down: {
     severity: 'info',
     says: 'a feed of the venue is down; reconnecting',

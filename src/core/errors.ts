@@ -3,6 +3,7 @@ export type Applied = 'no' | 'unknown';
 
 export type VenueErrorCode =
   | 'connect' // no connection: nothing was sent
+  | 'certificate' // the server's certificate was refused: nothing was sent
   | 'timeout' // no (whole) answer in time
   | 'broken' // the connection ended before the answer did
   | 'too_large' // the answer is larger than its cap

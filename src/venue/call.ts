@@ -4,6 +4,7 @@ import { VenueError } from '../core/errors.ts';
 import type { VenueErrorCode } from '../core/errors.ts';
 import { monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
+import { CertificateRefused } from './certificate.ts';
 import type { Route } from './routes.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -137,6 +138,10 @@ export class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (error instanceof CertificateRefused) {
+      this.#fail('certificate', error.message);
+      return;
+    }
     const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
     this.#fail(this.#sent ? failureOf(code) : 'connect', `${code} ${error.message}`);
   }
@@ -159,6 +164,7 @@ export class Call implements Dispatcher.DispatchHandler {
       sent: this.#sent,
       status: hasAnswer ? this.#status : undefined,
       retryAfterMs: hasAnswer ? retryAfterMs(this.#headers) : undefined,
+      said: code === 'certificate' ? cause.message : undefined,
       cause,
     });
     this.#hangUp(code);

@@ -3,6 +3,7 @@ import { Observable } from 'rxjs';
 import { OperatorError, VenueError } from '../core/errors.ts';
 import type { Clock } from '../engine/ports.ts';
 import { Call } from './call.ts';
+import { judgedConnector } from './certificate.ts';
 import type { Reply } from './call.ts';
 import { lookupHere, venueUrl } from './origin.ts';
 import type { Method } from '../wire/routes.ts';
@@ -64,6 +65,10 @@ export interface HttpOptions {
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
   readonly connections?: number | undefined;
+  /** Certificates of the only authorities to trust, PEM; left out: those that Node brings. */
+  readonly ca?: string | undefined;
+  /** Told why the server's certificate is refused: once for each reason, until a connection succeeds. */
+  readonly onCertificateRefused?: ((why: string) => void) | undefined;
   /** Asked in the tick in which a request that moves money would leave. Left out: it may. */
   readonly mayMoveMoney?: (() => boolean) | undefined;
 }
@@ -92,11 +97,16 @@ export function venueHttp(options: HttpOptions): VenueHttp {
   const shared = {
     pipelining: 1,
     allowH2: false,
-    connect: {
-      timeout: options.connectTimeoutMs ?? 5_000,
-      minVersion: 'TLSv1.2',
-      ...(base.protocol === 'http:' ? { lookup: lookupHere } : {}),
-    },
+    connect: judgedConnector(
+      {
+        timeout: options.connectTimeoutMs ?? 5_000,
+        allowH2: false,
+        minVersion: 'TLSv1.2',
+        ...(options.ca === undefined ? {} : { ca: options.ca }),
+        ...(base.protocol === 'http:' ? { lookup: lookupHere } : {}),
+      },
+      (why) => options.onCertificateRefused?.(clean(why)),
+    ),
     headersTimeout: options.headersTimeoutMs ?? 15_000,
     bodyTimeout: options.bodyTimeoutMs ?? 10_000,
     maxHeaderSize: 16 * 1024,

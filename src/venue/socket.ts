@@ -8,6 +8,7 @@ import type { Clock, Random } from '../engine/ports.ts';
 import { readFeed } from '../wire/feeds/feed.ts';
 import type { FeedData, FeedMessage } from '../wire/feeds/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
+import { CertificateRefused, certificateOf, refusalOf } from './certificate.ts';
 import { lookupHere, venueUrl } from './origin.ts';
 import { sanitize } from './sanitize.ts';
 
@@ -18,6 +19,8 @@ export interface FeedOptions {
   readonly feeds: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
+  /** As of `HttpOptions`. */
+  readonly ca?: string | undefined;
   /** A connection whose feeds say nothing for so long is given up, alive or not; left out: feeds may be quiet. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
@@ -33,6 +36,8 @@ export type FeedSignal =
 export type SocketEvent =
   | { readonly event: 'open' }
   | { readonly event: 'closed'; readonly why: string; readonly retryMs: number }
+  /** The server is there, and is not shown to be the venue. */
+  | { readonly event: 'certificate_refused'; readonly why: string; readonly retryMs: number }
   /** `head`: its first 4 KiB, cleaned, for whoever looks into it. */
   | { readonly event: 'unreadable'; readonly why: string; readonly head: string }
   | { readonly event: 'gap'; readonly order: 'gap' | 'late'; readonly sequence: number };
@@ -70,7 +75,8 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
         if (error.lastedMs >= RETRY_MAX_MS) failures = 0;
         const drawnMs = retryDelayMs(failures++, random);
         const retryMs = error.isPoison ? MINUTE_MS + drawnMs : drawnMs;
-        onEvent?.({ event: 'closed', why: sanitize(error.message, options.token.reveal()), retryMs });
+        const event = error.isRefusal ? 'certificate_refused' : 'closed';
+        onEvent?.({ event, why: sanitize(error.message, options.token.reveal()), retryMs });
         return timer(retryMs, clock.scheduler);
       },
     }),
@@ -90,24 +96,31 @@ class Closed extends Error {
   readonly lastedMs: number;
   /** Given up because of what came in: it is left alone for a minute at least. */
   readonly isPoison: boolean;
+  /** The certificate was refused. */
+  readonly isRefusal: boolean;
 
-  constructor(why: string, lastedMs: number, isPoison: boolean) {
-    super(why);
+  constructor(why: string | Error, lastedMs: number, isPoison: boolean) {
+    super(typeof why === 'string' ? why : why.message);
+    this.isRefusal = why instanceof CertificateRefused;
     this.lastedMs = lastedMs;
     this.isPoison = isPoison;
   }
 }
 
-type End = (why: string, isPoison?: boolean) => void;
+type End = (why: string | Error, isPoison?: boolean) => void;
 
 /** One connection. Errors with `Closed` when it ends. */
 /** `lookup` reaches the socket although the types of ws do not name it. */
-const socketOptions = (url: URL): ClientOptions & { readonly lookup?: typeof lookupHere } => ({
+const socketOptions = (
+  url: URL,
+  ca: string | undefined,
+): ClientOptions & { readonly lookup?: typeof lookupHere } => ({
   maxPayload: MESSAGE_BYTES_MAX,
   perMessageDeflate: false,
   handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
   followRedirects: false,
   minVersion: 'TLSv1.2',
+  ...(ca === undefined ? {} : { ca }),
   ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
 });
 
@@ -115,7 +128,16 @@ function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
   return new Observable((subscriber) => {
     const { clock } = options;
     const beganAt = clock.monotonic();
-    const socket = new WebSocket(url, socketOptions(url));
+    let seen: ReturnType<typeof certificateOf> | undefined;
+    const socket = new WebSocket(url, {
+      ...socketOptions(url, options.ca),
+      finishRequest(request) {
+        request.once('socket', (connected) => {
+          seen = certificateOf(connected);
+        });
+        request.end();
+      },
+    });
     const end: End = (why, isPoison = false) => {
       subscriber.error(new Closed(why, clock.monotonic() - beganAt, isPoison));
     };
@@ -136,7 +158,7 @@ function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
       // Frames that came together are handed over one by one even after the end.
       if (!subscriber.closed) talk.receive(textOf(data, isBinary));
     });
-    socket.on('error', (error) => end(error.message));
+    socket.on('error', (error) => end(refusalOf(error, url.hostname, seen?.())));
     socket.on('close', (code, reason) => end(`closed with ${code} ${reason.toString('utf8')}`));
     const ask = (): void => {
       if (socket.readyState === WebSocket.OPEN) socket.ping();

@@ -1,63 +1,22 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import tls, { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { SecureVersion, TlsOptions } from 'node:tls';
 import { firstValueFrom } from 'rxjs';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
-import { client, http, systemClock } from './servers.ts';
+import { aVenue } from '../simulator/client.ts';
+import { anIdentity, encrypted } from './certificates.ts';
+import type { Identity } from './certificates.ts';
+import { follow } from './feed-server.ts';
+import { client, http } from './servers.ts';
 
-const DAY_MS = 86_400_000;
 const WEAK = 'ALL:@SECLEVEL=0';
 const trusted = getCACertificates('default');
+const authority = anIdentity({ name: 'an authority', isAuthority: true });
 afterAll(() => {
   setDefaultCACertificates(trusted);
 });
-
-/** One value in the encoding of certificates: its tag, its length, its parts. */
-function der(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const body = Buffer.concat(parts);
-  const { length } = body;
-  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...size]), body]);
-}
-const sequence = (...parts: readonly Buffer[]): Buffer => der(0x30, ...parts);
-const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
-const time = (at: number): Buffer => {
-  const digits = new Date(at).toISOString().replaceAll(/\D/gu, '');
-  return der(0x17, Buffer.from(`${digits.slice(2, 14)}Z`));
-};
-
-interface Identity {
-  readonly key: string;
-  readonly cert: string;
-}
-
-/** A certificate that signs itself, as RFC 5280 has it: good for one address, from two days ago on. */
-function anIdentity({ ip = [127, 0, 0, 1], days = 1 } = {}): Identity {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const algorithm = sequence(oid('2a8648ce3d040302'));
-  const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('a venue')))));
-  const address = der(0x04, sequence(der(0x87, Buffer.from(ip))));
-  const now = systemClock.wall();
-  const unsigned = sequence(
-    der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.from([1])),
-    algorithm,
-    name,
-    sequence(time(now - 2 * DAY_MS), time(now + days * DAY_MS)),
-    name,
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(sequence(oid('551d11'), address))),
-  );
-  const signature = der(0x03, Buffer.from([0]), sign('sha256', unsigned, privateKey));
-  const whole = sequence(unsigned, algorithm, signature).toString('base64');
-  return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-    cert: `-----BEGIN CERTIFICATE-----\n${whole}\n-----END CERTIFICATE-----\n`,
-  };
-}
 
 interface Server {
   readonly url: string;
@@ -93,10 +52,10 @@ async function asked(server: Server): Promise<unknown> {
 }
 
 /** Says why nothing was sent. @throws when something was. */
-async function refusal(server: Server): Promise<string> {
+async function refusal(server: Server, kind = 'connect'): Promise<string> {
   const error = await asked(server);
   if (!(error instanceof VenueError)) throw new Error(`answered: ${String(error)}`);
-  expect(error).toMatchObject({ code: 'connect', sent: false, applied: 'no' });
+  expect(error).toMatchObject({ code: kind, sent: false, applied: 'no' });
   expect(server.received()).toBe('');
   return (error.cause as Error).message;
 }
@@ -132,12 +91,74 @@ describe('a venue over TLS', () => {
   );
 
   it.each([
-    ['that nobody vouches for', {}, false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['of another address', { ip: [127, 0, 0, 2] }, true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['that has run out', { days: -1 }, true, 'CERT_HAS_EXPIRED'],
-  ])('is told nothing when it shows a certificate %s', async (_, over, isTrusted, code) => {
-    const identity = anIdentity(over);
-    setDefaultCACertificates(isTrusted ? [...trusted, identity.cert] : trusted);
-    expect(await refusal(await aTlsServer(identity))).toContain(code);
+    ['that signs itself', {}, false, 'it is self-signed'],
+    ['of another address', { ip: [127, 0, 0, 2] }, true, 'it is for another name'],
+    ['that has run out', { days: -1 }, true, 'it, or one that it depends on, has expired'],
+    ['of an unknown authority', { by: authority }, false, 'no trusted authority has signed it'],
+  ])(
+    'is told nothing when it shows a certificate %s, and the error says so with its dates and not that the network is dead',
+    async (_, over, isTrusted, why) => {
+      const identity = anIdentity(over);
+      setDefaultCACertificates(isTrusted ? [...trusted, identity.cert] : trusted);
+      const said = await refusal(await aTlsServer(identity), 'certificate');
+      expect(said).toContain(`the certificate of 127.0.0.1 is refused: ${why} (valid from `);
+      const until = new Date(Date.parse(/until (?<until>[^,]*),/u.exec(said)?.groups?.['until'] ?? ''));
+      const days = (until.getTime() - Date.now()) / 86_400_000;
+      expect(Math.round(days)).toBe('days' in over ? over.days : 1);
+    },
+  );
+
+  it('tells whoever listens of a refused certificate once, and again after a connection that succeeded', async () => {
+    const [bad, good] = [anIdentity({ days: -1, by: authority }), anIdentity({ by: authority })];
+    const server = createServer(bad, (socket) => socket.end(http('200 OK', '{}', 'connection: close')));
+    server.on('tlsClientError', () => undefined);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.close();
+    });
+    const refused: string[] = [];
+    const venue = client(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, {
+      ca: authority.cert,
+      onCertificateRefused: (why) => refused.push(why),
+    });
+    const ask = async (): Promise<unknown> =>
+      await firstValueFrom(venue.exchange({ method: 'GET', path: '/v1/currency', timeoutMs: 5_000 })).catch(
+        (error: unknown) => error,
+      );
+    await ask();
+    await ask();
+    expect(refused).toEqual([expect.stringContaining('has expired (valid from ')]);
+    server.setSecureContext(good);
+    expect(await ask()).toMatchObject({ status: 200 });
+    server.setSecureContext(bad);
+    await ask();
+    expect(refused).toHaveLength(2);
+  });
+});
+
+describe('a venue with a private authority', () => {
+  it('is reached over HTTP and WebSocket with the certificates of venue.ca_file, and with no others', async () => {
+    setDefaultCACertificates(trusted);
+    await using simulated = await aVenue({ tickerIntervalMs: 50 });
+    const at = await encrypted(simulated.baseUrl, anIdentity({ by: authority }));
+    const token = { reveal: () => simulated.tokens[0] ?? '' };
+    const ask = async (ca: string | undefined): Promise<unknown> =>
+      await firstValueFrom(
+        client(`https://${at}`, { token, ca }).exchange({ method: 'GET', path: '/v1/currency', timeoutMs: 5_000 }), // prettier-ignore
+      ).catch((error: unknown) => error);
+    expect(await ask(undefined)).toMatchObject({ code: 'certificate', sent: false });
+    expect(await ask(anIdentity({ name: 'another', isAuthority: true }).cert)).toMatchObject({ code: 'certificate' }); // prettier-ignore
+    expect(await ask(authority.cert)).toMatchObject({ status: 200 });
+
+    const feeds = ['ticker.sfox.btcusd'];
+    const trusting = follow(`wss://${at}/ws`, { token, feeds, ca: authority.cert });
+    await vi.waitUntil(() => trusting.events.some(({ event }) => event === 'open'), 10_000);
+    const strange = follow(`wss://${at}/ws`, { token, feeds });
+    await vi.waitUntil(() => strange.events.length > 0, 10_000);
+    expect(strange.events[0]).toMatchObject({
+      event: 'certificate_refused',
+      why: expect.stringMatching(/no trusted authority has signed it \(valid from .* until /u) as string,
+    });
   });
 });

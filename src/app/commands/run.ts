@@ -57,7 +57,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config, hash, strategies } = loadAll(options.config, settings);
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
-  const rights = rightsProblems(options.config, strategies, io.cwd);
+  const rights = rightsProblems(options.config, strategies, io.cwd, [config.venue.caFile]);
   if (config.mode === 'live' && rights.length > 0)
     throw new OperatorError(
       'config',

@@ -4,6 +4,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { addressProblem, isLoopback } from '../../venue/origin.ts';
+import { readCertificates } from './authority.ts';
 import { readCredential, readStdin, readSystemdToken, readTokenFile, strangerProblem } from './credential.ts';
 import type { TokenSource } from './credential.ts';
 import type { RawConfig } from './config-schema.ts';
@@ -34,6 +35,7 @@ const facts = z.object({
       ws_url: z.string().optional().catch(undefined),
       token: z.string().optional().catch(undefined),
       token_file: z.string().optional().catch(undefined),
+      ca_file: z.string().min(1).optional().catch(undefined),
       sell_path: z.string().optional().catch(undefined),
       capabilities: z
         .object({
@@ -61,21 +63,32 @@ export function modeOf(document: YamlDocument): Mode | undefined {
   return asked.data.mode ?? (asked.data.venue.base_url === undefined ? 'paper' : 'dry_run');
 }
 
+export interface Checked {
+  readonly problems: readonly FileProblem[];
+  readonly token: GivenToken | undefined;
+  /** What `venue.ca_file` holds, PEM. */
+  readonly ca: string | undefined;
+}
+
 /** What no single setting shows: addresses, the token, and the limits that live mode must be given. */
-export function checkConfig(
-  document: YamlDocument,
-  context: CheckContext,
-): { readonly problems: readonly FileProblem[]; readonly token: GivenToken | undefined } {
+export function checkConfig(document: YamlDocument, context: CheckContext): Checked {
   const read = facts.safeParse(document.value);
-  if (!read.success) return { problems: [], token: undefined };
+  if (!read.success) return { problems: [], token: undefined, ca: undefined };
   const raw = read.data;
   const problems = [...checkUrl(raw, document, 'base_url'), ...checkUrl(raw, document, 'ws_url')];
-  if (context.mode === 'paper') return { problems, token: undefined };
+  if (context.mode === 'paper') return { problems, token: undefined, ca: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
   if (context.mode === 'live') problems.push(...checkLive(raw, document));
+  const { ca_file: file } = raw.venue;
+  const ca = file === undefined ? undefined : readCertificates(resolve(context.folder, file));
+  if (ca !== undefined && 'problem' in ca) problems.push(document.problem(['venue', 'ca_file'], ca.problem));
   const token = findToken(raw, document, context);
-  if ('token' in token) return { problems, token };
-  return { problems: [...problems, token], token: undefined };
+  if (!('token' in token)) problems.push(token);
+  return {
+    problems,
+    token: 'token' in token ? token : undefined,
+    ca: ca !== undefined && 'pem' in ca ? ca.pem : undefined,
+  };
 }
 
 function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'ws_url'): FileProblem[] {

@@ -66,6 +66,13 @@ const venue = z.strictObject({
     .describe(
       'File with the token, alone or as {"origin": "https://…", "token": "…"}, readable by its owner only, not a symbolic link; relative to this file; "-": stdin',
     ),
+  ca_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'File with the certificates of a private authority, PEM: the only ones trusted for the venue, in place of those that Node brings; relative to this file',
+    ),
   capabilities: z
     .strictObject({
       balances: flag('The venue answers GET /v1/user/balance'),

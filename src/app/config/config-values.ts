@@ -131,6 +131,9 @@ export interface VenueConfig {
   /** Set in every mode but paper. */
   readonly token: Secret | undefined;
   readonly tokenSource: TokenSource | undefined;
+  /** Certificates of the only authorities to trust, PEM, and their file, absolute; `undefined`: those that Node brings. */
+  readonly ca: string | undefined;
+  readonly caFile: string | undefined;
   readonly capabilities: {
     readonly balances: boolean;
     readonly pairs: boolean;
@@ -198,6 +201,7 @@ export interface ValueContext {
   readonly file: string;
   readonly mode: Mode;
   readonly token: GivenToken | undefined;
+  readonly ca: string | undefined;
   readonly strategyFiles: readonly string[];
   readonly now: Instant;
   readonly limitsAt: string;
@@ -297,7 +301,7 @@ function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] 
   };
 }
 
-function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): VenueConfig {
+function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContext): VenueConfig {
   const isPaper = mode === 'paper';
   const { balances, pairs, ticker, order_lookup: orderLookup, account_feed: accountFeed } = raw.capabilities;
   return {
@@ -305,6 +309,8 @@ function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): 
     wsUrl: isPaper ? undefined : raw.ws_url,
     token: isPaper ? undefined : token?.token,
     tokenSource: isPaper ? undefined : token?.source,
+    ca: isPaper ? undefined : ca,
+    caFile: raw.ca_file === undefined ? undefined : resolve(dirname(file), raw.ca_file),
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
     sellPath: raw.sell_path,
     connectTimeoutMs: raw.connect_timeout,

@@ -82,6 +82,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     file: path,
     mode,
     token: checked?.token,
+    ca: checked?.ca,
     strategyFiles: found.files,
     now: options.now,
     limitsAt: limitsPlace(document),

@@ -100,6 +100,10 @@ async function connect(
     headersTimeoutMs: config.venue.headersTimeoutMs,
     bodyTimeoutMs: config.venue.bodyTimeoutMs,
     mayMoveMoney,
+    ca: config.venue.ca,
+    onCertificateRefused: (why) => {
+      alert('certificate_refused', { why });
+    },
   });
   const venue = tradingVenue({
     http,
@@ -113,7 +117,7 @@ async function connect(
       });
     },
   });
-  const feed = wsUrl === undefined ? undefined : { wsUrl, token, warn, alert };
+  const feed = wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert };
   return {
     venue,
     market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
@@ -131,6 +135,7 @@ type FeedWorld = Pick<FeedOptions, 'clock' | 'random' | 'onEvent'>;
 interface FeedWanted {
   readonly wsUrl: string;
   readonly token: Secret;
+  readonly ca: string | undefined;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
 }
@@ -151,6 +156,8 @@ const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'ale
   random: systemRandom,
   onEvent(event) {
     if (event.event === 'closed') alert('feed_down', { feed: name, why: event.why, retry_ms: event.retryMs });
+    if (event.event === 'certificate_refused')
+      alert('certificate_refused', { feed: name, why: event.why, retry_ms: event.retryMs });
     if (event.event === 'unreadable')
       warn(`the ${name} feed sent a malformed message`, { why: event.why, head: event.head });
   },

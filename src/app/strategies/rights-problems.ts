@@ -6,11 +6,13 @@ import type { LoadedStrategy } from './strategies.ts';
  * Where other users of this machine could change what the desk trades: the config, strategies and modules, and the folders that name
  * them. One sentence each, with the way out. A folder of strategies must be the owner's alone, even where a sticky one keeps each
  * file: a new file in it is a new strategy.
+ * `others` are further files, absolute.
  */
 export function rightsProblems(
   configFile: string,
   strategies: readonly Pick<LoadedStrategy, 'file' | 'document'>[],
   cwd: string,
+  others: readonly (string | undefined)[] = [],
 ): readonly string[] {
   const files = strategies.flatMap(({ file, document }) => {
     const path = resolve(cwd, file);
@@ -19,6 +21,7 @@ export function rightsProblems(
   });
   const all = [
     replaceableByOthers(resolve(cwd, configFile)),
+    ...others.map((file) => (file === undefined ? undefined : replaceableByOthers(file))),
     ...new Set([...files, ...files.map((file) => dirname(file))].map(changeableByOthers)),
   ];
   return [...new Set(all.filter((problem) => problem !== undefined))];

@@ -307,7 +307,9 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
     );
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
-  desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
+  // Who listens there is not the venue, as far as can be known: that has an alert of its own.
+  if (error.code !== 'certificate')
+    desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);
 }
 

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { exitCodes, OperatorError, VenueError } from '../../../core/errors.ts';
 import { toObservable } from '../../../engine/maybe-async.ts';
@@ -10,6 +10,7 @@ import { venueHttp } from '../../../venue/http.ts';
 import type { Route } from '../../../venue/routes.ts';
 import type { VenueHttp } from '../../../venue/http.ts';
 import { unusable } from '../../config/config.ts';
+import { readCertificates } from '../../config/authority.ts';
 import { readCredential, readStdin, readTokenFile, strangerProblem } from '../../config/credential.ts';
 import { readFile } from '../../config/files.ts';
 import type { Secret } from '../../config/secret.ts';
@@ -21,7 +22,7 @@ import type { CommandIo } from '../io.ts';
 /** Options of every account command. */
 export interface AccountOptions extends PrintOptions {
   readonly baseUrl?: string | undefined;
-  /** Its `venue.base_url` is used, and nothing else of it. */
+  /** Its `venue.base_url` and `venue.ca_file` are used, and nothing else of it. */
   readonly config?: string | undefined;
   readonly tokenFile?: string | undefined;
 }
@@ -57,9 +58,9 @@ export async function withAccount(
   command: (session: Session) => Promise<number>,
   routes: readonly Route[] = accountRoutes,
 ): Promise<number> {
-  const baseUrl = addressOf(options, io);
+  const { baseUrl, ca } = addressOf(options, io);
   const token = tokenOf(options, io, baseUrl);
-  const http = venueHttp({ baseUrl, token, routes, clock: io.clock, version });
+  const http = venueHttp({ baseUrl, token, routes, clock: io.clock, version, ca });
   const onExtras = (resource: string, names: readonly string[]): void => {
     io.stderr.write(`note: unknown fields in ${resource}: ${names.join(', ')}\n`);
   };
@@ -89,6 +90,8 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     ].join('\n');
   }
   switch (error.code) {
+    case 'certificate':
+      return `Nothing was sent${said}. A private authority is trusted with venue.ca_file and --config.`;
     case 'connect':
     case 'timeout':
     case 'broken':
@@ -138,8 +141,14 @@ const givenToken = (file: string | undefined, cwd: string): ReturnType<typeof re
   return file === '-' ? readStdin() : readTokenFile(resolve(cwd, file));
 };
 
-function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo): string {
-  if (baseUrl !== undefined) return baseUrl;
+interface Address {
+  readonly baseUrl: string;
+  /** Certificates of the only authorities to trust, PEM. */
+  readonly ca: string | undefined;
+}
+
+function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo): Address {
+  if (baseUrl !== undefined) return { baseUrl, ca: undefined };
   const file = config ?? env['TRANCHE_CONFIG'];
   if (file === undefined) {
     throw new OperatorError(
@@ -152,10 +161,19 @@ function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo)
     env: { TRANCHE_TOKEN: 'unused', ...env },
     cwd,
   });
-  const found = valueAt(valueAt(documents[0]?.value, 'venue'), 'base_url');
-  if (typeof found === 'string') return found;
+  const venue = valueAt(documents[0]?.value, 'venue');
+  const found = valueAt(venue, 'base_url');
+  if (typeof found === 'string')
+    return { baseUrl: found, ca: authorityOf(valueAt(venue, 'ca_file'), dirname(resolve(cwd, file))) };
   if (problems.length > 0) throw unusable(problems);
   throw new OperatorError('config', `${file} has no venue.base_url: use --base-url.`);
+}
+
+function authorityOf(file: unknown, folder: string): string | undefined {
+  if (typeof file !== 'string') return undefined;
+  const read = readCertificates(resolve(folder, file));
+  if ('problem' in read) throw new OperatorError('config', `venue.ca_file: ${read.problem}`);
+  return read.pem;
 }
 
 const valueAt = (value: unknown, key: string): unknown =>

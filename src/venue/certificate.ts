@@ -1,0 +1,80 @@
+import { TLSSocket } from 'node:tls';
+import type { PeerCertificate } from 'node:tls';
+import { buildConnector } from 'undici';
+
+/** What is wrong with a certificate, by the code of the error that Node gives. */
+const faults: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'an authority that is not trusted has signed it',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'no trusted authority has signed it',
+  UNABLE_TO_GET_ISSUER_CERT: 'no trusted authority has signed it',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'no trusted authority has signed it',
+  CERT_HAS_EXPIRED: 'it, or one that it depends on, has expired',
+  CERT_NOT_YET_VALID: 'it, or one that it depends on, is not valid yet',
+  CERT_REVOKED: 'it is revoked',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
+  HOSTNAME_MISMATCH: 'it is for another name',
+};
+/** Other codes of OpenSSL about certificates. */
+const FAULT = /^(?:CERT_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|ERROR_IN_CERT|EE_KEY|CA_KEY|CA_MD)/u;
+
+/** The server is there, and is not shown to be the venue: nothing was sent. The message says which certificate it has and what is wrong. */
+export class CertificateRefused extends Error {
+  override readonly name = 'CertificateRefused';
+}
+
+/** `error` of a connection to `host` as a refusal of the certificate that was `seen` there; other errors as they are. */
+export function refusalOf(error: Error, host: string, seen: PeerCertificate | undefined): Error {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const fault = faults[code] ?? (FAULT.test(code) ? `OpenSSL says ${code}` : undefined);
+  return fault === undefined
+    ? error
+    : new CertificateRefused(`the certificate of ${host} is refused: ${fault}${factsOf(seen)}`);
+}
+
+function factsOf(seen: PeerCertificate | undefined): string {
+  if (seen?.valid_to === undefined) return '';
+  const { subject, issuer, subjectaltname: names, valid_from: from, valid_to: to } = seen;
+  return ` (valid from ${from} until ${to}, for ${names ?? nameIn(subject)}, signed by ${nameIn(issuer)})`;
+}
+
+/** Certificates need not have what their type says that they have. */
+const nameIn = (holder: Partial<PeerCertificate['subject']> | undefined): string =>
+  [holder?.CN ?? holder?.O ?? 'nobody'].flat().join(', ');
+
+/** Keeps the certificate of a connection before it is judged: a connection that is refused is gone with all that it knew. */
+export function certificateOf(socket: unknown): () => PeerCertificate | undefined {
+  let seen: PeerCertificate | undefined;
+  if (socket instanceof TLSSocket)
+    socket.prependOnceListener('secure', () => {
+      seen = socket.getPeerCertificate();
+    });
+  return () => seen;
+}
+
+export type ConnectOptions = NonNullable<Parameters<typeof buildConnector>[0]>;
+
+/** Connections of undici that fail with `CertificateRefused` where that is why. `onRefused` hears of each reason once, until one succeeds. */
+export function judgedConnector(
+  options: ConnectOptions,
+  onRefused: (why: string) => void = () => undefined,
+): buildConnector.connector {
+  const connect = buildConnector(options);
+  let told: string | undefined;
+  return (target, done) => {
+    const socket: unknown = connect(target, (error, opened) => {
+      if (error === null) {
+        told = undefined;
+        done(null, opened);
+        return;
+      }
+      const refusal = refusalOf(error, target.hostname, seen());
+      if (refusal instanceof CertificateRefused && refusal.message !== told) {
+        told = refusal.message;
+        onRefused(refusal.message);
+      }
+      done(refusal, null);
+    });
+    const seen = certificateOf(socket);
+  };
+}

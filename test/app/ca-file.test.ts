@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadAll } from '../../src/app/strategies/strategies.ts';
+import { rightsProblems } from '../../src/app/strategies/rights-problems.ts';
+import { instant } from '../../src/core/time.ts';
+import { anIdentity } from '../venue/certificates.ts';
+
+const CONFIG = `mode: dry_run
+venue: { base_url: "https://127.0.0.1:1", token_file: ./token, ca_file: ./ca.pem }
+strategies: ./strategies
+`;
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "1.5", currency: btc }
+duration: PT4H
+slices: 48
+`;
+
+let folder = '';
+const put = (name: string, text: string, mode = 0o600): void => {
+  writeFileSync(join(folder, name), text, { mode });
+};
+const load = () => loadAll('desk.yaml', { env: {}, cwd: folder, now: instant(Date.UTC(2026, 11, 1)) });
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-ca-'));
+  mkdirSync(join(folder, 'strategies'), 0o700);
+  put('desk.yaml', CONFIG);
+  put('token', 'a-token');
+  put('strategies/a.yaml', TWAP);
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe('venue.ca_file', () => {
+  it('gives the certificates in it, without what stands around them', () => {
+    const [one, two] = [anIdentity({ isAuthority: true }), anIdentity({ isAuthority: true })];
+    put('ca.pem', `# ours\n${one.cert}\n${one.key}${two.cert}`);
+    expect(load().config.venue.ca?.replaceAll(/\s/gu, '')).toBe((one.cert + two.cert).replaceAll(/\s/gu, ''));
+  });
+
+  it.each([
+    ['is not there', undefined, /desk\.yaml:2:[\s\S]*ca\.pem cannot be read: there is no such file/u],
+    ['holds a key alone', anIdentity().key, /has no certificate: expected PEM/u],
+    [
+      'holds a certificate that was cut',
+      anIdentity().cert.replace(/.{40}\n-----END/u, '\n-----END'),
+      /certificate 1 of .* cannot be read/u,
+    ],
+  ])('refuses the config where it %s', (_, text, why) => {
+    if (text !== undefined) put('ca.pem', text);
+    expect(load).toThrow(why);
+  });
+
+  it.skipIf(process.platform === 'win32')('counts among the files that others must not change', () => {
+    put('ca.pem', anIdentity({ isAuthority: true }).cert);
+    const { config, strategies } = load();
+    expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([]);
+    rmSync(join(folder, 'ca.pem'));
+    const mask = process.umask(0);
+    put('ca.pem', anIdentity({ isAuthority: true }).cert, 0o666);
+    process.umask(mask);
+    expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([
+      expect.stringContaining('others can change') as string,
+    ]);
+  });
+});
