@@ -33,6 +33,9 @@ const BASE32 = 'abcdefghijkmnpqrstuvwxyz23456789';
 const SHAPE =
   /^tr-(?<mark>[a-z2-9]{4})-(?<parent>[a-z2-9]{8})-(?<slice>[0-9a-z]{1,5})-(?<attempt>[0-9a-z]{1,3})-(?<check>[a-z2-9]{4})$/u;
 
+/** SHA-256 in hexadecimal. */
+export const sha256 = (text: string): string => hashOf('sha256', text, 'hex');
+
 /** `length` characters that stand for `text`. 5 bits each. */
 export function digest(text: string, length: number): string {
   // One character a byte: a buffer would cost more than the hash.

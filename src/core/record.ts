@@ -271,6 +271,12 @@ export interface MaximumRecord {
   readonly why?: 'raised' | undefined;
 }
 
+/** The token with which somebody gave a command. `machine`: the one that a daemon writes beside its journal. */
+export interface UsedToken {
+  readonly name: string;
+  readonly kind: 'person' | 'program' | 'machine';
+}
+
 /** A person said what became of an order in doubt. What follows from it is written with it, after it. */
 export interface ResolvedRecord {
   readonly kind: 'resolved';
@@ -278,6 +284,7 @@ export interface ResolvedRecord {
   readonly verdict: 'filled' | 'not_executed';
   readonly by: string;
   readonly why: string;
+  readonly token?: UsedToken | undefined;
 }
 
 /** The account shows other figures of a fill than those it was booked with. The fill stays as it was written; these count. */
@@ -312,8 +319,11 @@ export interface OverrideRecord {
   readonly kind: 'override';
   readonly override: string;
   readonly step: 'proposed' | 'approved';
-  /** A setting of `controls`. */
+  /** A setting of `controls`; `halt` for a rearm and `doubt` for a resolution with figures, which then need two people. */
   readonly limit: string;
+  /** Of a rearm or a resolution: what is asked for, for people, and the hash that the approval is of. */
+  readonly asks?: string | undefined;
+  readonly hash?: string | undefined;
   /** Its value for that order; absent for what is lifted altogether. */
   readonly value?: string | undefined;
   /** One order of this parent, or of this slice of it. */
@@ -325,6 +335,7 @@ export interface OverrideRecord {
   readonly expires_at: Instant;
   readonly by: string;
   readonly why: string;
+  readonly token?: UsedToken | undefined;
 }
 
 /** The documents of the strategies were read again while the desk ran. Lives that began with it are written with it, after it. */
@@ -332,6 +343,7 @@ export interface ReloadRecord {
   readonly kind: 'reload';
   readonly by: string;
   readonly why: string;
+  readonly token?: UsedToken | undefined;
   /** `refused`: a file was not usable, and nothing changed. */
   readonly result: 'applied' | 'refused';
   readonly changes: readonly {
@@ -360,6 +372,7 @@ export interface ControlRecord {
   readonly strategy?: string | undefined;
   readonly by: string;
   readonly why: string;
+  readonly token?: UsedToken | undefined;
   /** A pause of the desk ends by itself then; left out: when somebody resumes it. */
   readonly until?: Instant | undefined;
   /** With a pause of a parent: it ends by itself once quotes agree with the reference price; left out: when somebody resumes it. */

@@ -18,6 +18,7 @@ import { SizeProbes } from './market/size-probes.ts';
 import type { Observer } from './observer.ts';
 import { KillSwitch } from './operator/kill-switch.ts';
 import { Proposals } from './operator/proposals.ts';
+import type { Guarded } from './operator/proposals.ts';
 import { SpinGuard } from './operator/spin-guard.ts';
 import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
@@ -79,7 +80,9 @@ export class Desk {
   readonly shortQuotes = new Map<string, ShortQuotes>();
   /** When parents that are paused because prices disagreed may ask for another quote. */
   readonly priceTrials = new PriceTrials();
-  /** Overrides that were proposed to this process. */
+  /** Commands that a second person has agreed to. */
+  readonly agreed$ = new Subject<Guarded>();
+  /** What was proposed to this process: overrides, and commands that need two people. */
   readonly proposals = new Proposals();
   /** How far the wall clock went back, as long as that matters. */
   clockBack: ClockBack | undefined;

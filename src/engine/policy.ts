@@ -37,6 +37,8 @@ export interface Policy {
   /** Hash of origin and token: tells whether a journal belongs to this account. */
   readonly account: string;
   readonly limits: Limits;
+  /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
+  readonly fourEyes?: boolean | undefined;
   /** Currencies whose value in USD the config states. */
   readonly rates?: StatedRates | undefined;
   /** The venue's route that sells is known. */

@@ -3,7 +3,7 @@ import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
-import type { RecordBody, StoredRecord } from '../core/record.ts';
+import type { RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
 import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
@@ -169,17 +169,25 @@ export type Command =
       readonly forMs?: number | undefined;
       readonly by: string;
       readonly why: string;
+      readonly token?: UsedToken | undefined;
       /** Called in the tick of the command. */
       answer?(answer: CommandAnswer): void;
     })
   /** Latched. `isKill` also closes the way of orders until the process ends. */
-  | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill?: boolean }
+  | {
+      readonly do: 'halt';
+      readonly by: string;
+      readonly why: string;
+      readonly isKill?: boolean;
+      readonly token?: UsedToken | undefined;
+    }
   /** Lifts a halt. Refused with open doubts unless it says so. */
   | {
       readonly do: 'rearm';
       readonly by: string;
       readonly why: string;
       readonly withOpenDoubts?: boolean;
+      readonly token?: UsedToken | undefined;
       answer?(answer: CommandAnswer): void;
     }
   | { readonly do: 'drain'; readonly why: string }
@@ -189,6 +197,7 @@ export type Command =
       readonly by: string;
       readonly why: string;
       readonly isDryRun?: boolean | undefined;
+      readonly token?: UsedToken | undefined;
       /** Done once the desk trades when it comes before: for those who cannot be told to ask again. */
       readonly isPatient?: boolean | undefined;
       answer?(answer: CommandAnswer): void;
@@ -196,21 +205,24 @@ export type Command =
   /** Asks for one limit to be looser for one order. Answered once it is durable. */
   | (OverrideWish & {
       readonly do: 'propose';
-      /** Whose token it came with: a person may go by two names. */
-      readonly token?: string | undefined;
+      readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
   /** A second person agrees. Answered once it is durable. */
   | {
       readonly do: 'approve';
       readonly override: string;
-      readonly token?: string | undefined;
+      readonly token?: UsedToken | undefined;
       readonly by: string;
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
   /** Ends a doubt by the word of a person. Answered once, after it is durable; never by a desk that has stopped. */
-  | (Resolution & { readonly do: 'resolve'; answer(answer: CommandAnswer): void });
+  | (Resolution & {
+      readonly do: 'resolve';
+      readonly token?: UsedToken | undefined;
+      answer(answer: CommandAnswer): void;
+    });
 
 /** What is odd about a journal although its chain holds: it may be an older copy of itself. */
 export interface Oddity {
@@ -223,6 +235,7 @@ export interface Halt {
   readonly level: 'halt' | 'kill';
   readonly by: string;
   readonly why: string;
+  readonly token?: UsedToken | undefined;
 }
 
 /**

@@ -84,10 +84,12 @@ function reloadWords({ by, why, result, changes, notes = [], problems }: ReloadR
 }
 
 function overrideWords({ override, step, limit, value, by, why, ...of }: OverrideRecord): string {
+  const until = isoOf(of.expires_at);
+  if (of.asks !== undefined) return `${override} ${step} by ${by}: ${of.asks}, until ${until}: ${why}`;
   const slice = of.slice === undefined ? '' : ` slice ${of.slice}`;
   const order = of.parent === undefined ? `${of.side ?? ''} ${of.pair ?? ''}` : `parent ${of.parent}${slice}`;
   const to = value === undefined ? 'lifted' : value;
-  return `${override} ${step} by ${by}: ${limit} ${to} for one order of ${order} until ${isoOf(of.expires_at)}: ${why}`;
+  return `${override} ${step} by ${by}: ${limit} ${to} for one order of ${order} until ${until}: ${why}`;
 }
 
 function scopeOf({ parent, pair, strategy }: ControlRecord): string {

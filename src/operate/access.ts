@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { UsedToken } from '../core/record.ts';
 
 /** What a bearer may do; each includes those before it. */
 export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
@@ -9,12 +10,13 @@ export interface Bearer {
   /** Goes into the journal as who did it. */
   readonly name: string;
   readonly role: Role;
+  /** Left out: `person`. */
+  readonly kind?: UsedToken['kind'] | undefined;
   readonly token: { reveal(): string };
 }
 
 /** Who asks, once the token is known. */
-export interface Caller {
-  readonly name: string;
+export interface Caller extends UsedToken {
   readonly role: Role;
 }
 
@@ -24,13 +26,16 @@ const hashOf = (text: string): Buffer => createHash('sha256').update(text).diges
 export function callers(
   bearers: readonly Bearer[],
 ): (authorization: string | undefined) => Caller | undefined {
-  const known = bearers.map(({ name, role, token }) => ({ name, role, hash: hashOf(token.reveal()) }));
+  const known = bearers.map(({ token, name, role, kind = 'person' }) => ({
+    caller: { name, role, kind },
+    hash: hashOf(token.reveal()),
+  }));
   return (authorization) => {
     const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization ?? '')?.groups?.['token'];
     const hash = hashOf(given ?? '');
     let found: Caller | undefined;
-    for (const { name, role, hash: theirs } of known) {
-      if (timingSafeEqual(hash, theirs) && given !== undefined) found = { name, role };
+    for (const { caller, hash: theirs } of known) {
+      if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
     }
     return found;
   };
@@ -38,3 +43,9 @@ export function callers(
 
 export const mayAct = (caller: Caller, needed: Role): boolean =>
   roles.indexOf(caller.role) >= roles.indexOf(needed);
+
+/** Whether one person can propose and another approve. */
+export function hasTwoPeople(bearers: readonly Pick<Bearer, 'kind' | 'role'>[]): boolean {
+  const people = bearers.filter(({ kind, role }) => kind !== 'program' && role !== 'viewer');
+  return people.length >= 2 && people.some(({ role }) => role !== 'operator');
+}

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { UsedToken } from '../core/record.ts';
 import { parseDuration } from '../core/time.ts';
 import type { CommandAnswer, Scope } from '../engine/ports.ts';
 import { callers, mayAct } from './access.ts';
@@ -6,30 +7,29 @@ import type { Bearer, Caller, Role } from './access.ts';
 import type { EventStream } from './events.ts';
 
 /** What a person asks of the desk. The name of who asks is known already. */
-export type Order =
+export type Order = { readonly by: string; readonly token: UsedToken } & (
   | (Scope & {
       readonly do: 'pause' | 'resume';
       readonly isReducing: boolean;
       /** The pause ends by itself after so long, milliseconds. */
       readonly forMs?: number | undefined;
-      readonly by: string;
       readonly why: string;
     })
-  | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill: boolean }
-  | { readonly do: 'reload'; readonly by: string; readonly why: string; readonly isDryRun: boolean }
-  | { readonly do: 'rearm'; readonly by: string; readonly why: string; readonly withOpenDoubts: boolean }
+  | { readonly do: 'halt'; readonly why: string; readonly isKill: boolean }
+  | { readonly do: 'reload'; readonly why: string; readonly isDryRun: boolean }
+  | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
   | {
       readonly do: 'resolve' | 'propose' | 'approve';
-      readonly by: string;
-      /** Name of the token: a second person has one of their own, whatever name is given. */
-      readonly token: string;
       readonly body: Readonly<Record<string, unknown>>;
-    };
+    }
+);
 
 /** The desk as its operators see it. What it tells is plain JSON. */
 export interface OperatedDesk {
   /** Name of the desk: whoever arms it again types it. */
   readonly desk: string;
+  /** A rearm, and an end of a doubt with figures, wait for a second person. */
+  readonly fourEyes?: boolean | undefined;
   status(): object;
   doubts(): readonly object[];
   /** What is still open, told with every answer: orders under way, doubts, what is left of slices. */
@@ -110,13 +110,23 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
     request: FastifyRequest,
     needed: Role,
     keys: readonly string[],
-  ): { caller: Caller; body: Record<string, unknown> } => {
+  ): { by: Signature; body: Record<string, unknown> } => {
     if (request.headers[GUARD_HEADER] === undefined)
       throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
     const caller = asked(request, needed);
     const body = bodyOf(request.body);
     refuseOtherKeys(body, [...keys, 'by', 'why']);
-    return { caller, body };
+    return { by: signatureOf(caller, body), body };
+  };
+  /** Two people see more than one: the first need not be an approver. */
+  const first: Role = desk.fourEyes === true ? 'operator' : 'approver';
+  const signatureOf = ({ name, kind }: Caller, body: Readonly<Record<string, unknown>>): Signature => {
+    const token = { name, kind };
+    if (body['by'] === undefined) return { by: name, token };
+    const said = textOf(body, 'by');
+    if (said !== name && bearers.some((bearer) => bearer.name.toLowerCase() === said.trim().toLowerCase()))
+      throw new Refusal(403, `${said} has a token of their own: the name of a token comes with it alone`);
+    return { by: kind === 'machine' ? `${name} (${said})` : name, token };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> => {
     const { isDone, says, facts } = desk.obey(order);
@@ -142,7 +152,7 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   });
   for (const what of ['pause', 'resume'] as const) {
     server.post(`/api/v1/${what}`, async (request, reply) => {
-      const { caller, body } = commanded(request, 'operator', KEYS[what]);
+      const { by, body } = commanded(request, 'operator', KEYS[what]);
       const scope = {
         ...(body['parent'] === undefined ? {} : { parent: textOf(body, 'parent') }),
         ...(body['pair'] === undefined ? {} : { pair: textOf(body, 'pair') }),
@@ -151,42 +161,52 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
       const why = textOf(body, 'why');
       const isReducing = what === 'pause' && flagOf(body, 'reducing');
       const forMs = body['for'] === undefined ? undefined : durationOf(body, 'for');
-      return await answer(reply, { do: what, by: nameOf(caller, body), why, isReducing, forMs, ...scope });
+      return await answer(reply, { do: what, ...by, why, isReducing, forMs, ...scope });
     });
   }
   server.post('/api/v1/halt', async (request, reply) => {
-    const { caller, body } = commanded(request, 'operator', ['kill']);
+    const { by, body } = commanded(request, 'operator', ['kill']);
     const isKill = flagOf(body, 'kill');
-    return await answer(reply, { do: 'halt', by: nameOf(caller, body), why: textOf(body, 'why'), isKill });
+    return await answer(reply, { do: 'halt', ...by, why: textOf(body, 'why'), isKill });
   });
   server.post('/api/v1/reload', async (request, reply) => {
-    const { caller, body } = commanded(request, 'operator', ['dry_run']);
+    const { by, body } = commanded(request, 'operator', ['dry_run']);
     const isDryRun = flagOf(body, 'dry_run');
-    const by = nameOf(caller, body);
-    return await answer(reply, { do: 'reload', by, why: textOf(body, 'why'), isDryRun });
+    return await answer(reply, { do: 'reload', ...by, why: textOf(body, 'why'), isDryRun });
   });
   server.post('/api/v1/rearm', async (request, reply) => {
-    const { caller, body } = commanded(request, 'approver', ['confirm', 'with_open_doubts']);
+    const { by, body } = commanded(request, first, ['confirm', 'with_open_doubts']);
     if (body['confirm'] !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
     const withOpenDoubts = flagOf(body, 'with_open_doubts');
     return await answer(reply, {
       do: 'rearm',
-      by: nameOf(caller, body),
+      ...by,
       why: textOf(body, 'why'),
       withOpenDoubts,
     });
   });
   for (const [path, what, role] of [
-    ['/api/v1/doubts/resolve', 'resolve', 'approver'],
-    ['/api/v1/overrides', 'propose', 'operator'],
-    ['/api/v1/overrides/approve', 'approve', 'approver'],
+    ['/api/v1/doubts/resolve', 'resolve', (body: unknown): Role => (hasFigures(body) ? first : 'approver')],
+    ['/api/v1/overrides', 'propose', (): Role => 'operator'],
+    ['/api/v1/overrides/approve', 'approve', (): Role => 'approver'],
   ] as const) {
     server.post(path, async (request, reply) => {
-      const { caller, body } = commanded(request, role, KEYS[what]);
-      return await answer(reply, { do: what, by: nameOf(caller, body), token: caller.name, body });
+      const { by, body } = commanded(request, role(request.body), KEYS[what]);
+      return await answer(reply, { do: what, ...by, body });
     });
   }
 }
+
+/** Who is written down: names come from the token, and the one of this machine adds the user who typed. */
+interface Signature {
+  readonly by: string;
+  readonly token: UsedToken;
+}
+
+const hasFigures = (body: unknown): boolean =>
+  typeof body === 'object' &&
+  body !== null &&
+  ['order_id', 'quantity', 'amount'].some((name) => Object.hasOwn(body, name));
 
 const SCOPES = ['parent', 'pair', 'strategy'];
 const KEYS = {
@@ -236,9 +256,4 @@ function flagOf(body: Readonly<Record<string, unknown>>, name: string): boolean 
   const value = body[name] ?? false;
   if (typeof value !== 'boolean') throw new Refusal(400, `"${name}" must be true or false`);
   return value;
-}
-
-/** Only an administrator, who has the run of the machine anyway, may say on whose behalf. */
-function nameOf(caller: Caller, body: Readonly<Record<string, unknown>>): string {
-  return caller.role === 'admin' && body['by'] !== undefined ? textOf(body, 'by') : caller.name;
 }

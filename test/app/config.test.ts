@@ -208,6 +208,7 @@ describe('loadConfig', () => {
       listen: '[::1]:0',
       hosts: [],
       allowNetwork: false,
+      fourEyes: false,
       tokens: [],
     });
     expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();

@@ -80,8 +80,9 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
     bench.operator$.next(command);
   });
   const bearers = (['viewer', 'operator', 'approver', 'admin'] as const).map((role: Role) => ({
-    name: `${role}@desk`,
+    name: role === 'admin' ? 'local' : `${role}@desk`,
     role,
+    kind: role === 'admin' ? ('machine' as const) : ('person' as const),
     token: { reveal: () => (role === 'admin' ? TOKEN : `token-of-a-${role}`) },
   }));
   const operate = await startOperate({
@@ -229,6 +230,8 @@ describe('tranche status', () => {
   });
 });
 
+const local = { name: 'local', kind: 'machine' } as const;
+
 describe('tranche pause and resume', () => {
   it('pause the desk and let it go on, with who and why in the journal', async () => {
     const served = await aServedDesk();
@@ -240,8 +243,8 @@ describe('tranche pause and resume', () => {
       expect.objectContaining({ done: true, says: 'the desk is active', state: 'active' }),
     ]);
     expect(controls(served)).toEqual([
-      { kind: 'control', state: 'paused', by: 'cli:ann', why: 'lunch' },
-      { kind: 'control', state: 'active', by: 'bob', why: 'tranche resume' },
+      { kind: 'control', state: 'paused', by: 'local (cli:ann)', why: 'lunch', token: local },
+      { kind: 'control', state: 'active', by: 'local (bob)', why: 'tranche resume', token: local },
     ]);
   });
 
@@ -267,7 +270,7 @@ describe('tranche pause and resume', () => {
     expect((await served.command('resume')).code).toBe(0);
     expect(served.bench.desk.control).toBe('active');
     expect(controls(served)).toMatchObject([
-      { state: 'reducing', by: 'cli:ann', why: 'unwind' },
+      { state: 'reducing', by: 'local (cli:ann)', why: 'unwind' },
       { state: 'active' },
     ]);
   });
@@ -279,8 +282,22 @@ describe('tranche pause and resume', () => {
     expect(out).toContain('paused: strategy btc: lunch (tranche resume --strategy btc)');
     expect(await served.command('resume', '--strategy', 'btc')).toMatchObject({ code: 0 });
     expect(controls(served)).toEqual([
-      { kind: 'control', state: 'paused', strategy: 'btc', by: 'cli:ann', why: 'lunch' },
-      { kind: 'control', state: 'active', strategy: 'btc', by: 'cli:ann', why: 'tranche resume' },
+      {
+        kind: 'control',
+        state: 'paused',
+        strategy: 'btc',
+        by: 'local (cli:ann)',
+        why: 'lunch',
+        token: local,
+      },
+      {
+        kind: 'control',
+        state: 'active',
+        strategy: 'btc',
+        by: 'local (cli:ann)',
+        why: 'tranche resume',
+        token: local,
+      },
     ]);
   });
 
@@ -467,8 +484,9 @@ describe('tranche rearm', () => {
     expect(controls(served).at(-1)).toEqual({
       kind: 'control',
       state: 'active',
-      by: 'cli:ann',
+      by: 'local (cli:ann)',
       why: 'nothing was wrong',
+      token: local,
     });
   });
 

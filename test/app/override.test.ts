@@ -15,13 +15,15 @@ function operated(): OperatedDesk {
 
 const wish = { limit: 'max_order_notional', value: '75000', pair: 'btcusd', side: 'buy', why: 'w' };
 
+const person = (name: string) => ({ name, kind: 'person' as const });
+
 describe('an override through the control plane', () => {
   it('goes from a proposal to an approval with another token, and the status shows it', () => {
     const desk = operated();
-    expect(desk.obey({ do: 'propose', by: 'ann', token: 'ann', body: wish }).isDone).toBe(true);
+    expect(desk.obey({ do: 'propose', by: 'ann', token: person('ann'), body: wish }).isDone).toBe(true);
     const body = { override: 'ov-1', why: 'agreed' };
-    expect(desk.obey({ do: 'approve', by: 'ben', token: 'ann', body }).isDone).toBe(false);
-    expect(desk.obey({ do: 'approve', by: 'ben', token: 'ben', body }).isDone).toBe(true);
+    expect(desk.obey({ do: 'approve', by: 'ben', token: person('ann'), body }).isDone).toBe(false);
+    expect(desk.obey({ do: 'approve', by: 'ben', token: person('ben'), body }).isDone).toBe(true);
     expect(desk.status()).toMatchObject({
       overrides: [
         { id: 'ov-1', state: 'approved', value: '75000', proposed_by: 'ann', approved_by: 'ben', why: 'w' },
@@ -42,7 +44,7 @@ describe('an override through the control plane', () => {
     const { isDone, says } = desk.obey({
       do: 'propose',
       by: 'ann',
-      token: 'ann',
+      token: person('ann'),
       body: { ...wish, ...over },
     });
     expect(isDone).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { money, NO_MONEY, NO_QUANTITY, quantity } from '../../src/core/money.ts';
-import type { SliceRecord } from '../../src/core/record.ts';
+import type { SliceRecord, UsedToken } from '../../src/core/record.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
 import type { OpenSlice } from '../../src/engine/state/engine-state.ts';
 import { dayLimits } from '../../src/engine/operator/overrides.ts';
@@ -32,6 +32,8 @@ function asked(options: Partial<BenchOptions> = {}): Asked {
   return { bench, alerts };
 }
 
+const person = (name: string): UsedToken => ({ name, kind: 'person' });
+
 const minutes = ({ bench }: Asked, count: number): void => {
   bench.clock.run(after(START, count * MINUTE_MS));
 };
@@ -51,7 +53,7 @@ function propose({ bench }: Asked, wish: object = {}): CommandAnswer {
   return told;
 }
 
-function approve({ bench }: Asked, by = 'ben', override = 'ov-1', token?: string): CommandAnswer {
+function approve({ bench }: Asked, by = 'ben', override = 'ov-1', token?: UsedToken): CommandAnswer {
   let told: CommandAnswer = { isDone: false, says: 'no answer' };
   bench.operator$.next({
     do: 'approve',
@@ -106,9 +108,11 @@ describe('an override', () => {
   it('is not approved with the token that proposed it, whatever the name', () => {
     const one = asked();
     minutes(one, 2);
-    propose(one, { token: 'laptop' });
-    expect(approve(one, 'ben', 'ov-1', 'laptop').says).toMatch(/^it was proposed with the same token/u);
-    expect(approve(one, 'ben', 'ov-1', 'desk').isDone).toBe(true);
+    propose(one, { token: person('laptop') });
+    expect(approve(one, 'ben', 'ov-1', person('laptop')).says).toMatch(
+      /^it was proposed with the same token/u,
+    );
+    expect(approve(one, 'ben', 'ov-1', person('desk')).isDone).toBe(true);
   });
 
   it('is over after its minutes, approved or not, also when the clock is set back', () => {

@@ -29,6 +29,9 @@ const anOverride: RecordBody = {
   expires_at: NINE,
   by: 'ann',
   why: 'a payment that must go out today',
+  asks: 'lift the halt',
+  hash: 'h',
+  token: { name: 'ann', kind: 'person' },
 };
 const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
 /** With the kinds and fields that are seldom there. */
@@ -46,6 +49,8 @@ const whole = (): readonly RecordBody[] => [
     if (body.kind === 'stopped') return { ...body, closing_read: true };
     if (body.kind === 'maximum') return { ...body, why: 'raised', quote_usd: '1' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };
+    if (body.kind === 'resolved' || body.kind === 'reload')
+      return { ...body, token: { name: 'ann', kind: 'person' } };
     if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
     if (body.kind !== 'control') return body;
     return {
@@ -54,6 +59,7 @@ const whole = (): readonly RecordBody[] => [
       ends: 'prices_agree',
       transport: 'closed',
       doubts: ['tr-abcd-abcdefgh-0-1-abcd'],
+      token: { name: 'ann', kind: 'person' },
     };
   }),
   anOverride,
@@ -63,7 +69,7 @@ const whole = (): readonly RecordBody[] => [
 /** The cell of `why` as it stands in the file. */
 const cellOf = (why: string): string => {
   const [, row = ''] = exported([control(why)], 'csv', 'control').split(/(?<=ops,)/u);
-  return row.replace(/,,,,\r\n$/u, '');
+  return row.replace(/,,,,,\r\n$/u, '');
 };
 
 describe('an export of fills', () => {

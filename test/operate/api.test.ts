@@ -19,8 +19,9 @@ afterEach(async () => {
 
 const tokenOf = (role: Role): string => `token-of-a-${role}`;
 const bearers = (['viewer', 'operator', 'approver', 'admin'] as const).map((role) => ({
-  name: `${role}@desk`,
+  name: role === 'admin' ? 'local' : `${role}@desk`,
   role,
+  kind: role === 'admin' ? ('machine' as const) : ('person' as const),
   token: { reveal: () => tokenOf(role) },
 }));
 
@@ -31,7 +32,7 @@ interface Served {
   readonly events: EventStream;
 }
 
-async function serve(over: Partial<OperateOptions> = {}): Promise<Served> {
+async function serve(over: Partial<OperateOptions> = {}, given: Partial<OperatedDesk> = {}): Promise<Served> {
   const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => instant(0) });
   const orders: Order[] = [];
   const refused: RefusedAccess[] = [];
@@ -43,6 +44,7 @@ async function serve(over: Partial<OperateOptions> = {}): Promise<Served> {
     open: () => ({ orders_in_flight: ['c'], open_doubts: [] }),
     obey: (order) => (orders.push(order), { isDone: order.do !== 'resume', says: 'so be it' }),
     refused: (attempt) => refused.push(attempt),
+    ...given,
   };
   const operate = await startOperate({
     listen: '127.0.0.1:0',
@@ -150,14 +152,46 @@ describe('the API', () => {
     expect(body + JSON.stringify(refused)).not.toContain('of-another-desk');
   });
 
-  it('tells with whose token an override came, whatever name an administrator gives', async () => {
+  it('takes names from tokens alone: what the token of the machine says stands behind its own name', async () => {
     const { url, orders } = await serve();
     await ask(`${url}/api/v1/overrides`, posting('admin', { limit: 'x', why: 'w', by: 'ann' }));
-    await ask(`${url}/api/v1/overrides/approve`, posting('admin', { override: 'ov-1', why: 'w', by: 'ben' }));
+    await ask(
+      `${url}/api/v1/overrides/approve`,
+      posting('approver', { override: 'ov-1', why: 'w', by: 'ben' }),
+    );
     expect(orders).toMatchObject([
-      { do: 'propose', by: 'ann', token: 'admin@desk' },
-      { do: 'approve', by: 'ben', token: 'admin@desk' },
+      { do: 'propose', by: 'local (ann)', token: { name: 'local', kind: 'machine' } },
+      { do: 'approve', by: 'approver@desk', token: { name: 'approver@desk', kind: 'person' } },
     ]);
+  });
+
+  it('refuses a name that belongs to the token of another person', async () => {
+    const { url, orders } = await serve();
+    for (const by of ['approver@desk', ' Approver@Desk '])
+      for (const role of ['admin', 'operator'] as const)
+        expect(await ask(`${url}/api/v1/halt`, posting(role, { why: 'w', by }))).toMatchObject({
+          status: 403,
+        });
+    expect(orders).toEqual([]);
+  });
+
+  it('lets an operator ask for a rearm, and for an end of a doubt with figures, only where another person must agree', async () => {
+    const rearm = { why: 'w', confirm: 'main' };
+    const filled = { client_order_id: 'c', verdict: 'filled', evidence: 'e', order_id: 'o' };
+    const statuses = async (fourEyes: boolean, role: Role): Promise<readonly number[]> => {
+      const { url } = await serve({}, { fourEyes });
+      const all = [
+        ['rearm', rearm],
+        ['doubts/resolve', filled],
+        ['doubts/resolve', { client_order_id: 'c', verdict: 'not_executed', evidence: 'e' }],
+      ] as const;
+      return await Promise.all(
+        all.map(async ([path, body]) => (await ask(`${url}/api/v1/${path}`, posting(role, body))).status),
+      );
+    };
+    expect(await statuses(false, 'operator')).toEqual([403, 403, 403]);
+    expect(await statuses(true, 'operator')).toEqual([200, 200, 403]);
+    expect(await statuses(true, 'viewer')).toEqual([403, 403, 403]);
   });
 
   it('answers a halt with what may still happen', async () => {
@@ -167,14 +201,15 @@ describe('the API', () => {
       200,
       { done: true, says: 'so be it', orders_in_flight: ['c'], open_doubts: [] },
     ]);
-    expect(orders).toEqual([{ do: 'halt', by: 'operator@desk', why: 'now', isKill: true }]);
-  });
-
-  it('lets nobody but an administrator speak for somebody else', async () => {
-    const { url, orders } = await serve();
-    await ask(`${url}/api/v1/halt`, posting('operator', { why: 'now', by: 'ann' }));
-    await ask(`${url}/api/v1/halt`, posting('admin', { why: 'now', by: 'ann' }));
-    expect(orders.map(({ by }) => by)).toEqual(['operator@desk', 'ann']);
+    expect(orders).toEqual([
+      {
+        do: 'halt',
+        by: 'operator@desk',
+        token: { name: 'operator@desk', kind: 'person' },
+        why: 'now',
+        isKill: true,
+      },
+    ]);
   });
 
   it('complaint 19: says which field is wrong, and a misspelt one makes no command larger', async () => {
@@ -369,7 +404,7 @@ describe('a token', () => {
   it('is known by all of it', () => {
     const who = callers(bearers);
     const [whole] = [tokenOf('admin')];
-    expect(who(`Bearer ${whole}`)).toEqual({ name: 'admin@desk', role: 'admin' });
+    expect(who(`Bearer ${whole}`)).toEqual({ name: 'local', role: 'admin', kind: 'machine' });
     for (const other of [
       whole.slice(1),
       whole.slice(0, -1),

@@ -51,8 +51,12 @@ export const overrideWords = (body: Json): readonly string[] =>
         ? `${plain(one['side'])} ${plain(one['pair'])}`
         : `parent ${plain(one['parent'])}${slice}`;
     const to = one['value'] === undefined ? 'lifted' : plain(one['value']);
+    const what =
+      one['asks'] === undefined
+        ? `${plain(one['limit'])} ${to} for one order of ${order}`
+        : `${plain(one['asks'])}, hash ${plain(one['hash']).slice(0, 12)},`;
     const approved = one['approved_by'] === undefined ? '' : `, approved by ${plain(one['approved_by'])}`;
-    return `${plain(one['id'])} ${plain(one['state'])}: ${plain(one['limit'])} ${to} for one order of ${order} until ${plain(one['expires_at'])}, proposed by ${plain(one['proposed_by'])}${approved}: ${plain(one['why'])}`;
+    return `${plain(one['id'])} ${plain(one['state'])}: ${what} until ${plain(one['expires_at'])}, proposed by ${plain(one['proposed_by'])}${approved}: ${plain(one['why'])}`;
   });
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};

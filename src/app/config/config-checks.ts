@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
+import { hasTwoPeople } from '../../operate/access.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { addressProblem, isLoopback } from '../../venue/origin.ts';
 import { readCertificates } from './authority.ts';
@@ -208,6 +209,17 @@ export function checkListen({ operate }: RawConfig, document: YamlDocument): rea
   } catch (cause) {
     return refuse(cause instanceof OperatorError ? cause.message : 'expected an address and a port');
   }
+}
+
+/** Four eyes that are not there would leave a halt that nobody can lift. */
+export function checkFourEyes({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
+  if (operate === false || operate.four_eyes !== true || hasTwoPeople(operate.tokens)) return [];
+  return [
+    document.problem(
+      ['operate', 'four_eyes'],
+      'two people need tokens in operate.tokens: an approver, and an operator or another approver',
+    ),
+  ];
 }
 
 /** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */

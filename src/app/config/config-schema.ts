@@ -293,6 +293,12 @@ const operate = z.lazy(() =>
         allow_network: flag(
           'Listen beyond this machine, unencrypted; every route but /healthz then requires a token',
         ),
+        four_eyes: z
+          .boolean()
+          .optional()
+          .describe(
+            'A rearm, and an end of a doubt with figures, need two people; default: true in live mode with tokens of two people',
+          ),
         tokens: z
           .array(
             z.lazy(() =>
@@ -306,6 +312,10 @@ const operate = z.lazy(() =>
                   .describe(
                     'viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all',
                   ),
+                kind: z
+                  .enum(['person', 'program'])
+                  .default('person')
+                  .describe('Whose token it is; only a person counts as one of two people'),
                 token_file: z
                   .string()
                   .min(1)

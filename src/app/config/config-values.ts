@@ -9,6 +9,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import type { FootprintOptions } from '../../engine/market/footprint.ts';
+import { hasTwoPeople } from '../../operate/access.ts';
 import type { Role } from '../../operate/access.ts';
 import type { VenueOptions } from '../../simulator/options/options.ts';
 import type { GivenToken } from './credential.ts';
@@ -121,7 +122,14 @@ export interface OperateConfig {
   readonly hosts: readonly string[];
   readonly allowNetwork: boolean;
   /** Whose tokens the API takes; files are absolute. */
-  readonly tokens: readonly { readonly name: string; readonly role: Role; readonly file: string }[];
+  readonly tokens: readonly {
+    readonly name: string;
+    readonly role: Role;
+    readonly kind?: 'person' | 'program' | undefined;
+    readonly file: string;
+  }[];
+  /** A rearm, and an end of a doubt with figures, take two people. */
+  readonly fourEyes: boolean;
 }
 
 export interface VenueConfig {
@@ -262,7 +270,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     journal: journalOf(raw.journal, context),
     journalGuard: guardOf(raw, context),
     journalPattern: raw.journal.replaceAll('{mode}', context.mode),
-    operate: raw.operate === false ? undefined : operateOf(raw.operate, dirname(context.file)),
+    operate: raw.operate === false ? undefined : operateOf(raw.operate, dirname(context.file), context.mode),
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
     strategyFiles: context.strategyFiles,
@@ -326,13 +334,15 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
 }
 
 const operateOf = (
-  { listen, hosts, allow_network: allowNetwork, tokens }: Exclude<RawConfig['operate'], false>,
+  { listen, hosts, allow_network: allowNetwork, tokens, ...raw }: Exclude<RawConfig['operate'], false>,
   folder: string,
+  mode: Mode,
 ): OperateConfig => ({
   listen,
   hosts,
   allowNetwork,
-  tokens: tokens.map(({ name, role, token_file: file }) => ({ name, role, file: resolve(folder, file) })),
+  tokens: tokens.map(({ token_file: file, ...token }) => ({ ...token, file: resolve(folder, file) })),
+  fourEyes: raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens)),
 });
 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>

@@ -3,7 +3,14 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import { canonicalValue } from '../../journal/format/canonical.ts';
-import { checkConfig, checkCurrencies, checkListen, checkQuoteLife, modeOf } from './config-checks.ts';
+import {
+  checkConfig,
+  checkCurrencies,
+  checkFourEyes,
+  checkListen,
+  checkQuoteLife,
+  modeOf,
+} from './config-checks.ts';
 import type { ConfigOptions } from './config-checks.ts';
 import { configSchema } from './config-schema.ts';
 import { configOf } from './config-values.ts';
@@ -73,6 +80,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     wrong.push(
       ...checkCurrencies(parsed.data, document),
       ...checkListen(parsed.data, document),
+      ...checkFourEyes(parsed.data, document),
       ...checkQuoteLife(parsed.data, document, mode),
     );
   if (!parsed.success || mode === undefined || wrong.length > 0) {

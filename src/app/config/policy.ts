@@ -35,6 +35,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     configHash,
     account: accountOf(config),
     limits: limitsOf(config),
+    fourEyes: config.operate?.fourEyes,
     rates: statedRates(config),
     accountAgeMaxMs: controls.accountAgeMaxMs,
     messageWaitMaxMs: pacing.waitMaxMs,

@@ -19,6 +19,7 @@ import { slotCounts } from '../cli/watch.ts';
 /** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
 export const deskApi = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
   desk: desk.policy.desk,
+  fourEyes: desk.policy.fourEyes,
   status: () => statusOf(desk),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
@@ -100,12 +101,14 @@ const waitingOf = (desk: Desk): readonly string[] => [
 ];
 
 function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
-  const { limit, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;
+  const { limit, asks, hash, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;
   const step = approvedBy === undefined ? 'proposed' : 'approved';
   return {
     id,
     state: usedBy === undefined ? (isOver(desk, id) ? 'expired' : step) : 'used',
     limit,
+    asks,
+    hash,
     value,
     parent,
     slice,
@@ -242,7 +245,7 @@ function approve({ by, token, body }: Told, send: (command: Command) => void): C
 
 const TEXT_MAX = 500;
 
-function resolve({ by, body }: Told, send: (command: Command) => void): CommandAnswer {
+function resolve({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
   const { client_order_id: clientOrderId, verdict, evidence: why } = body;
   if (typeof clientOrderId !== 'string' || typeof why !== 'string')
     return { isDone: false, says: 'name client_order_id, and the evidence' };
@@ -251,7 +254,7 @@ function resolve({ by, body }: Told, send: (command: Command) => void): CommandA
   const figures = figuresOf(body);
   if (typeof figures === 'string') return { isDone: false, says: figures };
   return answered((answer) => {
-    send({ do: 'resolve', clientOrderId, verdict, figures, by, why, answer });
+    send({ do: 'resolve', clientOrderId, verdict, figures, by, why, token, answer });
   });
 }
 

@@ -50,7 +50,10 @@ async function listen(operate: OperateConfig, local: Secret, served: Served): Pr
     api: {
       desk: deskApi(desk, command),
       events,
-      bearers: [{ name: 'local', role: 'admin', token: local }, ...bearersOf(operate.tokens)],
+      bearers: [
+        { name: MACHINE, role: 'admin', kind: 'machine', token: local },
+        ...bearersOf(operate.tokens),
+      ],
     },
     ready: () => (waits.isReady ? notReady(desk) : ['recovering: the account has not been read yet']),
   });
@@ -81,12 +84,24 @@ export function notReady(desk: Desk): readonly string[] {
   ];
 }
 
+/** Name of the token that stands beside the journal. */
+const MACHINE = 'local';
+
 /** Shorter tokens can be guessed. */
 const TOKEN_MIN = 16;
 
 /** @throws OperatorError `config` when a token cannot be read, or is that of two: the role of one would be that of the other. */
 export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
   const bearers = tokens.map(bearerOf);
+  const seen = new Set([MACHINE]);
+  for (const { name } of bearers) {
+    if (seen.has(name.toLowerCase()))
+      throw new OperatorError(
+        'config',
+        `operate.tokens: the name ${name} is taken, by another token or by the one of this machine (${MACHINE}): write another`,
+      );
+    seen.add(name.toLowerCase());
+  }
   const names = new Map<string, string>();
   for (const { name, token } of bearers) {
     const other = names.get(token.reveal());
@@ -100,7 +115,7 @@ export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
   return bearers;
 }
 
-function bearerOf({ name, role, file }: OperateConfig['tokens'][number]): Bearer {
+function bearerOf({ name, role, kind, file }: OperateConfig['tokens'][number]): Bearer {
   const read = readTokenFile(file);
   if ('problem' in read) throw new OperatorError('config', `operate.tokens, ${name}: ${read.problem}`);
   if (!/^[\x21-\x7e]{16,4096}$/u.test(read.text))
@@ -108,5 +123,5 @@ function bearerOf({ name, role, file }: OperateConfig['tokens'][number]): Bearer
       'config',
       `operate.tokens, ${name}: expected one line of ${TOKEN_MIN} to 4096 letters, digits and signs`,
     );
-  return { name, role, token: new Secret(read.text) };
+  return { name, role, kind, token: new Secret(read.text) };
 }

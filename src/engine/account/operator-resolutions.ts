@@ -7,9 +7,13 @@ import { fillFromWord } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
 import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
 import type { Command } from '../ports.ts';
+import { commands } from '../operator/four-eyes.ts';
 
 /** The parts of a desk that this file uses. */
-export type ResolutionContext = Pick<Desk, 'account' | 'journal' | 'limitDay' | 'ports' | 'state'>;
+export type ResolutionContext = Pick<
+  Desk,
+  'account' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'agreed$' | 'state'
+>;
 
 type Resolve = Command & { readonly do: 'resolve' };
 
@@ -18,20 +22,29 @@ type Resolve = Command & { readonly do: 'resolve' };
  * changes nothing. A trade that turns up after all is booked whatever was said, and halts the desk.
  */
 export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
-  desk.ports.operator$.pipe(
+  commands(desk).pipe(
     filter((command) => command.do === 'resolve'),
     mergeMap((command) => defer(() => resolve(desk, command))),
   );
 
+const resolvedRecord = ({ clientOrderId, verdict, by, why, token }: Resolve): ResolvedRecord => ({
+  kind: 'resolved',
+  client_order_id: clientOrderId,
+  verdict,
+  by,
+  why,
+  ...(token === undefined ? {} : { token }),
+});
+
 /** What a fill lacks of its order never traded, says a person: it counts as filled no longer. */
 function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<never> {
-  const { clientOrderId, verdict, by, why } = command;
+  const { clientOrderId } = command;
   const fault = missingFault(command);
   if (fault !== undefined) {
     command.answer({ isDone: false, says: fault });
     return EMPTY;
   }
-  const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
+  const record = resolvedRecord(command);
   return desk.journal.append([record]).pipe(
     mergeMap(() => {
       command.answer({ isDone: true, says: `what ${clientOrderId} lacks is closed as not executed` });
@@ -53,7 +66,7 @@ function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptE
     return of();
   }
   const { intent } = known;
-  const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
+  const record = resolvedRecord(command);
   const word: OperatorResolution = {
     record,
     answer: (answer) => {

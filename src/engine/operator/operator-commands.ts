@@ -19,6 +19,7 @@ import type { ControlRecord, RecordBody } from '../../core/record.ts';
 import { after, DAY_MS, isoOf } from '../../core/time.ts';
 import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
+import { commands } from './four-eyes.ts';
 import { overrides } from './overrides.ts';
 import type { Command } from '../ports.ts';
 import { scopeOf } from '../state/totals.ts';
@@ -38,12 +39,12 @@ type Rearm = Command & { readonly do: 'rearm' };
 
 /** Commands of the operator, and a halt file that somebody left, become part of the record. Never emits. */
 export function operate(desk: CommandContext): Observable<never> {
-  const commands = desk.ports.operator$.pipe(
+  const carriedOut = commands(desk).pipe(
     filter(isControl),
     mergeMap((command) => defer(() => obey(desk, command))),
   );
   const missed = defer(() => noteHalt(desk));
-  return merge(missed, commands, overrides(desk), watchLatch(desk), resumeInTime(desk)).pipe(
+  return merge(missed, carriedOut, overrides(desk), watchLatch(desk), resumeInTime(desk)).pipe(
     ignoreElements(),
   );
 }
@@ -60,10 +61,11 @@ export const halts = (desk: CommandContext): Observable<unknown> =>
 /** Memory first: called in the tick of the command. Whoever left the file said more than a signal can. */
 export function setKillSwitch(
   desk: CommandContext,
-  { by, why, isKill }: Command & { readonly do: 'halt' },
+  { by, why, isKill, token }: Command & { readonly do: 'halt' },
 ): void {
   desk.killSwitch.look();
-  desk.killSwitch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
+  const level = isKill === true ? 'kill' : 'halt';
+  desk.killSwitch.set({ level, by, why, ...(token === undefined ? {} : { token }) });
 }
 
 function obey(desk: CommandContext, command: Control): Observable<unknown> {
@@ -89,7 +91,7 @@ function turn(
     command.answer?.({ isDone: false, says: fault });
     return EMPTY;
   }
-  const { by, parent, pair, strategy, forMs } = command;
+  const { by, parent, pair, strategy, forMs, token } = command;
   const until = forMs === undefined ? undefined : after(desk.ports.clock.wall(), forMs);
   const why = until === undefined ? command.why : `${command.why} (until ${isoOf(until)})`;
   const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
@@ -104,7 +106,15 @@ function turn(
     ...(strategy === undefined ? {} : { strategy }),
   };
   return desk.journal.append([
-    { kind: 'control', state, ...scope, by, why, ...(until === undefined ? {} : { until }) },
+    {
+      kind: 'control',
+      state,
+      ...scope,
+      by,
+      why,
+      ...(token === undefined ? {} : { token }),
+      ...(until === undefined ? {} : { until }),
+    },
   ]);
 }
 
@@ -198,8 +208,9 @@ export function haltNote(desk: CommandContext): ControlRecord | undefined {
   if (halt === undefined) return undefined;
   const isClosed = halt.level === 'kill';
   if (state.control === 'halted' && (state.isTransportClosed || !isClosed)) return undefined;
-  const { by, why } = halt;
-  return { kind: 'control', state: 'halted', by, why, ...(isClosed ? { transport: 'closed' } : {}) };
+  const { by, why, token } = halt;
+  const used = token === undefined ? {} : { token };
+  return { kind: 'control', state: 'halted', by, why, ...used, ...(isClosed ? { transport: 'closed' } : {}) };
 }
 
 /** Ids of orders whose outcome is unknown or still awaited. */
@@ -219,9 +230,13 @@ export function rearmFault(
 }
 
 /** The record that arms the desk again: who, why, and with which doubts open. */
-export function rearmRecord(desk: CommandContext, { by, why }: Pick<Rearm, 'by' | 'why'>): RecordBody {
+export function rearmRecord(
+  desk: CommandContext,
+  { by, why, token }: Pick<Rearm, 'by' | 'why' | 'token'>,
+): RecordBody {
   const doubts = openOrders(desk);
-  return { kind: 'control', state: 'active', by, why, ...(doubts.length === 0 ? {} : { doubts }) };
+  const used = token === undefined ? {} : { token };
+  return { kind: 'control', state: 'active', by, why, ...used, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
 function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {

@@ -1,4 +1,4 @@
-import { EMPTY, filter, mergeMap, tap } from 'rxjs';
+import { EMPTY, mergeMap, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Limits } from '../../core/risk/limits.ts';
 import { OVERRIDE_MAX_MINUTES, concerns, loosened, overrideFault } from '../../core/risk/override.ts';
@@ -9,55 +9,106 @@ import { DAY_MS, MINUTE_MS, after } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
 import type { Override } from '../state/override-state.ts';
-import type { Command } from '../ports.ts';
+import type { Command, CommandAnswer } from '../ports.ts';
+import { asked, needsTwo, personFault } from './four-eyes.ts';
+import type { Guarded } from './proposals.ts';
 
 /** The parts of a desk that this file uses. */
 export type OverridesContext = Pick<
   Desk,
-  'changed$' | 'instruments' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'proposals' | 'state'
+  'agreed$' | 'changed$' | 'instruments' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'proposals' | 'state'
 >;
 
 type Propose = Command & { readonly do: 'propose' };
 type Approve = Command & { readonly do: 'approve' };
 
 /**
- * Overrides of a limit for one order: one person proposes, another approves, the journal knows both. Each is used once at
- * the most, by the attempt whose intent names it, and none outlives its minutes or the process.
+ * What takes two people: one proposes, another approves, the journal knows both. An override of a limit is used once at the
+ * most, by the attempt whose intent names it; a command is carried out when it is approved. None outlives its minutes or
+ * the process.
  */
 export const overrides = (desk: OverridesContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
-    filter((command) => command.do === 'propose' || command.do === 'approve'),
-    mergeMap((command) => (command.do === 'propose' ? propose(desk, command) : approve(desk, command))),
+    mergeMap((command) => {
+      if (command.do === 'propose') return propose(desk, command);
+      if (command.do === 'approve') return approve(desk, command);
+      return needsTwo(desk, command) ? ask(desk, command) : EMPTY;
+    }),
   );
 
 function propose(desk: OverridesContext, command: Propose): Observable<unknown> {
-  const fault = overrideFault(command) ?? targetFault(desk, command);
+  const fault = overrideFault(command) ?? targetFault(desk, command) ?? proposerFault(desk, command);
   if (fault !== undefined) {
     command.answer({ isDone: false, says: fault });
     return EMPTY;
   }
   const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = command;
-  const { clock } = desk.ports;
-  // By the steady clock too: one that is set back must not make it last.
-  const until = after(clock.monotonic(), minutes * MINUTE_MS);
-  const id = desk.proposals.add({ until, token: command.token }, desk.state.overrides.proposed);
-  const record: OverrideRecord = {
-    kind: 'override',
-    override: id,
-    step: 'proposed',
+  const wish = {
     limit,
     ...(value === undefined ? {} : { value: text(quantity(value)) }),
     ...(parent === undefined ? {} : { parent }),
     ...(slice === undefined ? {} : { slice }),
     ...(pair === undefined ? {} : { pair }),
     ...(side === undefined ? {} : { side }),
+  };
+  return proposed(desk, { wish, minutes, by, why, command });
+}
+
+/** A command that takes two people waits for the second one. */
+function ask(desk: OverridesContext, command: Guarded): Observable<unknown> {
+  const fault = guardedFault(desk, command);
+  if (fault !== undefined) {
+    command.answer?.({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const { by, why } = command;
+  return proposed(desk, { wish: asked(desk, command), minutes: OVERRIDE_MAX_MINUTES, by, why, command });
+}
+
+function guardedFault(desk: OverridesContext, command: Guarded): string | undefined {
+  if (command.by.trim() === '') return 'name who proposes it';
+  if (command.why.trim() === '') return 'give the reason';
+  if (command.do === 'rearm' && desk.state.control !== 'halted') return 'the desk is not halted';
+  return proposerFault(desk, command);
+}
+
+const proposerFault = (
+  { policy }: OverridesContext,
+  { token }: Pick<Command & Guarded, 'token'>,
+): string | undefined => (policy.fourEyes === true ? personFault(token) : undefined);
+
+interface Proposing {
+  readonly wish: Pick<OverrideRecord, 'limit'> & Partial<OverrideRecord>;
+  readonly minutes: number;
+  readonly by: string;
+  readonly why: string;
+  readonly command: Propose | Guarded;
+}
+
+/** Writes the proposal down, and says by when another person must approve it. */
+function proposed(
+  desk: OverridesContext,
+  { wish, minutes, by, why, command }: Proposing,
+): Observable<unknown> {
+  const { clock } = desk.ports;
+  const { token } = command;
+  // By the steady clock too: one that is set back must not make it last.
+  const until = after(clock.monotonic(), minutes * MINUTE_MS);
+  const held = command.do === 'propose' ? undefined : command;
+  const id = desk.proposals.add({ until, token, command: held }, desk.state.overrides.proposed);
+  const record: OverrideRecord = {
+    kind: 'override',
+    override: id,
+    step: 'proposed',
+    ...wish,
     expires_at: after(clock.wall(), minutes * MINUTE_MS),
     by,
     why,
+    ...(token === undefined ? {} : { token }),
   };
   return desk.journal.append([record]).pipe(
     tap(() => {
-      command.answer({
+      command.answer?.({
         isDone: true,
         says: `${id} is proposed; another person must approve it within ${minutes} min`,
       });
@@ -75,19 +126,41 @@ function targetFault(desk: OverridesContext, { parent, pair }: Propose): string 
 }
 
 function approve(desk: OverridesContext, command: Approve): Observable<unknown> {
-  const { override: id, by, why } = command;
+  const { override: id, by, why, token } = command;
   const known = desk.state.overrides.get(id);
   const fault = approveFault(desk, known, command);
   if (fault !== undefined || known === undefined) {
     command.answer({ isDone: false, says: fault ?? `there is no override ${id}` });
     return EMPTY;
   }
-  return desk.journal.append([{ ...known.proposal, step: 'approved', by, why }]).pipe(
+  const held = desk.proposals.get(id)?.command;
+  const { token: _proposer, ...proposal } = known.proposal;
+  const record = {
+    ...proposal,
+    step: 'approved' as const,
+    by,
+    why,
+    ...(token === undefined ? {} : { token }),
+  };
+  return desk.journal.append([record]).pipe(
     tap(() => {
       desk.changed$.next();
-      command.answer({ isDone: true, says: `${id} is approved for one order` });
+      if (held === undefined) command.answer({ isDone: true, says: `${id} is approved for one order` });
+      else desk.agreed$.next(agreed(held, command));
     }),
   );
+}
+
+/** The command of two people. What comes of it the second one hears. */
+function agreed(held: Guarded, approval: Approve): Guarded {
+  const { override: id, by } = approval;
+  const both = {
+    by: `${held.by} and ${by}`,
+    answer: ({ says, ...rest }: CommandAnswer) => {
+      approval.answer({ ...rest, says: `${id} is approved: ${says}` });
+    },
+  };
+  return { ...held, ...both };
 }
 
 function approveFault(
@@ -100,7 +173,12 @@ function approveFault(
   if (known === undefined) return `there is no override ${id}`;
   if (known.approvedBy !== undefined) return `${id} is approved already`;
   if (isOver(desk, id)) return `${id} has expired`;
-  if (token !== undefined && desk.proposals.get(id)?.token === token)
+  const proposal = desk.proposals.get(id);
+  const fault = personFault(token);
+  if (fault !== undefined) return fault;
+  if (proposal?.command !== undefined && asked(desk, proposal.command).hash !== known.proposal.hash)
+    return `the desk has changed since ${id} was proposed: propose it again`;
+  if (token !== undefined && proposal?.token?.name === token.name)
     return 'it was proposed with the same token: another person must approve it with a different token';
   return sameName(known.proposal.by, by)
     ? `${by} has proposed it: another person must approve it`

@@ -1,12 +1,18 @@
+import type { UsedToken } from '../../core/record.ts';
 import type { Monotonic } from '../../core/time.ts';
+import type { Command } from '../ports.ts';
 
-interface Proposal {
+/** A command that two people must agree to. */
+export type Guarded = Command & { readonly do: 'rearm' | 'resolve' };
+
+export interface Proposal {
   readonly until: Monotonic;
-  /** Hash of the token with which it was proposed. */
-  readonly token: string | undefined;
+  readonly token: UsedToken | undefined;
+  /** Carried out once another person agrees; left out: an override, which the next order that needs it uses. */
+  readonly command?: Guarded | undefined;
 }
 
-/** Overrides that were proposed to this process. */
+/** What was proposed to this process: overrides, and commands that need two people. */
 export class Proposals {
   #asked = 0;
   readonly #all = new Map<string, Proposal>();

@@ -25,6 +25,7 @@ import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
 import type { Death } from '../state/engine-state.ts';
+import { asked } from './four-eyes.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
@@ -160,7 +161,7 @@ export function takeOver(
   const isHeld = state.control !== 'active' || suspicion !== undefined || desk.killSwitch.isNoted;
   if (rearm !== undefined && isHeld) {
     const command = { by: 'operator', why: rearm, withOpenDoubts };
-    const fault = rearmFault(desk, command);
+    const fault = rearmFault(desk, command) ?? unapprovedFault(desk, command);
     if (fault !== undefined) return throwError(() => new OperatorError('again', `not armed again: ${fault}`));
     bodies.push(rearmRecord(desk, command));
     return desk.journal.append(bodies).pipe(
@@ -179,6 +180,23 @@ export function takeOver(
     }),
     ignoreElements(),
   );
+}
+
+/** Where a halt takes two people: those that agreed to lift this one, in the process before, within their minutes. */
+function unapprovedFault(
+  desk: RecoverContext,
+  command: { readonly withOpenDoubts?: boolean | undefined },
+): string | undefined {
+  if (desk.policy.fourEyes !== true) return undefined;
+  const { hash } = asked(desk, { do: 'rearm', ...command });
+  const now = desk.ports.clock.wall();
+  const isApproved = [...desk.state.overrides.all()].some(
+    ([, { proposal, approvedBy }]) =>
+      approvedBy !== undefined && proposal.hash === hash && now < proposal.expires_at,
+  );
+  return isApproved
+    ? undefined
+    : 'operate.four_eyes wants two people to agree: start without --rearm, let one send tranche rearm and another tranche override approve';
 }
 
 /** From here on requests are noted for the next process. */

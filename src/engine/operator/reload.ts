@@ -89,6 +89,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
     kind: 'reload',
     by: command.by,
     why: command.why,
+    ...(command.token === undefined ? {} : { token: command.token }),
     result: 'applied',
     changes: planned.changes.map(plain),
     ...(notes.length === 0 ? {} : { notes }),
@@ -175,8 +176,11 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
   desk.lastReloadReport = problems;
   if (isAgain) return EMPTY;
   desk.observer.alert('reload_refused', { problems });
-  const { by, why } = command;
-  return desk.journal.append([{ kind: 'reload', by, why, result: 'refused', changes: [], problems }]);
+  const { by, why, token } = command;
+  const used = token === undefined ? {} : { token };
+  return desk.journal.append([
+    { kind: 'reload', by, why, ...used, result: 'refused', changes: [], problems },
+  ]);
 }
 
 function answered(command: Reload, answer: CommandAnswer): Observable<never> {

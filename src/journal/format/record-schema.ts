@@ -27,6 +27,7 @@ const reason = z.custom<Reason>((code) => typeof code === 'string' && isReason(c
   error: 'unknown reason',
 });
 const list = <T extends z.ZodType>(element: T): z.ZodReadonly<z.ZodArray<T>> => z.array(element).readonly();
+const token = () => z.strictObject({ name: z.string(), kind: z.enum(['person', 'program', 'machine']) });
 const missing = () => z.strictObject({ quantity: amount, amount, notional_usd: amount });
 const sliceResult = z.enum(['filled', 'skipped', 'expired']);
 
@@ -248,6 +249,7 @@ const shapes = {
       verdict: z.enum(['filled', 'not_executed']),
       by: z.string(),
       why: z.string(),
+      token: token().optional(),
     }),
   correction: () =>
     z.strictObject({
@@ -285,6 +287,9 @@ const shapes = {
       expires_at: at,
       by: z.string(),
       why: z.string(),
+      asks: z.string().optional(),
+      hash: z.string().optional(),
+      token: token().optional(),
     }),
   reload: () =>
     z.strictObject({
@@ -303,6 +308,7 @@ const shapes = {
       ),
       notes: list(z.string()).optional(),
       problems: z.string().optional(),
+      token: token().optional(),
     }),
   control: () =>
     z.strictObject({
@@ -317,6 +323,7 @@ const shapes = {
       ends: z.literal('prices_agree').optional(),
       transport: z.literal('closed').optional(),
       doubts: list(z.string()).optional(),
+      token: token().optional(),
     }),
 } as const;
 
