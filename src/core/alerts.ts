@@ -154,6 +154,12 @@ export const alerts = {
     runbook:
       'Restore the newest copy of the journal if there is one. Otherwise let this start read the account and book what is missing, compare the fills with the statement of the venue, then re-arm with --rearm "reason". Strategies that started after the copy was made start again with their whole total: see fill_adopted.',
   },
+  head_not_published: {
+    severity: 'warning',
+    says: 'the signed head of the journal could not be taken elsewhere; trading continues',
+    runbook:
+      'Read `why`, and check the webhook or the file of `operate.heads`. The next head is tried in its time. Until one arrives, nothing outside of this machine shows how far the journal has come.',
+  },
   disk_full: {
     severity: 'critical',
     says: 'the disk of the journal is full; the desk finishes open orders on its disk reserve, then stops',

@@ -184,9 +184,9 @@ export const bans: readonly Ban[] = [
   },
   {
     name: 'a way to the network besides the ports',
-    instead: 'use `src/venue/http.ts`: its allow-list, size caps and timeouts protect the account',
+    instead: 'use `src/venue/http.ts`: its allow-list, size caps and timeouts protect the account; `src/app/daemon/post-outside.ts` for other servers',
     within: everywhere,
-    homes: [],
+    homes: ['src/app/daemon/post-outside.ts'],
     find: where(either(both(free('fetch'), followedBy('(')), both(free('EventSource', 'XMLHttpRequest'), before('new')))),
     bad: ['await fetch(url)', 'globalThis.fetch(url)', 'new EventSource(url)'],
     good: ['cache.fetch(x)', 'const fetch = 1;'],

@@ -52,12 +52,35 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('verify')
-    .description('verify that no record was changed, removed or added')
+    .description('verify the chain of records, and hold it against heads that were kept elsewhere')
     .argument('<journal>', where)
+    .option('--head <hash>', 'hash of a record that was kept elsewhere')
+    .option('--signed <file>', 'signed head, as "journal head" prints it')
+    .option('--key <file>', 'public key of the desk in PEM, kept elsewhere; with --signed')
+    .option('--anchor <file>', 'journal anchor; default: beside the journal, if there is one')
     .option('--json', 'print the result as JSON')
     .action(async (file, options) => {
-      const { journalVerify } = await import('../commands/journal/journal.ts');
+      const { journalVerify } = await import('../commands/journal/journal-verify.ts');
       done(await journalVerify(url(file), options, streams()));
+    });
+  journal
+    .command('head')
+    .description('print the newest head, signed with the key of the desk, to be kept elsewhere')
+    .argument('<journal>', where)
+    .option('--public-key', 'print the public key of the desk instead, in PEM')
+    .action(async (file, options) => {
+      const { journalHead } = await import('../commands/journal/journal-head.ts');
+      done(await journalHead(url(file), options, io, streams()));
+    });
+  journal
+    .command('timestamp')
+    .description('have an authority stamp the newest head with the time (RFC 3161)')
+    .argument('<journal>', where)
+    .requiredOption('--authority <url>', 'address of the time-stamping authority')
+    .requiredOption('--out <file>', 'file for its answer, to be verified with "openssl ts"')
+    .action(async (file, options) => {
+      const { journalTimestamp } = await import('../commands/journal/journal-head.ts');
+      done(await journalTimestamp(url(file), options, io, streams()));
     });
   journal
     .command('assess')

@@ -12,6 +12,7 @@ import {
   whole,
 } from '../../strategy/fields.ts';
 import { balances, bps, controls, moneyOf } from './config-controls.ts';
+import { addressProblem } from '../../venue/origin.ts';
 
 /** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
 
@@ -271,6 +272,30 @@ const log = z.lazy(() =>
   }),
 );
 
+const heads = z.lazy(() =>
+  z
+    .strictObject({
+      every: duration('PT1H', 'How often'),
+      webhook: z
+        .string()
+        .refine((text) => addressProblem(text, 'http') === undefined, {
+          error: 'expected an https:// address without user, password or query',
+        })
+        .optional()
+        .describe('Address to which each head is posted as JSON'),
+      file: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          'File elsewhere, on a medium of another owner, to which each head is appended; relative to this file',
+        ),
+    })
+    .refine(({ webhook, file }) => webhook !== undefined || file !== undefined, {
+      error: 'name a webhook, a file, or both',
+    }),
+);
+
 /** Host and port as in `127.0.0.1:8321` or `[::1]:0`. */
 const LISTEN = /^(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(?:[1-9]\d{0,4}|0)$/u;
 const operate = z.lazy(() =>
@@ -328,6 +353,11 @@ const operate = z.lazy(() =>
           .max(50)
           .default([])
           .describe('Who may use the API besides the commands of this machine'),
+        heads: heads
+          .optional()
+          .describe(
+            'Where the signed head of the journal is taken, so that a rewritten journal is found out',
+          ),
       }),
     ],
     { error: 'expected { listen: "127.0.0.1:8321" }, or false' },

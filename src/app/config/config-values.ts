@@ -130,6 +130,15 @@ export interface OperateConfig {
   }[];
   /** A rearm, and an end of a doubt with figures, take two people. */
   readonly fourEyes: boolean;
+  /** Where signed heads of the journal go; `undefined`: nowhere. */
+  readonly heads: HeadsConfig | undefined;
+}
+
+export interface HeadsConfig {
+  readonly everyMs: number;
+  readonly webhook: string | undefined;
+  /** Absolute. */
+  readonly file: string | undefined;
 }
 
 export interface VenueConfig {
@@ -334,7 +343,7 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
 }
 
 const operateOf = (
-  { listen, hosts, allow_network: allowNetwork, tokens, ...raw }: Exclude<RawConfig['operate'], false>,
+  { listen, hosts, allow_network: allowNetwork, tokens, heads, ...raw }: Exclude<RawConfig['operate'], false>,
   folder: string,
   mode: Mode,
 ): OperateConfig => ({
@@ -343,6 +352,11 @@ const operateOf = (
   allowNetwork,
   tokens: tokens.map(({ token_file: file, ...token }) => ({ ...token, file: resolve(folder, file) })),
   fourEyes: raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens)),
+  heads: heads && {
+    everyMs: heads.every,
+    webhook: heads.webhook,
+    file: heads.file === undefined ? undefined : resolve(folder, heads.file),
+  },
 });
 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>

@@ -1,4 +1,4 @@
-import { Subject, lastValueFrom, tap } from 'rxjs';
+import { EMPTY, Subject, lastValueFrom, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { alerts } from '../../core/alerts.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -23,6 +23,7 @@ import type { Config } from '../config/config.ts';
 import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
+import { publishHeads } from './publish-heads.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
 import type { Progress } from '../cli/progress.ts';
@@ -181,6 +182,11 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     operator$.next(given);
   };
   const operateUrl = await serve(config, { metrics, desk, waits, closers, events, command });
+  const heads = config.operate?.heads;
+  const heads$ =
+    heads === undefined
+      ? EMPTY
+      : publishHeads(heads, { journal, url: config.journal, clock: systemClock, alert });
   const running = runDesk(desk, options).pipe(
     tap((phase) => {
       if (phase === 'closing') {
@@ -188,6 +194,10 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
         return;
       }
       waits.isReady = true;
+      const publishing = heads$.subscribe();
+      closers.push(() => {
+        publishing.unsubscribe();
+      });
       closers.push(freeHeapOnceIdle(() => desk.state.slices.size === 0));
       const facts = { where: world.where, journal: config.journal, operateUrl };
       progress.begin(desk, slotCounts(desk));

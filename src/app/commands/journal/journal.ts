@@ -64,28 +64,11 @@ export async function journalExport(url: string, { format, kind }: ExportOptions
   });
 }
 
-/** Checks the whole chain offline. Exit codes as in `journalShow`; with `json` the verdict goes to `stdout`. */
-export async function journalVerify(
-  url: string,
-  { json }: { readonly json?: boolean | undefined },
-  out: Out,
-): Promise<number> {
-  return await answer(url, out, () => async (journal) => {
-    const verdict = journal.verify();
-    const words = verdict.ok
-      ? `The chain of ${verdict.count} records holds. Head: ${verdict.head}`
-      : `The chain breaks at record ${verdict.seq}: ${verdict.why}${verdict.near === undefined ? '' : `; the record before it is at ${verdict.near}`}. All records before it are intact.`;
-    if (json === true) await write(out.stdout, `${JSON.stringify(verdict)}\n`);
-    else await write(verdict.ok ? out.stdout : out.stderr, `${words}\n`);
-    return verdict.ok ? 0 : exitCodes.data;
-  });
-}
-
 /**
  * Reads what was asked for, then runs that on the journal, opened for reading: a mistyped option is told whatever the file
  * is like. What the operator can mend becomes a sentence and an exit code.
  */
-async function answer(
+export async function answer(
   url: string,
   { stderr }: Out,
   prepare: () => (journal: Journal) => Promise<number>,
@@ -135,7 +118,7 @@ class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
 
-async function write(stream: Writable, text: string): Promise<void> {
+export async function write(stream: Writable, text: string): Promise<void> {
   if (stream.destroyed) throw new ReaderGone();
   if (stream.write(text)) return;
   const settled = new AbortController();

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { OperatorError } from '../../../core/errors.ts';
+import { deskKey, publicPem, signHead } from '../../../journal/proof/signed-head.ts';
+import { timestampProblem, timestampRequest } from '../../../journal/proof/timestamp.ts';
+import { keyFileOf } from '../../../journal/proof/key-file.ts';
+import { postOutside } from '../../daemon/post-outside.ts';
+import type { CommandIo } from '../io.ts';
+import { answer, write } from './journal.ts';
+import type { Out } from './journal.ts';
+
+/** Prints the newest head with the signature of the desk, or the public half of its key. Exit codes as in `journalShow`. */
+export async function journalHead(
+  url: string,
+  { publicKey = false }: { readonly publicKey?: boolean | undefined },
+  { now }: Pick<CommandIo, 'now'>,
+  out: Out,
+): Promise<number> {
+  return await answer(url, out, () => async (journal) => {
+    const key = deskKey(keyFileOf(url));
+    const text = publicKey ? publicPem(key) : `${JSON.stringify(signHead(journal, key, now))}\n`;
+    await write(out.stdout, text);
+    return 0;
+  });
+}
+
+/** Has an authority stamp the newest head (RFC 3161), and keeps its answer in a file. Exit codes as in `journalShow`, 75 without an answer. */
+export async function journalTimestamp(
+  url: string,
+  { authority, out: file }: { readonly authority: string; readonly out: string },
+  { cwd }: Pick<CommandIo, 'cwd'>,
+  out: Out,
+): Promise<number> {
+  return await answer(url, out, () => async (journal) => {
+    const { seq, hash } = journal.head();
+    const stamped = await postOutside(authority, {
+      contentType: 'application/timestamp-query',
+      body: new Uint8Array(timestampRequest(hash)),
+    });
+    const problem = timestampProblem(stamped, hash);
+    if (problem !== undefined) throw new OperatorError('again', `${authority}: ${problem}`);
+    writeFileSync(resolve(cwd, file), stamped, { mode: 0o600, flag: 'wx' });
+    await write(
+      out.stdout,
+      `Record ${seq} is stamped. Verify: openssl ts -verify -digest ${hash} -in ${file} -CAfile CA.pem\n`,
+    );
+    return 0;
+  });
+}

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { exitCodes, OperatorError } from '../../../core/errors.ts';
+import { anchorAt, compare } from '../../../journal/proof/anchor.ts';
+import type { Head } from '../../../journal/proof/link.ts';
+import { isSigned, publicKeyIn, readSignedHead } from '../../../journal/proof/signed-head.ts';
+import type { Journal } from '../../../journal/journal.ts';
+import { journalFileOf } from '../../../journal/sqlite/files.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
+import { answer, write } from './journal.ts';
+import type { Out } from './journal.ts';
+
+export interface VerifyOptions {
+  readonly json?: boolean | undefined;
+  /** Hash of a record that was kept elsewhere, hex. */
+  readonly head?: string | undefined;
+  /** A signed head in a file. */
+  readonly signed?: string | undefined;
+  /** The public key of the desk, PEM. */
+  readonly key?: string | undefined;
+  /** The journal anchor, where it is not beside the journal. */
+  readonly anchor?: string | undefined;
+}
+
+/** What the chain was held against. */
+interface Compared {
+  readonly with: 'anchor' | 'head' | 'signed_head';
+  readonly ok: boolean;
+  readonly says: string;
+}
+
+/**
+ * Checks the whole chain offline, and holds it against every head that was kept outside of it. Exit codes as in `journalShow`, 65
+ * also on a difference; with `json` the verdict goes to `stdout`.
+ */
+export async function journalVerify(url: string, options: VerifyOptions, out: Out): Promise<number> {
+  return await answer(url, out, () => {
+    const kept = keptHeads(options);
+    return async (journal) => {
+      const verdict = journal.verify();
+      const compared = verdict.ok ? comparisons(url, journal, kept, options.anchor) : [];
+      const isGood = verdict.ok && compared.every(({ ok }) => ok);
+      if (options.json === true) await write(out.stdout, `${JSON.stringify({ ...verdict, compared })}\n`);
+      else {
+        const lines = verdict.ok
+          ? [
+              `The chain of ${verdict.count} records holds. Head: ${verdict.head}`,
+              ...compared.map(({ says }) => says),
+              ...(compared.some((one) => one.with !== 'anchor') ? [] : [WHAT_IT_PROVES]),
+            ]
+          : [
+              `The chain breaks at record ${verdict.seq}: ${verdict.why}${verdict.near === undefined ? '' : `; the record before it is at ${verdict.near}`}. All records before it are intact.`,
+            ];
+        await write(isGood ? out.stdout : out.stderr, `${lines.join('\n')}\n`);
+      }
+      return isGood ? 0 : exitCodes.data;
+    };
+  });
+}
+
+const WHAT_IT_PROVES =
+  'This shows that no record was changed by accident. Whoever can write the journal and its anchor can make a whole new chain: ' +
+  'only a head that was kept elsewhere shows that ("tranche journal head", then --head or --signed).';
+
+interface KeptHeads {
+  readonly head: string | undefined;
+  readonly signed: { readonly file: string; readonly head: Head; readonly chain: string; readonly why: string | undefined } | undefined; // prettier-ignore
+}
+
+const SIGNED_BYTES_MAX = 64 * 1024;
+
+/** @throws OperatorError `usage` or `data` for what cannot be read. */
+function keptHeads({ head, signed: file, key }: VerifyOptions): KeptHeads {
+  if (head !== undefined && !/^[0-9a-f]{64}$/u.test(head))
+    throw new OperatorError('usage', '--head: expected the hash of a record, 64 characters of 0-9 and a-f');
+  if (key !== undefined && file === undefined)
+    throw new OperatorError('usage', '--key: name the signed head with --signed');
+  if (file === undefined) return { head, signed: undefined };
+  const read = readSignedHead(
+    readRegularFile(resolve(file), { maxBytes: SIGNED_BYTES_MAX }).toString('utf8'),
+    file,
+  );
+  const isOurs = isSigned(read, key === undefined ? undefined : publicKeyIn(resolve(key)));
+  const why = isOurs
+    ? undefined
+    : `the signature in ${file} is not of ${key === undefined ? 'the key that it names' : `the key in ${key}`}`;
+  return { head, signed: { file, head: read, chain: read.chain, why } };
+}
+
+function comparisons(
+  url: string,
+  journal: Journal,
+  { head, signed }: KeptHeads,
+  anchorFile: string | undefined,
+): readonly Compared[] {
+  const wanted = new Set([1, ...(signed === undefined ? [] : [signed.head.seq])]);
+  const beside = journalFileOf(url);
+  const anchor = anchorFile ?? (beside === undefined ? undefined : `${beside}.anchor`);
+  const noted = anchor === undefined ? undefined : anchorAt(resolve(anchor)).read();
+  if (noted !== undefined && noted !== 'unreadable') wanted.add(noted.seq);
+  const hashes = new Map<number, string>();
+  let headSeq: number | undefined;
+  for (const { seq, hash } of journal.lines()) {
+    if (wanted.has(seq)) hashes.set(seq, hash);
+    if (hash === head) headSeq = seq;
+  }
+  const found: Compared[] = [];
+  if (noted !== undefined || anchorFile !== undefined) {
+    const oddity = compare(noted, journal.head(), (seq) => hashes.get(seq));
+    const says = oddity?.why ?? `It agrees with the journal anchor ${anchor ?? ''}.`;
+    found.push({ with: 'anchor', ok: oddity === undefined, says });
+  }
+  if (head !== undefined) {
+    const says =
+      headSeq === undefined
+        ? `no record has the hash ${head}: this is another chain, or an older copy`
+        : `It holds the head that was kept elsewhere, as record ${headSeq}.`;
+    found.push({ with: 'head', ok: headSeq !== undefined, says });
+  }
+  if (signed !== undefined) {
+    const { seq, hash } = signed.head;
+    const isIn = hashes.get(1) === signed.chain && hashes.get(seq) === hash;
+    const differs = `record ${seq} of the journal is not the one that was signed in ${signed.file}`;
+    const why = signed.why ?? (isIn ? undefined : differs);
+    const says = why ?? `It holds the head that was signed in ${signed.file}, as record ${seq}.`;
+    found.push({ with: 'signed_head', ok: why === undefined, says });
+  }
+  return found;
+}

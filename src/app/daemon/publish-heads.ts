@@ -1,0 +1,45 @@
+import { appendFileSync } from 'node:fs';
+import { catchError, concatMap, defer, from, ignoreElements, of, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Observer } from '../../engine/observer.ts';
+import type { Clock } from '../../engine/ports.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { deskKey, signHead } from '../../journal/proof/signed-head.ts';
+import { keyFileOf } from '../../journal/proof/key-file.ts';
+import type { HeadsConfig } from '../config/config-values.ts';
+import { postOutside } from './post-outside.ts';
+
+export interface HeadsParts {
+  readonly journal: Pick<Journal, 'head' | 'lines'>;
+  /** The URL of the journal. */
+  readonly url: string;
+  readonly clock: Pick<Clock, 'scheduler' | 'wall'>;
+  readonly alert: Observer['alert'];
+}
+
+/**
+ * Takes the newest head of the journal, signed, to where whoever can write the journal cannot: every `everyMs`, to a webhook, or to
+ * the end of a file elsewhere. A failure is an alert, and the next one is tried in its time; trading never waits for it. Never emits.
+ */
+export function publishHeads(
+  heads: HeadsConfig,
+  { journal, url, clock, alert }: HeadsParts,
+): Observable<never> {
+  const key = deskKey(keyFileOf(url));
+  return timer(heads.everyMs, heads.everyMs, clock.scheduler).pipe(
+    concatMap(() =>
+      defer(() => from(publish(heads, `${JSON.stringify(signHead(journal, key, clock.wall()))}\n`))).pipe(
+        catchError((error: unknown) => {
+          alert('head_not_published', { why: error instanceof Error ? error.message : 'unknown' });
+          return of(undefined);
+        }),
+      ),
+    ),
+    ignoreElements(),
+  );
+}
+
+async function publish({ webhook, file }: HeadsConfig, line: string): Promise<void> {
+  if (file !== undefined) appendFileSync(file, line, { mode: 0o600, flush: true });
+  if (webhook !== undefined) await postOutside(webhook, { contentType: 'application/json', body: line });
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { publishHeads } from '../../src/app/daemon/publish-heads.ts';
+import { HOUR_MS } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { isSigned, readSignedHead } from '../../src/journal/proof/signed-head.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { NINE, aFill, appendNow } from '../journal/records.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-publish-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** A desk that takes its heads elsewhere each hour; `hours` lets so many pass. */
+function aDesk(to: { readonly webhook?: string; readonly file?: string }) {
+  const clock = new VirtualClock(NINE);
+  const journal = sqliteJournal(join(folder, 'j.db'));
+  const alerts: string[] = [];
+  appendNow(journal, [aFill()], NINE);
+  const heads = { everyMs: HOUR_MS, webhook: to.webhook, file: to.file };
+  const alert = (id: string, facts?: Readonly<Record<string, unknown>>): void => {
+    alerts.push(`${id}: ${String(facts?.['why'])}`);
+  };
+  const url = `sqlite:${join(folder, 'j.db')}`;
+  const publishing = publishHeads(heads, { journal, url, clock, alert }).subscribe();
+  return {
+    journal,
+    alerts,
+    hours(count: number) {
+      clock.run(clock.wall() + count * HOUR_MS as typeof NINE); // prettier-ignore
+    },
+    end() {
+      publishing.unsubscribe();
+      journal.close();
+    },
+  };
+}
+const linesOf = (file: string): readonly string[] => readFileSync(file, 'utf8').trim().split('\n');
+
+describe('the heads of a journal', () => {
+  it('are appended to a file each hour, signed, with what was written meanwhile', async () => {
+    const file = join(folder, 'heads.jsonl');
+    const desk = aDesk({ file });
+    desk.hours(1);
+    await vi.waitFor(() => {
+      expect(linesOf(file)).toHaveLength(1);
+    });
+    appendNow(desk.journal, [aFill({ client_order_id: 'second' })], NINE);
+    desk.hours(1);
+    await vi.waitFor(() => {
+      expect(linesOf(file)).toHaveLength(2);
+    });
+    const heads = linesOf(file).map((line) => readSignedHead(line, file));
+    expect(heads.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, '2026-12-01T10:00:00.000Z'],
+      [2, '2026-12-01T11:00:00.000Z'],
+    ]);
+    expect(heads.every((head) => isSigned(head))).toBe(true);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    desk.end();
+  });
+
+  it('are posted to a webhook; one that fails is an alert, and the next is tried in its time', async () => {
+    const got: string[] = [];
+    let status = 500;
+    const server = createServer((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => got.push(text));
+      request.on('end', () => response.writeHead(status).end());
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    const desk = aDesk({ webhook: `http://127.0.0.1:${port}/heads` });
+    desk.hours(1);
+    await vi.waitFor(() => {
+      expect(desk.alerts).toEqual([expect.stringContaining('head_not_published: http://127.0.0.1')]);
+    });
+    expect(desk.alerts[0]).toContain('status 500');
+    status = 204;
+    desk.hours(1);
+    await vi.waitFor(() => {
+      expect(got).toHaveLength(2);
+    });
+    expect(readSignedHead(got[1] ?? '', 'webhook')).toMatchObject({ seq: 1 });
+    expect(desk.alerts).toHaveLength(1);
+    desk.end();
+    server.close();
+  });
+
+  it('that cannot be written to their file are an alert, and nothing else ends', async () => {
+    const desk = aDesk({ file: join(folder, 'nowhere/heads.jsonl') });
+    desk.hours(2);
+    await vi.waitFor(() => {
+      expect(desk.alerts).toHaveLength(2);
+    });
+    expect(desk.alerts[0]).toContain('ENOENT');
+    desk.end();
+  });
+});
