@@ -66,7 +66,7 @@ export class Desk {
   readonly pts: PtsWatch;
   readonly spins: SpinGuard;
   readonly mark: string;
-  /** Breaks of time so far, after each change. Read once, however many strategies wait for an instant. Left out: there are none. */
+  /** Number of time jumps so far, after each change. Computed once for all strategies. Omitted: time cannot jump. */
   readonly breaks$: Observable<number> | undefined;
   /** Attempts that the gate let through, until they end: the record of their order may still be under way. */
   readonly leaving = new IdMap<IntentRecord>();
@@ -88,7 +88,7 @@ export class Desk {
   clockBack: ClockBack | undefined;
   /** Since when the requests of earlier processes are known, where they are. */
   requestsKnownSince: BootTime | undefined;
-  /** The report of the last reload that nobody asked for. */
+  /** The report of the last automatic reload. */
   lastReloadReport = '';
   isStopping = false;
 
@@ -116,7 +116,7 @@ export class Desk {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
       if (wallMs < -policy.continuity.divergenceMs) clockWentBack(this, -wallMs);
     });
-    // Nobody sets a clock that is not looked at.
+    // A clock that is not watched cannot jump.
     this.breaks$ = Number.isFinite(policy.continuity.everyMs)
       ? changed$.pipe(
           map(() => this.continuity.count),

@@ -11,12 +11,12 @@ export interface Observer {
   record(stored: StoredRecord): void;
   /** A record of an earlier process was read at start. */
   replay(stored: StoredRecord): void;
-  /** What the records up to now made of it, for a state that is kept: plain data, and taken over by a later process. */
+  /** State folded from the records so far, for a snapshot: plain data that a later process takes over. */
   readonly kept?: { save(): unknown; restore(saved: unknown): void } | undefined;
   committed(ms: number): void;
   /** A permit was given. */
   paced(route: Route, priority: Priority, waitedMs: number): void;
-  /** A quote request ended: `quote`, or why there is none. */
+  /** A quote request ended: `quote`, or the reason without one. */
   quoted(pair: string, result: 'quote' | Reason, ms: number): void;
   /** An order ended. `quoteAgeMs`: from the quote's last byte to the order's first. */
   ordered(
@@ -42,7 +42,7 @@ export interface Observer {
   accountRead(rows: number): void;
   /** Something that `alerts` names has happened: logged, counted and shown. */
   alert(alert: Alert, facts?: Readonly<Record<string, unknown>>): void;
-  /** Something an operator should know that no alert stands for. */
+  /** Information for the operator without an alert. */
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
 }
 

@@ -80,7 +80,7 @@ export function pipeline(
   return merge(trading, watching, begin, reloading).pipe(ignoreElements());
 }
 
-/** Whoever waits for a debt looks again when the venue's terms may have changed. */
+/** Strategies that wait for a debt check again when the venue's terms may have changed. */
 function watchTerms(desk: Desk): Observable<never> {
   const isNeeded = (): boolean => [...desk.strategies.sources.values()].some(({ bound }) => bound.needsTerms);
   return desk.pts.run({ isNeeded }).pipe(

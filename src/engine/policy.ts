@@ -8,7 +8,7 @@ import type { PaceOptions } from './rate-limit/rate-limiter.ts';
 
 /** Bounds on how far our clock and the venue's may differ. No decision to trade rests on it, records and days do. */
 export interface SkewOptions {
-  /** From here on the operator is told. */
+  /** Raises an alert from this value on. */
   readonly warnMs: number;
   /** From here on a desk does not start. */
   readonly refuseMs: number;
@@ -18,9 +18,9 @@ export interface SkewOptions {
 export interface ContinuityOptions {
   /** Between two looks. */
   readonly everyMs: number;
-  /** The wall clock may gain or lose so much against the monotonic one. */
+  /** Allowed drift of the wall clock against the monotonic clock. */
   readonly divergenceMs: number;
-  /** A look may come late by so much. */
+  /** Allowed delay of a check. */
   readonly lateMs: number;
 }
 
@@ -34,7 +34,7 @@ export interface Policy {
   readonly mode: string;
   readonly version: string;
   readonly configHash: string;
-  /** Hash of origin and token: tells whether a journal belongs to this account. */
+  /** Hash of origin and token: identifies the account of a journal. */
   readonly account: string;
   readonly limits: Limits;
   /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
@@ -75,7 +75,7 @@ export interface Policy {
     /** Between two quotes of a slice whose price did not suit. */
     readonly requoteMs: number;
   };
-  /** How many quotes a pair may cost; left out: as many as it takes. */
+  /** Quotes allowed for each fill of a pair; default: unlimited. */
   readonly footprint?: FootprintOptions | undefined;
   readonly inDoubt: {
     readonly bookingMarginMs: number;
@@ -102,11 +102,11 @@ export interface Policy {
   readonly skew: SkewOptions;
   /** When time counts as broken. */
   readonly continuity: ContinuityOptions;
-  /** So many starts after processes that died, within this time, and the desk starts halted. */
+  /** Number of starts after died processes, within this time, that make the desk start halted. */
   readonly crashLoop: { readonly startsMax: number; readonly withinMs: number };
   /** Nothing starts when the account was not read whole for longer; `undefined`: however old the last read is. */
   readonly accountAgeMaxMs?: number | undefined;
-  /** A request that waits longer for the limits of the venue pauses the desk; a minute when left out. */
+  /** A request that waits longer for the limits of the venue pauses the desk; default: a minute. */
   readonly messageWaitMaxMs?: number | undefined;
   /** What follows when a balance is not the one that the rows of the account add up to. */
   readonly onDifference: 'halt' | 'alert' | 'ignore';

@@ -31,13 +31,13 @@ import type {
 export interface Clock {
   /** For every RxJS operator that waits. */
   readonly scheduler: SchedulerLike;
-  /** Longest wait in one piece, ms; an hour when left out. */
+  /** Longest single wait, ms; default: an hour. */
   readonly pieceMs?: number | undefined;
   /** Wall time, whole milliseconds. */
   wall(): Instant;
   /** For durations: quote life, limits, staleness. Never steps. */
   monotonic(): Monotonic;
-  /** For durations that go on across processes. Left out, or `undefined`: this system has none that can be trusted. */
+  /** For durations that span processes. Omitted, or `undefined`: the system has no trustworthy boot clock. */
   boot?(): BootTime | undefined;
 }
 
@@ -123,7 +123,7 @@ export interface MarketPort {
   readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;
 }
 
-/** What somebody waits for: the next price of a pair, or prices that make a wait come true. */
+/** What is waited for: the next price of a pair, or prices that satisfy a wait. */
 export interface Lookout {
   readonly pairs: readonly string[];
   readonly wait?: Extract<Wait, { readonly on: 'price' | 'drift' }> | undefined;
@@ -131,7 +131,7 @@ export interface Lookout {
   readonly holdings?: ReadonlyMap<string, Quantity> | undefined;
 }
 
-/** Why the account may be worth a look: what its feed told of, or that a message of it may have been missed. */
+/** Why to read the account: an event of its feed, or a message that may have been missed. */
 export interface AccountHint {
   readonly why: 'balances' | 'orders' | 'fills' | 'connected' | 'gap';
 }
@@ -144,7 +144,7 @@ export interface AccountFeedPort {
   readonly hints$: Observable<AccountHint>;
 }
 
-/** What came of a command, in words for whoever gave it. */
+/** Result of a command, in words for the operator. */
 export interface CommandAnswer {
   readonly isDone: boolean;
   readonly says: string;
@@ -165,7 +165,7 @@ export type Command =
       readonly do: 'pause' | 'resume';
       /** A pause of the desk that lets orders through which reduce a borrowed balance. */
       readonly isReducing?: boolean | undefined;
-      /** With a pause of the desk: it is resumed by itself after so long, milliseconds. */
+      /** With a pause of the desk: resumes automatically after this time, milliseconds. */
       readonly forMs?: number | undefined;
       readonly by: string;
       readonly why: string;
@@ -198,7 +198,7 @@ export type Command =
       readonly why: string;
       readonly isDryRun?: boolean | undefined;
       readonly token?: UsedToken | undefined;
-      /** Done once the desk trades when it comes before: for those who cannot be told to ask again. */
+      /** Executed once the desk trades if it comes earlier: for callers that cannot retry. */
       readonly isPatient?: boolean | undefined;
       answer?(answer: CommandAnswer): void;
     }
@@ -217,7 +217,7 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Ends a doubt by the word of a person. Answered once, after it is durable; never by a desk that has stopped. */
+  /** Ends a doubt by an operator's resolution. Answered once, after it is durable; never by a desk that has stopped. */
   | (Resolution & {
       readonly do: 'resolve';
       readonly token?: UsedToken | undefined;
@@ -266,7 +266,7 @@ export interface KeptState {
 
 /** Keeps one state for the next start. It is a shortcut: what is lost or does not fit the journal costs time, never truth. */
 export interface StatePort {
-  /** A state is due after so many records. */
+  /** Number of records between snapshots. */
   readonly every: number;
   /** The state that was kept last, if it fits the journal and this version of the program; else why not, if there is one. */
   read(): KeptState | { readonly unfit: string } | undefined;
@@ -301,7 +301,7 @@ export interface JournalPort {
    */
   read(after?: number): Iterable<StoredRecord>;
 
-  /** Where a state that was folded from these records is kept. Left out: nowhere, every start reads all of them. */
+  /** Storage of snapshots of the folded state. Omitted: none, every start reads all records. */
   readonly states?: StatePort | undefined;
 
   close(): void;
@@ -313,7 +313,7 @@ export interface StrategiesPort {
   read(): StrategiesRead;
   /** A strategy as it was when its life began, with the hash of then; `undefined` when this version cannot read it any more. */
   revive(begun: BegunDocument): StrategySource | undefined;
-  /** A file may have changed; often many times for one edit. Left out: nobody watches. Never errors. */
+  /** A file may have changed; often several times for one edit. Omitted: files are not watched. Never errors. */
   readonly changed$?: Observable<unknown> | undefined;
 }
 
@@ -349,9 +349,9 @@ export interface Ports {
   readonly accountFeed?: AccountFeedPort | undefined;
   readonly journal: JournalPort;
   readonly halt?: HaltPort | undefined;
-  /** Left out: every start waits out the limits of the venue. */
+  /** Omitted: every start waits for the rate limits of the venue. */
   readonly requestLog?: RequestLogPort | undefined;
   readonly operator$: Observable<Command>;
-  /** Left out: strategies are those of the start. */
+  /** Omitted: the strategies of the start stay. */
   readonly strategies?: StrategiesPort | undefined;
 }

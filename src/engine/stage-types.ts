@@ -36,7 +36,7 @@ export interface Paced {
   readonly permit: Permit;
 }
 
-/** Nothing was asked of the venue. */
+/** No request was sent to the venue. */
 export interface Stopped {
   readonly stage: 'stopped';
   readonly slice: OpenSlice;

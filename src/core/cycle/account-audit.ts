@@ -19,7 +19,7 @@ export interface Books {
   readonly accepted: ReadonlySet<string>;
   /** Other breaks, with the number of reads in a row that showed them. */
   readonly breaks: ReadonlyMap<string, number>;
-  /** `undefined` until the rows tell; `off`: balances of this venue do not follow from its rows. */
+  /** `undefined` until the rows show it; `off`: balances of this venue do not follow from its rows. */
   readonly check: 'on' | 'off' | undefined;
   /** Reads whose balances mostly did not follow. */
   readonly strikes: number;
@@ -41,9 +41,9 @@ export interface Audit {
   readonly changed: readonly number[];
   /** Rows that an earlier read showed and this one should: a replica that lags, or history that was cut. */
   readonly gone: readonly number[];
-  /** So many reads in a row lacked some that no lag explains it. */
+  /** Rows were missing in more consecutive reads than a lag explains. */
   readonly isCut: boolean;
-  /** Breaks that have stayed for `PATIENCE` reads, told once each. */
+  /** Gaps that lasted for `PATIENCE` reads, each reported once. */
   readonly stayed: readonly Break[];
   /** The check was just switched off. */
   readonly isGivenUp: boolean;
@@ -62,7 +62,7 @@ export interface Break {
 
 /** Rows kept for comparison: a month of a busy account. */
 const ROWS_MAX = 50_000;
-/** Reads in a row after which something is no lag of a replica. */
+/** Consecutive reads after which a gap is not a replica lag. */
 const PATIENCE = 3;
 
 export interface AuditedRead {

@@ -15,7 +15,7 @@ export type QuoteMeaning =
       readonly detail: string;
       readonly waitMs?: number | undefined;
     }
-  /** Asking for less may help. The venue said its maximum, and what it takes the request to be worth, in USD. */
+  /** A smaller request may succeed. The venue stated its maximum and its value of the request, in USD. */
   | { readonly means: 'smaller'; readonly usdMax: string; readonly usdAsked: string; readonly detail: string }
   /** Asking again cannot help. */
   | { readonly means: 'never'; readonly reason: Reason; readonly detail: string }
@@ -69,7 +69,7 @@ function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string):
   return { means: 'later', reason: 'venue_refused', detail };
 }
 
-/** The maximum that a 422 tells, when its figures make sense: both readable, above zero, asked for more than there is. */
+/** The maximum in a 422, if its figures are plausible: both valid and above zero, the request above the maximum. */
 function maximumIn(
   error: string,
   pair: string,
@@ -79,7 +79,7 @@ function maximumIn(
   return money(max).gt(0) && money(asked).gt(money(max)) ? { usdMax: max, usdAsked: asked } : undefined;
 }
 
-/** What is wrong with a quote, in words; `undefined` when it is what was asked for. */
+/** How a quote differs from its request, in words; `undefined` if it matches. */
 function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument): string | undefined {
   if (quote.pair !== request.pair) return `pair ${quote.pair} instead of ${request.pair}`;
   if (quote.side !== request.side) return `side ${quote.side} instead of ${request.side}`;
@@ -151,7 +151,7 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
-      // A gateway speaks here, not the venue. After 409, 425 and 429 another copy would only make it worse.
+      // This answer comes from a gateway, not from the venue. After 409, 425 and 429 another copy would only make it worse.
       if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
       if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };

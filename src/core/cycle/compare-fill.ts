@@ -46,7 +46,7 @@ export type Comparison =
 const SHOWN_AFTER_MS = MINUTE_MS;
 /** Of what shows one leg it must show the other by then. */
 const WHOLE_AFTER_MS = 2 * MINUTE_MS;
-/** A difference beyond this share of a figure is no rounding of anybody. */
+/** A difference above this share of a figure is not a rounding difference. */
 const TOLERANCE = '0.001';
 
 export interface FillCheck {
@@ -169,9 +169,9 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
     quantity: subtract(ordered.quantity, total.quantity),
     amount: subtract(ordered.amount, total.amount),
   };
-  // Each trade that an order is booked as has its amount rounded by itself.
+  // The amount of each trade of an order is rounded separately.
   const isLess = lacks.quantity.gt(0) || lacks.amount.gt(quote.times(total.trades));
-  // Against what a person said it is no more than a slip; what an adopted order was for nobody knows.
+  // A difference from a person's figures is only a slip; the size of an adopted order is unknown.
   const isKnown = fill.adopted === undefined && (fill.source !== 'operator' || fill.rows !== undefined);
   const isBoth = lacks.quantity.lte(base.times(-1)) && lacks.amount.lte(quote.times(-1));
   // A unit more on both sides may be rounding.

@@ -57,7 +57,7 @@ export interface Proof {
 export type Next =
   /** Ask again for the same, after a wait that suits the reason. */
   | { readonly do: 'again'; readonly waitMs?: number | undefined }
-  /** Ask for less: the venue told its maximum, and what the request is worth to it, in USD. */
+  /** Request less: the venue stated its maximum and its value of the request, in USD. */
   | { readonly do: 'smaller'; readonly usdMax: string; readonly usdAsked: string }
   /** The slice ends. */
   | { readonly do: 'stop' }
@@ -79,7 +79,7 @@ export type CycleEvent = Readonly<
 >;
 
 export interface Trust {
-  /** A first `Canceled` is final without a look at the account. */
+  /** A first `Canceled` is final without a read of the account. */
   readonly firstCanceled: boolean;
   /** So is a well-formed 4xx. */
   readonly refusals: boolean;

@@ -32,9 +32,9 @@ export interface Inheritance {
   readonly isTraded?: boolean | undefined;
   /** Now, on the boot clock: what passed there since a record of the dead process counts. */
   readonly boot?: BootTime | undefined;
-  /** When the quote had certainly been asked for. */
+  /** Time by which the quote had certainly been requested. */
   readonly asked?: BootTime | undefined;
-  /** The two clocks may disagree by so much about one attempt, milliseconds. */
+  /** Largest difference between the two clocks for one attempt, milliseconds. */
   readonly clockSlackMs?: number | undefined;
   /** What the dead process knew of the doubt. */
   readonly known?:
@@ -82,9 +82,9 @@ export interface WholeRead {
   readonly rows: readonly Transaction[];
   /** `tradesOf(rows, …)`. */
   readonly trades: ReadonlyMap<string, TradeEvidence>;
-  /** Absence in these cannot be proven by this read, which has a hole: see `audit`. Left out: in none. */
+  /** Currencies in which this read cannot prove absence because of a gap: see `audit`. Default: none. */
   readonly doubtful?: 'all' | ReadonlySet<string> | undefined;
-  /** By row: the attempts that were open when a read of this process first showed it. Left out: any row may be new. */
+  /** By row: the attempts that were open when a read of this process first showed it. Omitted: any row may be new. */
   readonly openAtFirst?: ReadonlyMap<number, ReadonlySet<string>> | undefined;
 }
 
@@ -99,7 +99,7 @@ export type Judgement =
       readonly isMore?: boolean | undefined;
       readonly missing?: Missing | undefined;
     }
-  /** It goes on, and needs what `phase` says. */
+  /** The doubt continues and needs what `phase` states. */
   | {
       readonly is: 'open';
       readonly phase: Doubt;
@@ -130,7 +130,7 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
     return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
   const row = trade === undefined ? lookalike(open, read) : undefined;
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
-  // One leg, or a part: it did trade, whatever later reads show or do not show.
+  // One leg, or a part: the order certainly traded, whatever later reads show.
   const before = trade === undefined ? phase : certain(phase);
   if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;

@@ -17,7 +17,7 @@ export interface TradeEvidence {
   readonly side: Side;
   readonly quantity: Quantity;
   readonly amount: Money;
-  /** As the base leg tells it, when there is one such leg. Quote per base. */
+  /** Price of the base leg, if there is exactly one. Quote per base. */
   readonly price?: Price | undefined;
   /** In quote currency. */
   readonly fees: Money;

@@ -25,9 +25,9 @@ import type { IntentRecord, Missing, QuoteRecord } from '../record.ts';
 /** An order that may have left. */
 export interface Asked {
   readonly intent: IntentRecord;
-  /** The quote that it was for. Left out: no record tells. */
+  /** The quote of the order. Omitted: no record has it. */
   readonly quoted?: Figures | undefined;
-  /** Decimals in which the venue books the two currencies. Left out: nothing is taken for rounding. */
+  /** Decimals in which the venue books the two currencies. Omitted: no difference counts as rounding. */
   readonly precisions?: Precisions | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Figures {
   readonly amount: Money;
 }
 
-/** What a record tells of a quote. */
+/** The figures of a quote in a record. */
 export const quotedIn = (quote: QuoteRecord | undefined): Figures | undefined =>
   quote === undefined ? undefined : { quantity: quantity(quote.quantity), amount: money(quote.amount) };
 

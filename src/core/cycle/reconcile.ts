@@ -21,7 +21,7 @@ export interface Anchor {
 /** A difference that a later read may still explain. */
 export interface Pending {
   readonly missing: string;
-  /** The balance as it was told with it, and when: rows that turn up later may explain just that. */
+  /** The balance reported with it, and when: later rows may explain exactly that. */
   readonly told: Quantity;
   readonly at: Instant;
   readonly since: Monotonic;
@@ -34,7 +34,7 @@ export interface Pending {
 export interface Ledger {
   readonly anchors: ReadonlyMap<string, Anchor>;
   readonly pending: ReadonlyMap<string, Pending>;
-  /** Rows that turned up behind newer ones, and that no balance has shown yet. */
+  /** Rows that appeared behind newer ones and are in no balance yet. */
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not add up while something was under way that may explain it. */
   readonly excused: ReadonlySet<string>;
@@ -65,7 +65,7 @@ export interface Difference {
 }
 
 export interface ToldAccount {
-  /** Balance of each currency as the venue tells it now. */
+  /** Current balance of each currency at the venue. */
   readonly told: ReadonlyMap<string, Quantity>;
   readonly rows: readonly Transaction[];
   readonly at: Instant;
@@ -136,7 +136,7 @@ export function reconcile(
     }
     const slow = isSteady ? slowRow(currency, found.missing, read) : undefined;
     if (slow !== undefined && !isDone(slow)) {
-      // It has moved the balance before it is done: once it is, its row explains it.
+      // It moved the balance before it was done; its row explains the balance once it is done.
       anchors.set(currency, before);
       excused.add(currency);
       continue;

@@ -17,7 +17,7 @@ export interface Resolution {
   readonly why: string;
 }
 
-/** A trade as the statement of the venue tells it. */
+/** A trade from the statement of the venue. */
 export interface TradeFigures {
   readonly orderId: string;
   /** Base currency. */
@@ -53,7 +53,7 @@ export function resolutionFault(
   return undefined;
 }
 
-/** Why what a fill lacks of its order cannot be closed like this. What of it did trade the account shows, nobody else. */
+/** Why the missing part of an order cannot be closed like this. Only the account can show that it traded. */
 export function missingFault(resolution: Resolution): string | undefined {
   const { clientOrderId, verdict, figures } = resolution;
   if (verdict === 'filled') return `${clientOrderId} is booked: only the account can show its missing part`;

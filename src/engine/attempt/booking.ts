@@ -115,7 +115,7 @@ export const fillFromLookup = (
   source: 'lookup',
 });
 
-/** From the word of a person, for an attempt that was in doubt. */
+/** From an operator's resolution, for an attempt that was in doubt. */
 export const fillFromWord = (
   { intent, quote }: OpenAttempt,
   figures: TradeFigures,

@@ -45,7 +45,7 @@ export type AttemptEnd = { readonly word?: OperatorResolution | undefined } & (
       readonly intent: IntentRecord;
       readonly fill: FillRecord;
       readonly differs?: string | undefined;
-      /** By more than a unit of either currency: something is wrong that a person must look at. */
+      /** A difference of more than one unit of either currency, which a person must examine. */
       readonly isGrave?: boolean;
       /** More was executed than was ordered: the desk halts. */
       readonly isMore?: boolean | undefined;
@@ -74,7 +74,7 @@ export function execute(
     const { item, permit } = paced;
     const { parent } = item.slice.intent;
     if (desk.control === 'halted') {
-      // It may have waited for others to end: a halt since then comes before its quote.
+      // It may have waited for others: a halt since then takes precedence over its quote.
       permit.giveBack();
       return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
     }

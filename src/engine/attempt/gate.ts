@@ -36,7 +36,7 @@ export interface Gated {
   readonly item: Sized;
   readonly intent: IntentRecord;
   readonly drain$: Observable<unknown>;
-  /** Breaks of time before the quote was asked for. */
+  /** Number of time jumps before the quote request. */
   readonly breaks: number;
   /** No order is let go any more once this is over. */
   readonly until: NonNullable<Wish['until']>;

@@ -37,7 +37,7 @@ export class LateCosts {
     if (this.#late.length > 0) this.#late = [];
   }
 
-  /** Nobody asks for this day any more, the oldest of all: what is counted is always of the newest. */
+  /** The oldest day is not needed any more: only the newest is counted. */
   forget(gone: CostDay): void {
     let first = 0;
     while (this.#late[first]?.day === gone) first++;

@@ -23,11 +23,11 @@ export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
 
 /** How much below the venue's maximum a piece stays: its USD rate is not ours. */
 const SHARE = ratio('0.98');
-/** A maximum of a stressed minute must not cut slices for ever: the whole size is asked for again after this long. */
+/** Time after which the whole size is requested again: a maximum of a stressed minute must not cut slices forever. */
 const AGE_MS = HOUR_MS;
-/** One that leaves only crumbs of a slice may be an odd answer: it is asked for again after this long. */
+/** Time after which a maximum is requested again that leaves only tiny pieces of a slice: it may be an invalid answer. */
 export const CRUMBS_AGE_MS = MINUTE_MS;
-/** A maximum that was just told is not tried again before this. */
+/** Least time before a new maximum is tested again. */
 const HELD_MS = 15 * MINUTE_MS;
 const RAISE = ratio('1.5');
 
@@ -51,7 +51,7 @@ export function maximumOf(
   return first === undefined ? undefined : least(first, ...more);
 }
 
-/** The venue's maximum, when it told one: remembered for the pair. */
+/** The venue's maximum for the pair, if it stated one. */
 export const toldMaximum = (
   { pair, quote, by, size, reference_price: reference }: IntentRecord,
   { next }: Phase & { readonly state: 'ended' },
@@ -72,11 +72,11 @@ interface Told {
   readonly quote: string;
   /** Both in USD. */
   readonly told: { readonly usdMax: string; readonly usdAsked: string };
-  /** What was asked for, in quote currency; `undefined` when no price tells. */
+  /** Requested size in quote currency; `undefined` without a price. */
   readonly amount: Money | undefined;
 }
 
-/** A maximum that the venue told. What it took the request to be worth says how it values the quote currency. */
+/** A maximum that the venue stated. Its value of the request implies its rate of the quote currency. */
 export function maximumRecord({ pair, quote, told, amount }: Told): RecordBody {
   const record = { kind: 'maximum', pair, usd: text(money(told.usdMax)) } as const;
   if (quote === 'usd' || amount?.gt(0) !== true) return record;

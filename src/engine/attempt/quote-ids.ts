@@ -1,6 +1,6 @@
 import { IdMap } from '../../core/id-map.ts';
 
-/** So many of the newest are known. */
+/** Number of newest ids that are kept. */
 const KEPT = 100_000;
 
 /** Ids of quotes that this process was given: the venue must not repeat one. */

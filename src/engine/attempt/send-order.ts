@@ -20,7 +20,7 @@ export interface Sending {
   readonly intent: IntentRecord;
   readonly request: QuoteRequest;
   readonly drain$: Observable<unknown>;
-  /** Breaks of time before the quote was asked for. */
+  /** Number of time jumps before the quote request. */
   readonly breaks: number;
 }
 

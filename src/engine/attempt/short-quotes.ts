@@ -4,7 +4,7 @@ import type { ShortQuotes } from './quote-failures.ts';
 /** The parts of a desk that this file uses. */
 export type ShortQuotesContext = Pick<Desk, 'observer' | 'policy' | 'shortQuotes'>;
 
-/** Quotes in a row after which the operator is told, once. */
+/** Consecutive quotes after which the alert is raised, once. */
 export const SHORT_QUOTES_MAX = 3;
 
 /** Counts a quote whose life was too short for an order. */

@@ -26,7 +26,7 @@ import type { OverridesContext } from '../operator/overrides.ts';
 /** The parts of a desk that this file uses. */
 export type TacticsContext = Pick<Desk, 'footprint' | 'sizeProbes'> & OverridesContext;
 
-/** The prices that the tactics of a slice are held against, with `mid` as the price of the moment. */
+/** The reference prices of the tactics of a slice, with `mid` as the current price. */
 export function knownPrices(
   desk: TacticsContext,
   { parent, decision_price: decision }: IntentText,
@@ -68,7 +68,7 @@ export function floorOf(desk: TacticsContext, slice: OpenSlice, currency: string
   return least(floor, ...lowered.filter((one) => one !== undefined));
 }
 
-/** Each wait of a slice is drawn by its own number: no slice has so many attempts. */
+/** Base of the draw numbers of a slice's waits: no slice has this many attempts. */
 const TURNS = 10_000;
 
 /** How long a slice waits after a quote that did not suit, milliseconds: longer where too few quotes of the pair trade. */
@@ -76,11 +76,11 @@ export const waitOf = (desk: TacticsContext, { intent, attempts }: OpenSlice): n
   requoteMs(intent.tactics, desk.policy.retry.requoteMs, intent.slice * TURNS + attempts) *
   desk.footprint.slowdown(intent.pair);
 
-/** Between two pieces that tactics made of a slice, milliseconds: the price has to recover. */
+/** Time between two pieces of a slice, milliseconds, in which the price recovers. */
 export const pauseOf = ({ policy }: TacticsContext, { intent, attempts }: OpenSlice): number =>
   requoteMs(intent.tactics, policy.retry.requoteMs, intent.slice * TURNS + attempts);
 
-/** A piece takes about so long, milliseconds: no slice is cut into more than its time allows. */
+/** Typical duration of a piece, milliseconds; it limits the number of pieces of a slice. */
 const PIECE_MS = 5_000;
 
 /** The largest piece that costs little more than a small one, quote currency; `undefined`: the slice goes out whole. */

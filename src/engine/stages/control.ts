@@ -20,7 +20,7 @@ import type { RiskContextSource } from '../market/risk-context.ts';
 /** The parts of a desk that this file uses. */
 export type ControlContext = Pick<Desk, 'rates'> & OverridesContext & RiskContextSource;
 
-/** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
+/** Checks the limits before the first request to the venue. The gate checks them again with the quote. */
 export function control(desk: ControlContext): OperatorFunction<Sized | Stopped, Sized | Stopped> {
   return map((item) => controlled(desk, item));
 }

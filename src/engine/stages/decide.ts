@@ -26,7 +26,7 @@ export type DecideContext = Pick<
 
 /** A valuation of the venue older than this says nothing about now. It is made hourly. */
 const VALUATION_AGE_MS = 2 * HOUR_MS;
-/** The venue's valuation is asked for again after this long. */
+/** Interval between requests of the venue's valuation. */
 const VALUATION_POLL_MS = 30_000;
 
 /** A strategy whose step is written: it waits for its next wake. */
@@ -41,7 +41,7 @@ type Decided = OpenSlice | Stepped;
  * strategy has stepped. Whatever a wake leads to, it leaves one line in the journal before anything happens.
  */
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
-  // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
+  // Woken, but the step is not recorded yet: a reload re-arms the strategies that it names and would wake them twice.
   const deciding = new Map<StrategyRun, Wake>();
   const stepOn = ({ strategy, wake, isAtOnce }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);

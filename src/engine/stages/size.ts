@@ -39,7 +39,7 @@ import type { ControlContext } from './control.ts';
 /** The parts of a desk that this file uses. */
 export type SizeContext = Pick<Desk, 'pts'> & ControlContext & MaximumContext & TacticsContext;
 
-/** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
+/** Cuts each slice to what may be requested now. Waits for a reference price: without one nothing trades. */
 export function size(
   desk: SizeContext,
   drain$: Observable<unknown>,
@@ -47,7 +47,7 @@ export function size(
   return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
     const refused = deskRefusal(desk);
-    // A desk that may not trade asks for no prices either.
+    // A desk that may not trade requests no prices either.
     if (refused !== undefined) return stopped(slice, refused.reason, refused.detail, { do: 'again' });
     const pairs = pricedPairs(desk, pair);
     const known = desk.references.hasAll(pairs) ? sizeNow(desk, slice) : undefined;

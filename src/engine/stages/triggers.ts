@@ -45,7 +45,7 @@ export interface StrategyWake {
   readonly isAtOnce: boolean;
 }
 
-/** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
+/** Arms the waits of each strategy whose id arrives; the first that comes true is its next wake. */
 export const wakes = (desk: TriggersContext, armed$: Observable<string>): Observable<StrategyWake> =>
   armed$.pipe(
     groupBy((strategy) => strategy),
@@ -65,7 +65,7 @@ function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyW
   );
 }
 
-/** A wait that came true, before it is known whose it is. */
+/** A wait that came true, without its strategy. */
 type Fired = Omit<StrategyWake, 'strategy'>;
 
 function firstWake(desk: TriggersContext, life: StrategyRun): Observable<StrategyWake> {
