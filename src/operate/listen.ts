@@ -28,6 +28,6 @@ export const isLoopbackName = (host: string): boolean =>
 export const beyondLoopback = (listen: string): string =>
   [
     `operate.listen "${listen}" would be reachable from the network without encryption.`,
-    'Listen on 127.0.0.1 and let a proxy with TLS forward to it (name it in operate.hosts),',
-    'or write operate.allow_network: true and operate.tokens: then every route but /healthz requires a token.',
+    'Write operate.tls, or listen on 127.0.0.1 and let a proxy with TLS forward to it; name this host in operate.hosts.',
+    'operate.allow_network: true listens unencrypted all the same. Beyond this machine every route but /healthz requires a token.',
   ].join('\n');

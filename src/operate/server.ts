@@ -1,5 +1,6 @@
+import { createServer } from 'node:https';
 import Fastify from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyServerFactory } from 'fastify';
 import { addApi, apiRoutes, refusalText } from './api.ts';
 import type { ApiOptions } from './api.ts';
 import { callers } from './access.ts';
@@ -20,6 +21,16 @@ export interface OperateOptions {
   readonly api?: ApiOptions | undefined;
   /** Whether an address beyond loopback may be listened on. Then everything but `/healthz` wants a token. */
   readonly allowNetwork?: boolean | undefined;
+  /** Encrypts the connections. */
+  readonly tls?: TlsIdentity | undefined;
+}
+
+/** PEM texts. */
+export interface TlsIdentity {
+  readonly key: string;
+  readonly cert: string;
+  /** Only clients with a certificate of these authorities are let in; left out: clients need none. */
+  readonly clientCa: string | undefined;
 }
 
 export interface Operate {
@@ -37,17 +48,19 @@ export interface Operate {
  * @throws OperatorError `unavailable` when the address cannot be listened on, `config` when it is not an address.
  */
 export async function startOperate(options: OperateOptions): Promise<Operate> {
+  const { tls } = options;
   const listen = parseListen(options.listen);
   const isLocal = isLoopbackName(listen.host);
-  if (!isLocal && (options.allowNetwork !== true || options.api === undefined))
+  if (!isLocal && ((options.allowNetwork !== true && tls === undefined) || options.api === undefined))
     throw new OperatorError('config', beyondLoopback(options.listen));
   const server = Fastify({
     logger: false,
     bodyLimit: 16 * 1024,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
-    requestTimeout: 10_000,
-    connectionTimeout: 30_000,
+    requestTimeout: REQUEST_MS,
+    connectionTimeout: CONNECTION_MS,
+    ...(tls === undefined ? {} : { serverFactory: encrypted(tls) }),
   });
   const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
   addRoutes(server, { ...options, isLocal, allowed });
@@ -62,18 +75,37 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   const port = typeof address === 'object' && address !== null ? address.port : listen.port;
   for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
     allowed.add(`${name}:${port}`);
-    // Clients leave the port of plain HTTP out.
-    if (port === 80) allowed.add(name);
+    // Clients leave the usual port out.
+    if (port === (tls === undefined ? 80 : 443)) allowed.add(name);
   }
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   return {
-    url: `http://${host}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host}:${port}`,
     close: async () => {
       options.api?.events.close();
       await server.close();
     },
   };
 }
+
+const REQUEST_MS = 10_000;
+const CONNECTION_MS = 30_000;
+
+/** @throws OperatorError `config` when key and certificate cannot be used together. */
+const encrypted =
+  ({ key, cert, clientCa }: TlsIdentity): FastifyServerFactory =>
+  (handler) => {
+    const mutual =
+      clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+    try {
+      const timeouts = { requestTimeout: REQUEST_MS, handshakeTimeout: REQUEST_MS };
+      const server = createServer({ key, cert, ...mutual, ...timeouts, minVersion: 'TLSv1.2' }, handler);
+      return server.setTimeout(CONNECTION_MS);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new OperatorError('config', `operate.tls: key and certificate cannot be used: ${why}`, cause);
+    }
+  };
 
 const PATHS = ['/metrics', '/healthz', '/readyz'] as const;
 

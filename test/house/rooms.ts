@@ -37,7 +37,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The face of the daemon: metrics, health, log.
   operate: {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
-    packages: {
+    packages: { 'node:https': ['server.ts'],
       fastify: ['server.ts', 'api.ts'], 'node:crypto': ['access.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs': ['log.ts'], 'node:path': ['log.ts'],
     },

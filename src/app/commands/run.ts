@@ -1,6 +1,7 @@
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/escape.ts';
 import type { Command } from '../../engine/ports.ts';
+import { isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { createLog } from '../../operate/log.ts';
 import { systemClock } from '../daemon/clock.ts';
 import type { Config, Mode } from '../config/config.ts';
@@ -192,12 +193,18 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
 }
 
 /** What is allowed and not good. */
-const noticesOf = ({ mode, venue }: Config): readonly string[] =>
-  mode !== 'paper' && venue.tokenSource === 'environment'
-    ? [
-        'the token comes from the environment, which other programs of this user can read; a token_file is safer',
-      ]
-    : [];
+function noticesOf({ mode, venue, operate }: Config): readonly string[] {
+  const notices: string[] = [];
+  if (mode !== 'paper' && venue.tokenSource === 'environment')
+    notices.push(
+      'the token comes from the environment, which other programs of this user can read; a token_file is safer',
+    );
+  if (operate !== undefined && operate.tls === undefined && !isLoopbackName(parseListen(operate.listen).host))
+    notices.push(
+      'operate.listen is reachable from the network without encryption, tokens included: write operate.tls',
+    );
+  return notices;
+}
 
 function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress): void {
   const words = {

@@ -200,12 +200,14 @@ export function checkQuoteLife(
 /** Whether the daemon would listen there: what it would refuse is told before it starts. */
 export function checkListen({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   if (operate === false) return [];
-  const { listen, allow_network: isBeyondAllowed } = operate;
+  const { listen, allow_network: isPlainAllowed, tls } = operate;
   const refuse = (message: string): readonly FileProblem[] => [
     document.problem(['operate', 'listen'], message),
   ];
   try {
-    return isBeyondAllowed || isLoopbackName(parseListen(listen).host) ? [] : refuse(beyondLoopback(listen));
+    return isPlainAllowed || tls !== undefined || isLoopbackName(parseListen(listen).host)
+      ? []
+      : refuse(beyondLoopback(listen));
   } catch (cause) {
     return refuse(cause instanceof OperatorError ? cause.message : 'expected an address and a port');
   }

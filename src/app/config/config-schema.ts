@@ -316,13 +316,37 @@ const operate = z.lazy(() =>
           .default([])
           .describe('Further host names, with port, that requests may use, such as "tranche:8321"'),
         allow_network: flag(
-          'Listen beyond this machine, unencrypted; every route but /healthz then requires a token',
+          'Listen beyond this machine without operate.tls, unencrypted; beyond this machine every route but /healthz requires a token',
         ),
         four_eyes: z
           .boolean()
           .optional()
           .describe(
             'A rearm, and an end of a doubt with figures, need two people; default: true in live mode with tokens of two people',
+          ),
+        tls: z
+          .lazy(() =>
+            z.strictObject({
+              key_file: z
+                .string()
+                .min(1)
+                .describe('Private key, PEM, readable by its owner only; relative to this file'),
+              certificate_file: z
+                .string()
+                .min(1)
+                .describe('Certificate of this server with its chain, PEM; relative to this file'),
+              client_ca_file: z
+                .string()
+                .min(1)
+                .optional()
+                .describe(
+                  'Mutual TLS: only clients with a certificate of these authorities connect, PEM; relative to this file',
+                ),
+            }),
+          )
+          .optional()
+          .describe(
+            'Encrypts operate.listen, which may then be beyond this machine; commands of this machine use a port of their own on loopback',
           ),
         tokens: z
           .array(

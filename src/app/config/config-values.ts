@@ -117,10 +117,19 @@ export interface Config {
   readonly reload: 'on_request' | 'on_change';
 }
 
+export interface TlsFiles {
+  readonly key: string;
+  readonly certificate: string;
+  /** Of the authorities of clients; `undefined`: clients need no certificate. */
+  readonly clientCa: string | undefined;
+}
+
 export interface OperateConfig {
   readonly listen: string;
   readonly hosts: readonly string[];
   readonly allowNetwork: boolean;
+  /** Files, absolute; `undefined`: not encrypted. */
+  readonly tls: TlsFiles | undefined;
   /** Whose tokens the API takes; files are absolute. */
   readonly tokens: readonly {
     readonly name: string;
@@ -343,13 +352,26 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
 }
 
 const operateOf = (
-  { listen, hosts, allow_network: allowNetwork, tokens, heads, ...raw }: Exclude<RawConfig['operate'], false>,
+  {
+    listen,
+    hosts,
+    allow_network: allowNetwork,
+    tls,
+    tokens,
+    heads,
+    ...raw
+  }: Exclude<RawConfig['operate'], false>,
   folder: string,
   mode: Mode,
 ): OperateConfig => ({
   listen,
   hosts,
   allowNetwork,
+  tls: tls && {
+    key: resolve(folder, tls.key_file),
+    certificate: resolve(folder, tls.certificate_file),
+    clientCa: tls.client_ca_file === undefined ? undefined : resolve(folder, tls.client_ca_file),
+  },
   tokens: tokens.map(({ token_file: file, ...token }) => ({ ...token, file: resolve(folder, file) })),
   fourEyes: raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens)),
   heads: heads && {

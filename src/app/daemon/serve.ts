@@ -9,8 +9,10 @@ import { blindness } from '../../engine/market/risk-context.ts';
 import type { Bearer } from '../../operate/access.ts';
 import type { EventStream } from '../../operate/events.ts';
 import type { Metrics } from '../../operate/metrics.ts';
+import type { TlsIdentity } from '../../operate/server.ts';
 import type { Config, OperateConfig } from '../config/config.ts';
 import { writeControlFile } from './control-file.ts';
+import { readCertificates } from '../config/authority.ts';
 import { readTokenFile } from '../config/credential.ts';
 import { deskApi } from './desk-api.ts';
 import { Secret } from '../config/secret.ts';
@@ -34,10 +36,34 @@ export interface Served {
 export async function serve(config: Config, served: Served): Promise<string | undefined> {
   // Good for this process alone, and never shown: it stands in a file that its owner reads.
   const local = new Secret(randomBytes(32).toString('base64url'));
-  const url = config.operate === undefined ? undefined : await listen(config.operate, local, served);
-  const control = { url, token: local.reveal(), pid: process.pid, desk: config.desk };
+  const { operate } = config;
+  const url = operate && (await listen(operate, local, served));
+  // Commands of this machine have no certificate, and their way does not leave it.
+  const localUrl =
+    operate?.tls === undefined ? url : await listen({ ...operate, ...LOOPBACK }, local, served);
+  const control = { url: localUrl, token: local.reveal(), pid: process.pid, desk: config.desk };
   served.closers.push(writeControlFile(config.journal, control));
   return url;
+}
+
+const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined };
+
+/** @throws OperatorError `config` when a file cannot be read. */
+function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
+  if (files === undefined) return undefined;
+  const key = readTokenFile(files.key);
+  if ('problem' in key) throw new OperatorError('config', `operate.tls.key_file: ${key.problem}`);
+  const pem = (setting: string, file: string): string => {
+    const read = readCertificates(file);
+    if ('problem' in read) throw new OperatorError('config', `operate.tls.${setting}: ${read.problem}`);
+    return read.pem;
+  };
+  const { certificate, clientCa } = files;
+  return {
+    key: key.text,
+    cert: pem('certificate_file', certificate),
+    clientCa: clientCa === undefined ? undefined : pem('client_ca_file', clientCa),
+  };
 }
 
 async function listen(operate: OperateConfig, local: Secret, served: Served): Promise<string> {
@@ -45,6 +71,7 @@ async function listen(operate: OperateConfig, local: Secret, served: Served): Pr
   const { startOperate } = await import('../../operate/server.ts');
   const server = await startOperate({
     ...operate,
+    tls: identityOf(operate.tls),
     version,
     metrics,
     api: {
