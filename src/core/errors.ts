@@ -20,7 +20,7 @@ export interface VenueErrorDetail {
   readonly applied: Applied;
   /** What was tried, in words: `GET /v1/currency`. */
   readonly attempt: string;
-  /** Whether a byte of the request may have left. Left out where the question makes no sense. */
+  /** Whether a byte of the request may have been sent. Omitted where it does not apply. */
   readonly sent?: boolean | undefined;
   /** HTTP status when there was one. */
   readonly status?: number | undefined;

@@ -36,7 +36,7 @@ const SHAPE =
 /** SHA-256 in hexadecimal. */
 export const sha256 = (text: string): string => hashOf('sha256', text, 'hex');
 
-/** `length` characters that stand for `text`. 5 bits each. */
+/** A hash of `text` in `length` characters of 5 bits each. */
 export function digest(text: string, length: number): string {
   // One character a byte: a buffer would cost more than the hash.
   const bytes = hashOf('sha256', text, 'latin1');

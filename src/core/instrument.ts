@@ -17,11 +17,11 @@ export interface Instrument {
 export interface Minimum {
   readonly quantity?: Quantity | undefined;
   readonly notional?: Money | undefined;
-  /** Quantities are multiples of it: a power of ten, at most 1. Left out: the decimals of the currency decide. */
+  /** Quantities are multiples of it: a power of ten, at most 1. Default: the decimals of the currency. */
   readonly lot?: Quantity | undefined;
 }
 
-/** Decimals in which a pair is sized. `undefined` where nobody has told them yet. */
+/** Decimals of the sizes of a pair. `undefined` while they are unknown. */
 export interface Precisions {
   readonly basePrecision: number | undefined;
   readonly quotePrecision: number | undefined;
@@ -44,5 +44,5 @@ export function precisionsOf<D extends number | undefined>(
 
 const UNITS: readonly AnyAmount[] = Array.from({ length: 31 }, (_, decimals) => price(`1e-${decimals}`));
 
-/** One unit of a currency that has so many decimals. */
+/** One unit of a currency with that many decimals. */
 export const unitOf = (decimals: number): AnyAmount => UNITS[decimals] ?? price(`1e-${decimals}`);

@@ -11,7 +11,7 @@ export const pack = (value: unknown): string => JSON.stringify(bare(value));
 /** @throws Error when `text` is not what `pack` wrote. */
 export const unpack = (text: string): unknown => whole(JSON.parse(text));
 
-/** The same value where nothing in it needs another word: most of a state is copied by nobody. */
+/** Returns the value itself if nothing in it needs encoding, so that most of a state is not copied. */
 function bare(value: unknown): unknown {
   switch (typeof value) {
     case 'string':

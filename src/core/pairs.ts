@@ -1,11 +1,11 @@
-/** A currency pair taken apart. All symbols are lower case. */
+/** The currencies of a pair. All symbols are lower case. */
 export interface Pair {
   readonly pair: string;
   readonly base: string;
   readonly quote: string;
 }
 
-/** Why a pair could not be taken apart. */
+/** Why a pair could not be split. */
 export interface PairProblem {
   readonly problem: 'unknown_pair' | 'ambiguous_pair';
   readonly pair: string;

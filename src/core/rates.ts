@@ -1,7 +1,7 @@
 import { cost, money, price, priceOf, quantity, significant, slippageBps, size, through } from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 
-/** What an operator states that one of a currency is worth. */
+/** Rate of a currency from the config. */
 export interface StatedRate {
   readonly usd: Price;
   /** How far a market price may be from it, basis points; `undefined`: nothing contradicts it. */
@@ -92,7 +92,7 @@ function pathRate(from: string, into: string, source: RateSource): Rate | undefi
   return undefined;
 }
 
-/** Whether the market contradicts what was stated of a currency; `undefined` while no price of the market tells. */
+/** Whether the market contradicts a stated rate; `undefined` without a market price. */
 export function contradictionOf(currency: string, source: RateSource): Contradiction | 'none' | undefined {
   const stated = source.stated.get(currency);
   if (stated?.gapBpsMax === undefined) return 'none';

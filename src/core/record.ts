@@ -32,7 +32,7 @@ export type RecordBody =
 export interface MissedSlice {
   readonly leg: string;
   readonly slice: number;
-  /** When it was due, and what it was planned to trade, counted as its parent is. Left out where nobody knew. */
+  /** Scheduled time and planned size, in the unit of the parent. Omitted if unknown. */
   readonly due?: Instant | undefined;
   readonly size?: string | undefined;
 }
@@ -53,7 +53,7 @@ export interface StoppedRecord {
   readonly kind: 'stopped';
   readonly why: string;
   readonly open_doubts: number;
-  /** A whole read of the account began once the venue must have booked the last fills. Left out: none was asked for. */
+  /** A whole read of the account started after the last fills must have been booked. Omitted: not requested. */
   readonly closing_read?: boolean | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface StrategyRecord {
   /** Hash of the content of the YAML document. */
   readonly hash: string;
   readonly type: string;
-  /** What `start_time` means when it is left out. */
+  /** The default of `start_time`. */
   readonly begun_at: Instant;
   /** The document, as written: a running parent keeps its snapshot. */
   readonly document: unknown;
@@ -144,7 +144,7 @@ export interface IntentRecord {
   readonly cut_notes?: readonly string[] | undefined;
   /** The override that this attempt uses up. */
   readonly override?: string | undefined;
-  /** Not before the quote was asked for, where the machine has a boot clock. */
+  /** Boot clock at or after the quote request, if the machine has one. */
   readonly boot?: BootTime | undefined;
 }
 
@@ -178,11 +178,11 @@ export interface AttemptRecord {
   readonly proof?: ProofRecord | undefined;
 }
 
-/** How far the proof of a doubt has come: the next process goes on from here. */
+/** Progress of the proof of a doubt: the next process continues from here. */
 export interface ProofRecord {
   /** Clean reads of the account that are still needed. */
   readonly reads_left: number;
-  /** The next read counts if it starts so long after this record or later, milliseconds. */
+  /** Least time from this record to the start of the next read that counts, milliseconds. */
   readonly wait_ms: number;
   readonly proves: 'rejected' | 'absent' | 'nothing';
   /** When this record was made, where the machine has a boot clock. */
@@ -215,7 +215,7 @@ export interface FillRecord {
   readonly decision_price: string;
   /** Where the proof came from. */
   readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run' | 'operator';
-  /** The rows of the account that these figures are made of. Left out: an answer or a person told them. */
+  /** The account rows behind these figures. Omitted: the figures come from an answer or a person. */
   readonly rows?: readonly number[] | undefined;
   readonly missing?: Missing | undefined;
   /** The journal did not know its order when the account showed it: nobody can tell what it was for. */

@@ -7,7 +7,7 @@ import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { capRefusal, duplicateRefusal, repeatRefusal } from './repeat-limits.ts';
 
-/** Why the desk as a whole starts nothing now. A desk that only reduces looks at each order. */
+/** Why the whole desk starts nothing now. A desk that only reduces checks each order. */
 export function deskRefusal({
   control,
   isStopping,
@@ -29,7 +29,7 @@ export function refusal(proposal: Proposal, world: RiskContext, limits: Limits):
   }
 }
 
-/** Every check, in the order in which their reasons are told. */
+/** Every check, in the order of precedence of their reasons. */
 const firstRefusal = (proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined =>
   deskRefusal(world) ??
   stateRefusal(world, limits) ??

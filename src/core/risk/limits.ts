@@ -19,7 +19,7 @@ export interface Limits {
   readonly collarDiscardsMax?: number | undefined;
   /** Furthest that a quote may be from the reference price when the slice was decided, against us. */
   readonly driftBpsMax: Ratio | undefined;
-  /** Furthest that two sources of the reference price may be apart. */
+  /** Largest distance between two sources of the reference price. */
   readonly referenceGapBpsMax?: Ratio | undefined;
   readonly openDoubtsMax: number;
   /** `undefined`: every pair. */
@@ -29,7 +29,7 @@ export interface Limits {
   readonly minuteExecutionsMax?: number | undefined;
   /** Slices of one parent with an order; `undefined`: as many as it plans, or 50 when it has no plan. */
   readonly parentExecutionsMax?: number | undefined;
-  /** Orders of two parents that look the same are at least this far apart, milliseconds. */
+  /** Least time between identical orders of two parents, milliseconds. */
   readonly duplicateMs?: number | undefined;
   /** Least balance that an order may leave, by currency. */
   readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
@@ -69,7 +69,7 @@ export interface Position {
   readonly after: Quantity | undefined;
 }
 
-/** What the gate looks at besides the proposal: totals are folds of the journal, doubts counted as filled at worst. */
+/** Input of the gate besides the proposal: totals are folds of the journal, with doubts filled at their worst. */
 export interface RiskContext {
   readonly control: 'active' | 'paused' | 'reducing' | 'halted';
   readonly isStopping: boolean;
@@ -87,7 +87,7 @@ export interface RiskContext {
   readonly dayNotional: Money;
   /** The same, of this pair. */
   readonly pairDayNotional: Money;
-  /** How far apart two fresh sources of the reference price are; `undefined` when there is one. */
+  /** Distance between two fresh sources of the reference price; `undefined` with a single source. */
   readonly referenceGapBps: Ratio | undefined;
   /** The order brings a balance that is below zero nearer to zero, and not above. */
   readonly isReducing: boolean;
@@ -122,7 +122,7 @@ export interface Caps {
   readonly parentDone: Quantity;
   /** All that the parent may trade; `undefined` when it is not known. */
   readonly parentMax: Quantity | undefined;
-  /** Decided size of the slice, and what the plan says it is; `undefined` when there is no plan. */
+  /** Decided size of the slice, and its planned size; `undefined` without a plan. */
   readonly slice: Quantity;
   readonly slicePlanned: Quantity | undefined;
 }

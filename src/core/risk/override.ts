@@ -78,7 +78,7 @@ export function loosened(limits: Limits, { limit, value }: OverrideRecord, order
   }
 }
 
-/** An override never tightens, and never makes a limit where there is none. */
+/** An override never tightens a limit and never adds one. */
 const looser = <A extends AnyAmount>(limit: A | undefined, to: A): A | undefined =>
   limit === undefined || limit.gte(to) ? limit : to;
 

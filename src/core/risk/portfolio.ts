@@ -129,7 +129,7 @@ function valuedAt({ currencies, held, prices }: Positions): Valued | undefined {
   return total.lte(0) ? undefined : new Worths(total, worths);
 }
 
-/** Divides only for who looks at the weights. */
+/** Divides only when the weights are read. */
 class Worths implements Valued {
   readonly value: Money;
   readonly worths: ReadonlyMap<string, Money>;

@@ -33,7 +33,7 @@ export interface PtsQuestion {
   /** `undefined` when the mode is unknown, stale, or the endpoint refused. */
   readonly mode: RiskMode | undefined;
   readonly use: 'never' | 'when_enabled';
-  /** Most that may still be borrowed, in the same currency; `undefined` when there is no cap. */
+  /** Remaining credit, in the same currency; `undefined` without a cap. */
   readonly creditLeft: Quantity | undefined;
   /** Expected cost of the credit, basis points of it; `undefined` when the funding rate is unknown. */
   readonly carryBps: Ratio | undefined;
@@ -45,7 +45,7 @@ export interface PtsAnswer {
   readonly allowed: Quantity;
   /** The part of it that is borrowed. */
   readonly credit: Quantity;
-  /** Why it is less than asked for. */
+  /** Why it is less than requested. */
   readonly cuts: readonly Reason[];
 }
 

@@ -16,11 +16,11 @@ export interface Debt {
 
 /** When a position on credit is to be closed: whichever comes first. */
 export interface SettleRule {
-  /** So long before the end of the grace period. Milliseconds. */
+  /** Time before the end of the grace period, milliseconds. */
   readonly beforeGraceMs?: number | undefined;
   /** Before the carry is more than this, basis points of what is owed. */
   readonly carryBpsMax?: Ratio | undefined;
-  /** So long before the charge that would take the carry above it. Milliseconds. */
+  /** Time before the charge that would exceed the carry limit, milliseconds. */
   readonly leadMs: number;
   /** At once while a pair of the debt is in one of these modes. */
   readonly modes: readonly RiskMode[];
@@ -31,7 +31,7 @@ export interface SettleRule {
 /** What is known of the account and of the venue's terms. */
 export interface Terms {
   readonly debts: ReadonlyMap<string, Debt>;
-  /** `undefined` when nothing has told the rate. */
+  /** `undefined` if the rate is unknown. */
   rateOf(currency: string): FundingRate | undefined;
   modeOf(pair: string): RiskMode | undefined;
   midOf?(pair: string): Price | undefined;
@@ -40,7 +40,7 @@ export interface Terms {
 /** A debt that the pairs can close, and from when on it is to be. */
 export interface Due {
   readonly currency: string;
-  /** `undefined`: never, by this rule and rate. `unknown`: nobody knows what the debt costs. */
+  /** `undefined`: never, by this rule and rate. `unknown`: the cost of the debt is unknown. */
   readonly at: Instant | 'unknown' | undefined;
 }
 

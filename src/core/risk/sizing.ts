@@ -26,7 +26,7 @@ import { sizeForPts } from './pts.ts';
 import type { Reason } from '../reasons.ts';
 import type { RiskMode, Side, Size } from '../venue.ts';
 
-/** Everything that sizing looks at. Pure data: nothing is asked while it runs. */
+/** Input of sizing. Pure data: sizing requests nothing. */
 export interface SizingQuestion {
   readonly instrument: Instrument;
   readonly side: Side;
@@ -39,13 +39,13 @@ export interface SizingQuestion {
   /** Balances less what attempts under way may take. */
   readonly availableBase: Quantity;
   readonly availableQuote: Quantity;
-  /** Largest amount, in quote currency, that the venue quotes in one piece, when it told one. */
+  /** Largest amount, in quote currency, that the venue quotes in one piece, if known. */
   readonly maximum: Money | undefined;
   /** Largest amount, in quote currency, that the tactics of the strategy want in one piece. */
   readonly piece?: Money | undefined;
   /** What must be left of the currency that the order pays with; zero: nothing is paid on credit. */
   readonly keep?: Quantity | undefined;
-  /** No order takes the balance that it pays from below this; below zero: so much may be owed. */
+  /** Floor of the balance that an order pays from; negative: permits that much debt. */
   readonly floor?: Quantity | undefined;
   /** The strategy wants no smaller order than this, in quote currency. */
   readonly ownMinimum?: Money | undefined;
@@ -59,7 +59,7 @@ export interface SizingQuestion {
   };
 }
 
-/** A size that may be asked for, and why it is smaller than wanted. */
+/** A size that may be requested, and why it is smaller than wanted. */
 export interface Sized {
   readonly size: Size;
   /** Base quantity, at the reference price when the size is an amount. */

@@ -29,7 +29,7 @@ export interface Tactics {
   readonly keep?: string | undefined;
   /** Smaller orders are not sent, quote currency. */
   readonly min_notional?: string | undefined;
-  /** Waits between quotes are longer by up to so many percent, drawn from the seed. */
+  /** Largest random increase of waits between quotes, percent, drawn from the seed. */
   readonly jitter?: { readonly pct: number; readonly seed: number } | undefined;
 }
 
@@ -104,6 +104,6 @@ export function requoteMs(tactics: Tactics | undefined, leastMs: number, turn: n
   return jitter === undefined ? plainMs : plainMs * (1 + (jitter.pct / 100) * uniform(jitter.seed, turn));
 }
 
-/** Whether a slice has asked for as many quotes without a trade as it may. */
+/** Whether a slice has used all its quotes without a trade. */
 export const isBudgetSpent = (tactics: Tactics | undefined, quotes: number): boolean =>
   tactics?.quotes_max !== undefined && quotes >= tactics.quotes_max;

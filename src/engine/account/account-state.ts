@@ -64,7 +64,7 @@ export class AccountState {
   isClosing = false;
   readonly #clock: Clock;
   readonly #bookingMarginMs: number;
-  /** When this process began, on the clock that nobody sets. */
+  /** Start of this process on the monotonic clock. */
   readonly #beganAt: Monotonic;
   /** When this process booked the newest fills, by client id. */
   readonly #bookedAt = new Map<string, Monotonic>();

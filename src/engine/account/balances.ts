@@ -29,7 +29,7 @@ export type BalancesContext = Pick<
  */
 const REWRITE_MS = HOUR_MS / 2;
 
-/** Balances as the venue tells them. */
+/** Balances as reported by the venue. */
 interface Told {
   /** What orders may count on. */
   readonly now: ReadonlyMap<string, Quantity>;

@@ -10,7 +10,7 @@ import type { RecoverContext } from '../operator/recover.ts';
 /** The parts of a desk that this file uses. */
 export type ClosingReadContext = RecoverContext;
 
-/** The closing read is tried for so long after the first instant at which it counts. */
+/** How long the closing read is retried after the first instant at which it counts. */
 const TRIED_FOR_MS = 60_000;
 
 /** When a whole read of the account must begin to show all of the last fills; `undefined` when one has, or nothing was filled. */

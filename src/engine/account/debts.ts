@@ -18,7 +18,7 @@ interface Balances {
   readonly formerDebts: Map<string, FormerDebt>;
 }
 
-/** What comes up within this time after a debt was paid back, and is no more than this share of it, is interest on it. */
+/** A debt that appears within this time after a repayment, and is at most this share of it, is interest on it. */
 const INTEREST_MS = 7 * DAY_MS;
 const INTEREST_SHARE = ratio('0.01');
 

@@ -24,7 +24,7 @@ const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
   { ageMs: 5 * MINUTE_MS, alert: 'doubt_5min' },
 ];
 
-/** A doubt as people are told of it. */
+/** A doubt as shown to operators. */
 export interface DoubtFacts {
   readonly client_order_id: string;
   readonly pair: string;

@@ -49,7 +49,7 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
     ),
     mergeMap((order) => {
       const phase = desk.account.doubts.get(intent.client_order_id);
-      // The account may have told in the meantime.
+      // The account may have shown it in the meantime.
       if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
       if (!isWhole(desk, open, order)) {
         // It traded, and nothing may prove the contrary any more; what all of it comes to the account tells.

@@ -15,7 +15,7 @@ import type { OpenAttempt } from '../state/engine-state.ts';
 export type ReadAccountContext = Pick<Desk, 'account' | 'policy' | 'ports' | 'rateLimiter' | 'state'>;
 
 export const PAGE = 1000;
-/** A read whose pages do not fit together begins anew this often; then it has failed. */
+/** Number of restarts of a read whose pages do not fit together; then it has failed. */
 const RESTARTS_MAX = 2;
 /** Rows may be booked late, or by a replica that lags: every read looks back past the one before by this much. */
 const OVERLAP_MS = 10 * MINUTE_MS;

@@ -24,7 +24,7 @@ interface RatesContext {
 
 const NOTHING_STATED: StatedRates = new Map();
 
-/** A rate that is unknown, or that the market contradicts, is told of once in this time. */
+/** Interval between alerts for an unknown or contradicted rate. */
 const TOLD_MS = HOUR_MS;
 
 /** The one place that converts between currencies: limits, values of the account and the maxima of the venue. */
@@ -75,14 +75,14 @@ export class Rates {
     return found;
   }
 
-  /** The pairs whose prices tell a rate; none where what was stated tells it. `undefined` where nothing can. */
+  /** The pairs whose prices give a rate; none if the stated rate is enough. `undefined` if no source exists. */
   pairs(from: string, into: string): readonly string[] | undefined {
     const key = `${from} ${into}`;
     if (!this.#pairs.has(key)) this.#pairs.set(key, this.#pairsOf(from, into));
     return this.#pairs.get(key);
   }
 
-  /** Why a rate is not known now, in words; tells the operator. */
+  /** Why a rate is unknown now, in words; raises the alert. */
   refused(from: string, into: string): string {
     const why = this.#why(from, into);
     this.#tell('rate_unknown', from, { currency: from, into, why });
@@ -115,7 +115,7 @@ export class Rates {
     );
   }
 
-  /** Once in a while: every order asks anew. */
+  /** Limited to one alert per interval, because every order asks. */
   #tell(
     alert: 'rate_unknown' | 'rate_contradicted',
     currency: string,
@@ -130,7 +130,7 @@ export class Rates {
   }
 }
 
-/** What to do where nothing tells the value of a currency. */
+/** The correction for a currency without a rate. */
 export const noRate = (from: string, into: string, stated: StatedRates): string => {
   const named = from === 'usd' || stated.has(from) ? into : from;
   return `no rate converts ${from} to ${into}: write rates: { ${named}: { usd: "1" } } with its value in usd in the config, or set the limits in ${from}`;

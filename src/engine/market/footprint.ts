@@ -4,9 +4,9 @@ import type { Clock } from '../ports.ts';
 
 /** How many quotes a pair may cost: makers widen for those who ask and do not deal, or stop answering them. */
 export interface FootprintOptions {
-  /** Quotes are counted for so long, milliseconds. */
+  /** Period over which quotes are counted, milliseconds. */
   readonly windowMs: number;
-  /** More quotes a fill than this, and the next ones are asked for more slowly. */
+  /** Above this number of quotes per fill, the next quotes are requested more slowly. */
   readonly quotesPerFillMax: number;
   /** Fewer fills a quote than this, 0 to 1, and likewise. */
   readonly hitRatioMin: number;
@@ -19,7 +19,7 @@ export const NO_FOOTPRINT: FootprintOptions = {
   hitRatioMin: 0,
 };
 
-/** What a quote was asked for. Those of a ladder are counted apart: they never slow down a slice. */
+/** Purpose of a quote. Quotes of a size ladder count separately: they never slow down a slice. */
 export type Purpose = 'slice' | 'reference' | 'ladder';
 
 interface Minute {
@@ -47,7 +47,7 @@ export class Footprint {
     this.#observer = observer;
   }
 
-  /** A quote was asked for, and came or did not. */
+  /** A quote was requested, with or without success. */
   asked(pair: string, purpose: Purpose, isQuote: boolean): void {
     const minute = this.#now(pair);
     if (purpose === 'ladder') minute.ladder++;

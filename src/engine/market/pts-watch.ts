@@ -30,7 +30,7 @@ import type { Ports } from '../ports.ts';
 
 type Terms = 'risk modes' | 'funding rates';
 
-/** A first read that failed is tried again after so long, then after twice as long each time, up to the poll. */
+/** First wait after a failed first read; doubles each time, up to the poll interval. */
 const FIRST_RETRY_MS = 1_000;
 
 interface Waiting {
@@ -60,7 +60,7 @@ export class PtsWatch {
     this.#observer = observer;
   }
 
-  /** Whether the first read is still to come: nobody has told the terms that credit is held to, nor refused to. */
+  /** Whether the first read is pending: the venue has neither reported the credit terms nor refused to. */
   isPending(): boolean {
     const { use, carryBpsMax } = this.#policy.pts;
     if (use === 'never') return false;
@@ -69,7 +69,7 @@ export class PtsWatch {
     return isMissing('risk modes') || (carryBpsMax !== undefined && isMissing('funding rates'));
   }
 
-  /** Emits once the first read is over, or after `mostMs`. `pending$` tells each time whether it is still to come. */
+  /** Emits once the first read is over, or after `mostMs`. `pending$` emits whether it is still pending. */
   known(slice: OpenSlice, { mostMs, pending$ }: Waiting): Observable<void> {
     const { clock } = this.#ports;
     return defer(() => {
@@ -92,7 +92,7 @@ export class PtsWatch {
     return this.#isFresh(this.#modes) ? this.#modes?.value.get(pair) : undefined;
   }
 
-  /** What borrowing `currency` costs, as it was told last, however long ago: terms change seldom, and debts go on. */
+  /** The last known cost of borrowing `currency`, whatever its age: terms change seldom, and debts continue. */
   rate(currency: string): FundingRate | undefined {
     return this.#told.get(currency);
   }
@@ -121,7 +121,7 @@ export class PtsWatch {
     return concat(polled, wait).pipe(repeat());
   }
 
-  /** Until something was read, a slice may wait for it: it is asked for sooner. */
+  /** Shorter interval until the first successful read, because slices may wait for it. */
   #waitMs(): number {
     const { pollMs } = this.#policy.pts;
     this.#failures = this.isPending() ? this.#failures + 1 : 0;

@@ -56,7 +56,7 @@ interface Wiring {
 const PROBE_QUANTITY = quantity('0.001');
 const RETRY_MS = 1_000;
 
-/** The two sides of a probe may be a tenth apart. */
+/** Largest distance between the two sides of a probe: a tenth. */
 const SIDES_APART_BPS_MAX = 1_000;
 
 /** Two sources speak at the same time when no more than this lies between them, milliseconds. */
@@ -71,7 +71,7 @@ export class References {
   readonly #prices = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
   /** The newest price of each source, by pair and source. */
   readonly #sources = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
-  /** How far apart two sources of a pair were that spoke at the same time. */
+  /** Distance between two simultaneous prices of a pair from different sources. */
   readonly #gaps = new Map<string, { readonly gap: Ratio; readonly seenAt: Monotonic }>();
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();

@@ -57,11 +57,11 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
   readonly clientId?: string | undefined;
 }
 
-/** Everything that the limits are held against, for one attempt at this moment. */
+/** All values that limits are compared with, for one attempt at this moment. */
 export const riskContextOf = (desk: RiskContextSource, trial: Trial): RiskContext =>
   new DeskWorld(desk, trial);
 
-/** Figures are added up when a limit looks at them: most desks have few limits, and every attempt under way counts in a sum. */
+/** Sums are computed when a limit reads them: most desks have few limits, and every open attempt counts in a sum. */
 class DeskWorld implements RiskContext {
   readonly #desk: RiskContextSource;
   readonly #trial: Trial;

@@ -53,14 +53,14 @@ export type SizeProbingContext = Pick<
   | 'strategies'
 >;
 
-/** A curve is learnt from so many rounds, and from none that are older. */
+/** Rounds of a curve, and their maximum age. */
 const ROUNDS_KEPT = 5;
 /** Between two rounds of one ladder; longer after one that brought no prices. */
 const ROUND_GAP_MS = 15 * SECOND_MS;
 const FAILED_GAP_MS = MINUTE_MS;
 /** Prices further apart than this in time say nothing about size. */
 const ROUND_MAX_MS = 10 * SECOND_MS;
-/** A strategy is worth probing for when it trades, or will within this time. */
+/** A strategy is probed for if it trades, or will trade within this time. */
 const LEAD_MS = 5 * MINUTE_MS;
 /** Nothing is probed so shortly before a time for which something is planned: its quotes find the whole limit free. */
 const QUIET_MS = 3 * SECOND_MS;

@@ -36,7 +36,7 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'references_disagree',
 ]);
 
-/** Records to be written with the end of an attempt that did not trade, or of a try that asked for no quote. */
+/** Records that accompany the end of an attempt without a trade, or of a try without a quote request. */
 export function circuitBreakers(
   desk: CircuitBreakersContext,
   { intent }: OpenSlice,
@@ -120,7 +120,7 @@ export function afterFill(desk: CircuitBreakersContext, fill: FillRecord): reado
 
 const REPORT_MS = 5 * SECOND_MS;
 
-/** A fill is reported when it is known; one that became known late is told of by itself. */
+/** Raises an alert for a fill that became known late. */
 function tellLate(desk: CircuitBreakersContext, { client_order_id, executed_at }: FillRecord): void {
   const lateMs = desk.ports.clock.wall() - executed_at;
   if (lateMs > REPORT_MS) desk.observer.alert('fill_reported_late', { client_order_id, late_ms: lateMs });

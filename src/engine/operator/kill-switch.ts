@@ -21,7 +21,7 @@ export class KillSwitch {
     this.#listeners.push(listener);
   }
 
-  /** The halt that holds now. Looks at the note unless the memory says so already. */
+  /** The current halt. Reads the halt file unless memory already has it. */
   get halt(): Halt | undefined {
     if (this.#halt === undefined) this.look();
     return this.#halt;
@@ -31,7 +31,7 @@ export class KillSwitch {
     return this.halt !== undefined;
   }
 
-  /** Whether a note is there, without halting for it: for whoever is about to lift it. */
+  /** Whether a halt file exists, without halting for it: for a command that lifts the halt. */
   get isNoted(): boolean {
     return this.#noted() !== undefined;
   }
@@ -46,13 +46,13 @@ export class KillSwitch {
     return this.#fault;
   }
 
-  /** Looks at the note. A look that fails counts as a halt: whoever cannot check must not trade. */
+  /** Reads the halt file. A failed read counts as a halt: a desk that cannot check must not trade. */
   look(): void {
     const noted = this.#noted();
     if (noted !== undefined && this.#raise(noted)) this.#tell(noted);
   }
 
-  /** Memory first, then the note, then whoever listens. Whoever writes the journal does so afterwards. */
+  /** Sets memory first, then the file, then notifies listeners. The journal record follows. */
   set(halt: Halt): void {
     const isNew = this.#raise(halt);
     if (!isNew) return;
@@ -72,7 +72,7 @@ export class KillSwitch {
     this.#fault = undefined;
   }
 
-  /** Makes ready what the next note needs. Why it could not, when it was not told before; `undefined` when all is well. */
+  /** Prepares the next halt file. Returns why it could not, if not reported before; `undefined` on success. */
   prepare(): string | undefined {
     const before = this.#unprepared;
     this.#unprepared = undefined;

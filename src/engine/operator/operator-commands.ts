@@ -37,7 +37,7 @@ const isControl = (command: Command): command is Control =>
   ['pause', 'resume', 'halt', 'rearm'].includes(command.do);
 type Rearm = Command & { readonly do: 'rearm' };
 
-/** Commands of the operator, and a halt file that somebody left, become part of the record. Never emits. */
+/** Executes and records commands of the operator and halt files. Never emits. */
 export function operate(desk: CommandContext): Observable<never> {
   const carriedOut = commands(desk).pipe(
     filter(isControl),
@@ -58,7 +58,7 @@ export const halts = (desk: CommandContext): Observable<unknown> =>
     }),
   );
 
-/** Memory first: called in the tick of the command. Whoever left the file said more than a signal can. */
+/** Memory first: called in the tick of the command. The reason in a halt file takes precedence over a signal. */
 export function setKillSwitch(
   desk: CommandContext,
   { by, why, isKill, token }: Command & { readonly do: 'halt' },
@@ -118,7 +118,7 @@ function turn(
   ]);
 }
 
-/** Ends a pause that was given an end, also one that a process before this one was told of. */
+/** Ends a pause with an end time, also one set before this process started. */
 function resumeInTime(desk: CommandContext): Observable<unknown> {
   return watch(desk.changed$, () => desk.state.controlUntil).pipe(
     distinctUntilChanged(),

@@ -10,7 +10,7 @@ export interface Change {
    * begins again.
    */
   readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over';
-  /** Hash of the text that ran or was begun last. */
+  /** Hash of the document that ran or started last. */
   readonly from?: string | undefined;
   /** Hash of the text in the file. */
   readonly to?: string | undefined;
@@ -28,14 +28,14 @@ export interface Planned {
   readonly faults: readonly string[];
 }
 
-/** What the plan is made of. */
+/** Input of the plan. */
 export interface Standing {
   /** Run until now. */
   readonly running: ReadonlyMap<string, StrategySource>;
   readonly lives: ReadonlyMap<string, StrategyRun>;
   /** Strategies with slices that have not ended. */
   readonly open: ReadonlySet<string>;
-  /** A source made of the document with which a life began; `undefined` when it cannot be read any more. */
+  /** A source from the first document of a life; `undefined` if this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;
 }
 

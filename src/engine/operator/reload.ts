@@ -44,7 +44,7 @@ export const patientReloads = ({ ports }: ReloadContext): Observable<Reload> =>
     shareReplay({ bufferSize: EARLY_MAX, refCount: true }),
   );
 
-/** Reads the strategies again when a person says so, or when their files have changed and somebody watches them. Never emits. */
+/** Reloads the strategies on command, or after a change of their files if they are watched. Never emits. */
 export function reloads(desk: ReloadContext, patient: Observable<Reload>): Observable<never> {
   const { operator$, strategies, clock } = desk.ports;
   const told = operator$.pipe(

@@ -7,7 +7,7 @@ import type { Clock } from '../ports.ts';
 export const AT_ONCE_MS = 100;
 /** A strategy may wake at once and do nothing so often within a second. */
 export const IDLE_WAKES_MAX = 10;
-/** After that it is woken once in so long. */
+/** Interval between wakes after that. */
 const HOLD_MS = MINUTE_MS;
 
 /** What is known of a strategy that woke at once and did nothing. */

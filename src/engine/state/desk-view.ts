@@ -19,7 +19,7 @@ export type DeskViewContext = Pick<Desk, 'instruments' | 'pts' | 'references' | 
 const NOTHING_HELD: ReadonlyMap<string, Quantity> = new Map();
 const UNIT = price('1');
 
-/** What kernels see of a desk, for one step: most look at little of it. */
+/** The view of a desk that a kernel gets for one step; computed on use. */
 export class DeskView implements View {
   readonly at: Instant;
   readonly #desk: DeskViewContext;

@@ -47,7 +47,7 @@ export { sliceKey } from './strategy-run.ts';
 export type { StrategyRun, OpenAttempt, OpenSlice } from './strategy-run.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
-/** A process that left no record so long after its start died soon after it. */
+/** A process without a record this long after its start died soon after the start. */
 export const SOON_AFTER_START_MS = 5_000;
 
 /** The end of a process that did not say that it stopped. */
@@ -55,7 +55,7 @@ export interface Death {
   readonly startedAt: Instant;
   /** Its last sign of life came soon after its start. */
   readonly isSoon: boolean;
-  /** The error of its own that ended it; `undefined`: it was killed, or nobody knows. */
+  /** The internal error that ended it; `undefined`: it was killed, or the cause is unknown. */
   readonly error: string | undefined;
 }
 
@@ -77,7 +77,7 @@ export class EngineState {
   readonly attempts = new IdMap<OpenAttempt>();
   /** Largest quotes, by pair. */
   readonly maximums = new Map<string, Maximum>();
-  /** What traded, by client id: a fill is booked once, whoever reports it, and corrected whenever the account shows more. */
+  /** Fills by client id: each is booked once, whatever its source, and corrected when the account shows more. */
   readonly filledIds = new IdMap<Booked>();
   /** Fills that no read of the account has shown whole, the newest of them. */
   readonly unshown = new IdMap<Unshown>();
@@ -123,7 +123,7 @@ export class EngineState {
   failure: string | undefined;
   account: string | undefined;
   readonly overrides = new Overrides();
-  /** What limits are held against. */
+  /** Totals that limits are compared with. */
   readonly totals = new Totals();
   recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */

@@ -52,7 +52,7 @@ export class Overrides {
     }
   }
 
-  /** Nobody knows how long those of a dead process have lasted: what was not used must be proposed again. */
+  /** The age of a dead process's overrides is unknown: unused ones must be proposed again. */
   restart(): void {
     for (const [id, { usedBy }] of this.data.known) if (usedBy === undefined) this.data.known.delete(id);
   }

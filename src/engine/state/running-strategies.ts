@@ -35,7 +35,7 @@ export class RunningStrategies {
     this.#parts.changed$.next();
   }
 
-  /** Strategies to arm anew, each returned once. */
+  /** Strategies to re-arm, each returned once. */
   takeChanged(): readonly string[] {
     const changed = this.#changed;
     if (changed.length > 0) this.#changed = [];

@@ -12,7 +12,7 @@ import type { SavedState } from './snapshot.ts';
  */
 export const STATE_FORMAT = 15;
 
-/** At the end of a process, a state that spares less than this part of the usual number of records is not worth a file. */
+/** Smallest share of the snapshot interval for which the end of a process writes a snapshot. */
 const WORTH = 50;
 
 interface SnapshotContext {
@@ -41,7 +41,7 @@ export class SnapshotWriter {
     this.#desk = desk;
   }
 
-  /** Takes over the state that was kept; the number of the last record in it, 0 when there is none that fits. */
+  /** Restores the snapshot; returns the number of its last record, 0 without a usable one. */
   resume(): number {
     const { ports, observer } = this.#desk;
     const found = ports.journal.states?.read();

@@ -33,7 +33,7 @@ export interface StrategyRun {
 
 /** What was done for a slice so far. */
 export interface SliceProgress {
-  /** Attempts begun: the number of the next one. */
+  /** Number of attempts so far: the number of the next one. */
   attempts: number;
   /** Attempts up to the last that traded, that one counted. */
   settled: number;
@@ -70,7 +70,7 @@ export const missingIn = ({
   missingAmount: missing === undefined ? NO_MONEY : money(missing.amount),
 });
 
-/** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
+/** A decided slice that has not ended. There is one object for each slice, which always shows the current state. */
 export interface OpenSlice extends SliceProgress {
   readonly strategy: string;
   readonly hash: string;

@@ -10,7 +10,7 @@ export interface StrategySource {
   readonly bound: BoundStrategy;
 }
 
-/** All strategies as their files say it now, or why that cannot be told, in words with each place. */
+/** All strategies from their current files, or the problems with their places. */
 export type StrategiesRead =
   | {
       readonly sources: readonly StrategySource[];

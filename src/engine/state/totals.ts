@@ -34,7 +34,7 @@ export interface LeftOrder {
   readonly clientId: string;
   readonly pair: string;
   readonly side: Side;
-  /** As asked for, with its unit: two orders alike have the same. */
+  /** Requested size with its unit: equal for identical orders. */
   readonly size: string;
   readonly parent: string;
   readonly slice: number;
@@ -107,7 +107,7 @@ export interface TotalsData {
 
 export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, SavedParent> };
 
-/** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
+/** Totals that limits are compared with, a fold of the journal, so that a restart rebuilds them. */
 export class Totals {
   /** All that there is to know, once `settle` was called. */
   data: TotalsData = {

@@ -16,10 +16,10 @@ export interface ClockBackContext {
   clockBack: ClockBack | undefined;
 }
 
-/** Strategies and slices that are told of one by one. */
+/** Number of strategies and slices that are listed individually. */
 const LINES_MAX = 20;
 
-/** The clock has just gone back by so much. */
+/** The clock has just gone back by this amount. */
 export function clockWentBack(desk: ClockBackContext, backMs: number): void {
   note(desk, after(desk.ports.clock.wall(), backMs));
 }

@@ -7,7 +7,7 @@ export type ClockSkewContext = Pick<Desk, 'observer' | 'policy' | 'ports'>;
 
 const skewOf = ({ ports }: ClockSkewContext): number => ports.venue.skewMs?.() ?? 0;
 
-/** Tells the operator when the clocks come to differ by too much, once each time. */
+/** Raises an alert when the clocks begin to differ by too much, once each time. */
 export function skewTeller(desk: ClockSkewContext): () => void {
   let isTold = false;
   return () => {

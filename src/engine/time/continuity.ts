@@ -11,7 +11,7 @@ export interface Break {
   readonly lateMs: number;
 }
 
-/** The clocks drift by a little all the time; what they agreed on is renewed after so long. */
+/** Interval at which the reference between the clocks is renewed, because they drift slightly. */
 const RENEW_MS = MINUTE_MS;
 
 /**

@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts';
 
 /** How much faster than the steady clock the wall clock may run before it is doubted. */
 const AHEAD_MS = MINUTE_MS;
-/** A wall clock that stays ahead for so long is right: the machine slept, or the time was wrong before. */
+/** A wall clock that stays ahead for this long is right: the machine slept, or the time was wrong before. */
 const BELIEVED_MS = HOUR_MS;
 
 /**
@@ -21,7 +21,7 @@ export class DayClock {
   /** Only the journal says what day it is: the clock of this process is not proven yet. */
   #isInherited = false;
 
-  /** `skewMs`: how far the venue's clock is ahead, by an answer of this process; `undefined` until one told. */
+  /** `skewMs`: how far the venue's clock is ahead, from an answer in this process; `undefined` before the first. */
   constructor(clock: Clock, skewMs: () => number | undefined = () => undefined) {
     this.#clock = clock;
     this.#skewMs = skewMs;
