@@ -196,6 +196,12 @@ export const alerts = {
     runbook:
       'Free space on the disk of the journal, and check the permissions of its folder. The desk retries every second; a halt holds in memory meanwhile.',
   },
+  descriptors_low: {
+    severity: 'critical',
+    says: 'most of the files and connections that this process may open are in use; at the limit it can reach neither the venue nor its files',
+    runbook:
+      'Find who holds the connections (`ss -tnp`): a scraper or a page that does not close them, or somebody who floods this machine. Raise `LimitNOFILE` of the service if the desk needs more. The metrics `tranche_open_descriptors` and `tranche_max_descriptors` show how many are left.',
+  },
   limit_refused: {
     severity: 'warning',
     says: 'a limit refused an order',

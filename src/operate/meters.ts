@@ -97,6 +97,8 @@ const processMeters = ({ counter, gauge, histogram }: Kit) => ({
   loopLag: gauge('tranche_event_loop_lag_seconds', 'Delay of the event loop since the last scrape', [
     'quantile',
   ]),
+  openDescriptors: gauge('tranche_open_descriptors', 'Open files and connections of the process', []),
+  maxDescriptors: gauge('tranche_max_descriptors', 'Files and connections that the process may open', []),
   memory: gauge('tranche_resident_memory_bytes', 'Resident memory of the process', []),
   cpu: counter('tranche_cpu_seconds_total', 'Processor time used by the process', []),
 });

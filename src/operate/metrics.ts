@@ -8,6 +8,7 @@ import type { ControlRecord, StoredRecord } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Observer } from '../engine/observer.ts';
+import { descriptorReader } from './descriptors.ts';
 import { boundedLabels, countRecord } from './count.ts';
 import type { Labels } from './count.ts';
 import { OpenAttempts } from './doubt-metrics.ts';
@@ -224,6 +225,7 @@ function showDeskState(meters: Meters, current: ControlRecord['state']): void {
 function watchProcess(meters: Meters): { now: () => void; close: () => void } {
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   lag.enable();
+  const readDescriptors = descriptorReader();
   let cpuSeconds = 0;
 
   return {
@@ -233,6 +235,11 @@ function watchProcess(meters: Meters): { now: () => void; close: () => void } {
         meters.loopLag.set({ quantile: String(quantile) }, Math.max(0, ms) / SECOND_MS);
       }
       lag.reset();
+      const files = readDescriptors();
+      if (files !== undefined) {
+        meters.openDescriptors.set(files.open);
+        meters.maxDescriptors.set(files.max);
+      }
       meters.memory.set(process.memoryUsage.rss());
       const { user, system } = process.cpuUsage();
       meters.cpu.inc((user + system) / 1e6 - cpuSeconds);

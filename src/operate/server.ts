@@ -62,6 +62,8 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     connectionTimeout: CONNECTION_MS,
     ...(tls === undefined ? {} : { serverFactory: encrypted(tls) }),
   });
+  server.server.maxConnections = CONNECTIONS_MAX;
+  server.server.headersTimeout = HEADERS_TIMEOUT_MS;
   const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
   addRoutes(server, { ...options, isLocal, allowed });
 
@@ -88,6 +90,9 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   };
 }
 
+/** Scrapers, commands and listeners of events together: descriptors that are gone here are missing for the venue. */
+const CONNECTIONS_MAX = 128;
+const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_MS = 10_000;
 const CONNECTION_MS = 30_000;
 

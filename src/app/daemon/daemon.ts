@@ -20,6 +20,7 @@ import { EventStream } from '../../operate/events.ts';
 import type { Log } from '../../operate/log.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config } from '../config/config.ts';
+import { fewDescriptors } from '../../operate/descriptors.ts';
 import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
@@ -172,6 +173,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   };
   const desk = new Desk(ports, policyOf(config, options), observer, strategies);
   wired.desk = desk;
+  const watched = fewDescriptors(systemClock.scheduler).subscribe((files) => {
+    alert('descriptors_low', { ...files });
+  });
+  closers.push(() => {
+    watched.unsubscribe();
+  });
   metrics.onScrape(() => {
     showDesk(desk, metrics);
   });

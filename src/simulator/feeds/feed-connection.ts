@@ -11,7 +11,8 @@ export interface LineSocket {
   backlog(): number;
   send(text: string): void;
   ping(): void;
-  pong(data: Buffer): void;
+  /** Calls `sent` once the pong has left the memory of this process. */
+  pong(data: Buffer, sent: () => void): void;
   /** Breaks off without a close. */
   cut(): void;
 }
@@ -37,6 +38,8 @@ export interface LineWorld {
 
 /** A client that reads slower than this is cut off rather than kept in memory. */
 const BACKLOG_BYTES_MAX = 1_048_576;
+/** So many pings may arrive while one pong waits to leave: who sends more does not read. */
+const UNREAD_PINGS_MAX = 1_000;
 
 /** Texts that no document shows: chosen here. A refused authentication has none, as in the public sample. */
 const REFUSED = {
@@ -56,6 +59,8 @@ export class Line {
   /** Messages that a gap still swallows. */
   private missing = 0;
   private silentUntil = -Infinity;
+  /** Pings since a pong began to wait, and the newest of them: only that one is answered, as RFC 6455 allows. */
+  private unread: { pings: number; newest: Buffer | undefined } | undefined;
   /** Messages that wait for later ones to overtake them. */
   private held: { readonly text: string; left: number }[] = [];
 
@@ -97,11 +102,29 @@ export class Line {
   }
 
   ping(): void {
-    if (!this.isSilent()) this.socket.ping();
+    if (this.isSilent()) return;
+    if (this.socket.backlog() > BACKLOG_BYTES_MAX) this.socket.cut();
+    else this.socket.ping();
   }
 
   pong(data: Buffer): void {
-    if (!this.isSilent()) this.socket.pong(data);
+    if (this.isSilent()) return;
+    if (this.unread === undefined) {
+      this.unread = { pings: 0, newest: undefined };
+      this.socket.pong(data, () => {
+        this.ponged();
+      });
+      return;
+    }
+    this.unread.pings += 1;
+    this.unread.newest = data;
+    if (this.unread.pings > UNREAD_PINGS_MAX) this.socket.cut();
+  }
+
+  private ponged(): void {
+    const newest = this.unread?.newest;
+    this.unread = undefined;
+    if (newest !== undefined) this.pong(newest);
   }
 
   private authenticate(apiKey: string): void {

@@ -204,8 +204,8 @@ function lineSocket(client: WebSocket): LineSocket {
     ping() {
       if (isOpen()) client.ping();
     },
-    pong(data) {
-      if (isOpen()) client.pong(data);
+    pong(data, sent) {
+      if (isOpen()) client.pong(data, undefined, sent);
     },
     cut() {
       client.terminate();

@@ -28,6 +28,9 @@ export interface RunningAdmin {
 }
 
 const BODY_BYTES_MAX = 1_048_576;
+/** Drills, each with one. */
+const CONNECTIONS_MAX = 64;
+const TIMEOUT_MS = 10_000;
 const HOST = '127.0.0.1';
 
 /**
@@ -38,6 +41,9 @@ export async function startAdmin(setup: AdminSetup, port = 0): Promise<RunningAd
   const server = createServer((request, response) => {
     void answer(setup, request, response);
   });
+  server.maxConnections = CONNECTIONS_MAX;
+  server.headersTimeout = TIMEOUT_MS;
+  server.requestTimeout = TIMEOUT_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, HOST, resolve);

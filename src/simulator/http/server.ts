@@ -89,6 +89,8 @@ const BODY_BYTES_MAX = 65_536;
 const DRAIN_BYTES_MAX = 33_554_432;
 const ADDRESS_LENGTH_MAX = 4_096;
 const HEADER_BYTES_MAX = 16_384;
+/** Requests and feeds, all addresses together. */
+const CONNECTIONS_MAX = 6_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 72_000;
@@ -114,6 +116,7 @@ export function venueServer(setup: ServerSetup): VenueServer {
       desk.receive(request, response);
     },
   );
+  server.maxConnections = CONNECTIONS_MAX;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     request.resume();
     deliver(response, answerOf(refused.expectation()), setup);

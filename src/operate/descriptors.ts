@@ -1,0 +1,60 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { distinctUntilChanged, filter, interval, map } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { SECOND_MS } from '../core/time.ts';
+
+/** Open files and connections of this process, and how many it may have. */
+export interface Descriptors {
+  readonly open: number;
+  readonly max: number;
+}
+
+/** Where Linux tells of them. */
+interface Proc {
+  readonly limits: () => string;
+  readonly open: () => number;
+}
+
+const proc: Proc = {
+  limits: () => readFileSync('/proc/self/limits', 'utf8'),
+  open: () => readdirSync('/proc/self/fd').length,
+};
+
+/** Reads the limit once, and what is open with every call. `undefined`: this system does not tell. */
+export function descriptorReader({ limits, open }: Proc = proc): () => Descriptors | undefined {
+  let max: number | undefined;
+  try {
+    const soft = /^Max open files\s+(?<soft>\d+)/mu.exec(limits())?.groups?.['soft'];
+    max = soft === undefined ? undefined : Number(soft);
+  } catch {
+    // No Linux: nothing to tell.
+  }
+  return () => {
+    if (max === undefined) return undefined;
+    try {
+      return { open: open(), max };
+    } catch (error) {
+      // None is left to ask with.
+      return error instanceof Error && 'code' in error && error.code === 'EMFILE'
+        ? { open: max, max }
+        : undefined;
+    }
+  };
+}
+
+const LOOK_MS = 5 * SECOND_MS;
+/** The rest is for the journal, the venue and whoever halts. */
+const SHARE_MAX = 0.7;
+const isLow = ({ open, max }: Descriptors): boolean => open > max * SHARE_MAX;
+
+/** Emits when the process has used up most of what it may open, once until it has fewer again. */
+export const fewDescriptors = (
+  scheduler: SchedulerLike,
+  read: () => Descriptors | undefined = descriptorReader(),
+): Observable<Descriptors> =>
+  interval(LOOK_MS, scheduler).pipe(
+    map(read),
+    filter((now) => now !== undefined),
+    distinctUntilChanged((before, now) => isLow(before) === isLow(now)),
+    filter(isLow),
+  );
