@@ -7,7 +7,7 @@ import type { RunIo } from '../commands/run.ts';
 import { numberAbove0, numberFrom0, wholeNumber } from './option-values.ts';
 import { cacheOption } from './tape-options.ts';
 
-/** `tranche data …`: what market history tells. */
+/** `tranche data …`: market history. */
 export function addData(
   cli: Command,
   { io, done, recording }: Data & { readonly recording?: Recording | undefined },

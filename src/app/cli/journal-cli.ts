@@ -13,7 +13,7 @@ export interface JournalCli {
   readonly done: (code: number) => void;
 }
 
-/** What `[journal]` is, for commands that otherwise look into the config. */
+/** Description of `[journal]`, for commands that otherwise take it from the config. */
 export const JOURNAL =
   'journal: a file, or a location such as sqlite:./var/journal.db (default: the journal in the config)';
 

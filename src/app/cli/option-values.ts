@@ -15,7 +15,7 @@ export function numberAbove0(text: string): number {
   return value;
 }
 
-/** A whole number of so many digits at most. */
+/** A whole number with a limited number of digits. */
 export const wholeNumber =
   (digits: number) =>
   (text: string): number => {

@@ -49,7 +49,7 @@ export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: W
   },
 });
 
-/** A record as those are told of it who follow the desk as it goes. */
+/** A record as shown to those who follow the desk. */
 export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
   event: body.kind,
   seq,

@@ -49,7 +49,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Longest wait for the daemon: a halt does not need it, and whoever waits should know soon. */
+/** Longest wait for the daemon: a halt does not need its answer. */
 const TIMEOUT_MS = 5_000;
 
 /**

@@ -7,7 +7,7 @@ import { shownPath, whyUnreadable } from '../config/files.ts';
 import type { RunIo } from './run.ts';
 
 export interface InitOptions {
-  /** Folder to fill; left out: the working directory. */
+  /** Folder to fill; default: the working directory. */
   readonly folder?: string | undefined;
 }
 

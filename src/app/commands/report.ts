@@ -14,7 +14,7 @@ import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface ReportOptions extends JournalOptions {
   readonly strategy?: string | undefined;
-  /** Only parents that were begun from then on, and before: a time, a day, or how long ago. */
+  /** Start and end of the parents' start times: a time, a day, or a duration before now. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   /** `btcusd=FILE`, each: prices of a pair. */

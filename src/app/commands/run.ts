@@ -37,7 +37,7 @@ export interface RunIo extends CommandIo, ProcessFacts {
   readonly stderr: Screen;
   /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
   onSignal(listener: (signal: string) => void): () => void;
-  /** Calls back for an error that nobody expected, before the process ends of it, until the returned function is called. */
+  /** Calls back for an unexpected error before it ends the process, until the returned function is called. */
   onBug(listener: (error: unknown) => void): () => void;
   /** How this program is called here: `tranche`, or `npx tranche` in its own folder. */
   readonly self: string;

@@ -58,7 +58,7 @@ export async function rearm(options: RearmOptions, io: CommandIo): Promise<numbe
   });
 }
 
-/** Gives a command and tells its answer. */
+/** Sends a command and prints its answer. */
 export async function command(
   options: SteerOptions,
   io: CommandIo,

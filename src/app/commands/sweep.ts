@@ -38,7 +38,7 @@ export interface SweepOptions extends InputOptions {
   /** `slices=12,24`, each. */
   readonly vary: readonly string[];
   readonly samples?: number | undefined;
-  /** Settings that no desk would start with are left out; else they end the command. */
+  /** Skips settings that no desk would start with; otherwise they end the command. */
   readonly skipInvalid?: boolean | undefined;
   readonly by?: string | undefined;
   readonly risk?: string | undefined;

@@ -11,7 +11,7 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { CommandIo } from './io.ts';
 
 export interface ValidateOptions {
-  /** Config file; left out: the strategies are checked on their own. */
+  /** Config file; without it only the strategies are checked. */
   readonly config?: string | undefined;
   /** Strategy files instead of those that the config names. */
   readonly files?: readonly string[] | undefined;
@@ -56,7 +56,7 @@ export interface StrategySummary {
   readonly slots: number;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
-  /** The next times of its calendar; left out when it has none. */
+  /** The next times of its calendar; omitted without one. */
   readonly next?: readonly Occurrence[] | undefined;
   readonly file: string;
   readonly line: number;
@@ -67,7 +67,7 @@ interface Occurrence {
   readonly at: string;
   /** IANA time zone of the calendar. */
   readonly zone: string;
-  /** Why nothing runs for a year; left out when it runs. */
+  /** Why nothing runs for a year; omitted if it runs. */
   readonly closed?: string | undefined;
 }
 

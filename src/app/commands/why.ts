@@ -13,7 +13,7 @@ import type { JournalOptions } from './journal/journal-read.ts';
 export interface WhyCommandOptions extends JournalOptions {
   /** Only from then on: a time, a day, or how long ago. */
   readonly since?: string | undefined;
-  /** Only this strategy. What is of the desk is told all the same: it may be the reason. */
+  /** Only this strategy. Events of the desk are shown as well: they may be the reason. */
   readonly strategy?: string | undefined;
   /** Zone of all times instead of that of each strategy. */
   readonly zone?: string | undefined;

@@ -5,7 +5,7 @@ import { whyUnreadable } from './files.ts';
 const BYTES_MAX = 1024 * 1024;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/gu;
 
-/** The certificates of a PEM file, without what stands around them; or why they cannot be used. */
+/** The certificates of a PEM file without the surrounding text; or why they cannot be used. */
 export function readCertificates(path: string): { readonly pem: string } | { readonly problem: string } {
   try {
     const text = readRegularFile(path, { maxBytes: BYTES_MAX }).toString('latin1');

@@ -34,7 +34,7 @@ export interface Config {
   readonly mode: Mode;
   readonly venue: VenueConfig;
   readonly controls: ControlsConfig;
-  /** What the file states that currencies are worth. */
+  /** Rates of currencies in the file. */
   readonly rates: StatedRates;
   /** Where the file names the currency of its limits, for people. */
   readonly limitsAt: string;
@@ -75,7 +75,7 @@ export interface Config {
   readonly costModel: {
     readonly halfSpreadBps: number;
     readonly impactBps: number;
-    /** What is left out is as for all. */
+    /** Omitted fields are as for all pairs. */
     readonly pairs: ReadonlyMap<
       string,
       { readonly halfSpreadBps: number | undefined; readonly impactBps: number | undefined }

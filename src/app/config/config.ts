@@ -102,13 +102,13 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   };
 }
 
-/** Where the currency of the limits stands, or would stand. */
+/** Place of the currency of the limits in the file. */
 function limitsPlace(document: YamlDocument): string {
   const { file, line } = document.problem(['controls', 'max_order_notional', 'currency'], '');
   return `${file}:${line}`;
 }
 
-/** Whoever has no config yet, or stands in another folder, is told what to do. */
+/** Hint for a missing config, or a command in another folder. */
 const withWayOut = (problem: FileProblem): FileProblem => ({
   ...problem,
   message: problem.message.replace(/^the file cannot be read: there is no such file$/u, NO_CONFIG),

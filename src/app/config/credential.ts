@@ -11,7 +11,7 @@ import { Secret } from './secret.ts';
 /** Where a token came from. */
 export type TokenSource = 'environment' | 'config' | 'file' | 'credentials' | 'stdin';
 
-/** A token, and the addresses that it may be sent to: all, when whoever wrote it down did not say. */
+/** A token, and the addresses that it may be sent to: all unless the file restricts them. */
 export interface Credential {
   readonly token: Secret;
   /** Scheme, name and port, as `originOf` gives them. */

@@ -11,10 +11,10 @@ import { version } from '../version.ts';
 const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
-/** Differences of the clocks, told and refused. Only real orders are worth a refusal. */
+/** Clock differences that raise an alert and that refuse the start. Only live mode refuses. */
 const SKEW_WARN_MS = 2_000;
 const SKEW_REFUSE_MS = 30_000;
-/** A clock that somebody set, a machine that slept, a process that stood still. */
+/** A clock that was set, a machine that slept, or a suspended process. */
 const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
 /** Deaths in a row that no accident explains. */
 const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };

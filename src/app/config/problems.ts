@@ -11,7 +11,7 @@ export interface FileProblem {
   /** The setting at fault, as in `total_quantity.currency` or `controls.pairs[1]`; empty for the whole document. */
   readonly path: string;
   readonly message: string;
-  /** The line itself; empty when there is none to show. Values that may be secret are masked already. */
+  /** The line; empty if there is none. Possible secrets are masked. */
   readonly excerpt: string;
 }
 

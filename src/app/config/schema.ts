@@ -39,7 +39,7 @@ function titled(schema: z.ZodType, title: string, description: string): JsonSche
   return { $schema, title, description, ...rest };
 }
 
-/** One branch a kind, told apart by `kind`. */
+/** One branch for each kind, discriminated by `kind`. */
 function strategyJsonSchema(kinds: ReadonlyMap<string, AnyStrategy>): JsonSchema {
   const { id, enabled } = commonKeys;
   const [, head] = withoutDialect(inputOf(z.object({ id, enabled })));

@@ -19,12 +19,12 @@ export interface YamlDocument {
 }
 
 export interface YamlFile {
-  /** Documents that could be read. Those with problems of their own are left out. */
+  /** Documents without problems. */
   readonly documents: readonly YamlDocument[];
   readonly problems: readonly FileProblem[];
 }
 
-/** Gives the value of `${NAME}`; `undefined` when there is none. */
+/** Returns the value of `${NAME}`; `undefined` if it is not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Most bytes of a file that a person wrote. */

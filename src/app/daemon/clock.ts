@@ -28,7 +28,7 @@ function bootTime(): BootTime | undefined {
 
 let bootId: string | undefined;
 
-/** Empty where the system has none, or tells the uptime of a container instead. */
+/** Empty if the system has none, or reports the uptime of a container instead. */
 function readBootId(): string {
   if (process.platform !== 'linux') return '';
   try {

@@ -46,7 +46,7 @@ export interface DaemonOptions {
   readonly withOpenDoubts?: boolean | undefined;
   readonly accountChanged?: string | undefined;
   readonly progress: Progress;
-  /** Told of every record once it is durable, for `--json`. */
+  /** Called with every durable record, for `--json`. */
   readonly onRecord: (stored: StoredRecord) => void;
   readonly onReady: (ready: ReadyFacts) => void;
   /** Made once the token is known, so that it can be kept out of every line. */
@@ -67,7 +67,7 @@ export interface Daemon {
   readonly summary: Summary;
   /** Attempts whose outcome is unknown. */
   openDoubts(): number;
-  /** Why the account has not confirmed the last fills; `undefined` when it has, or nobody asked. */
+  /** Why the account has not confirmed the last fills; `undefined` if it has, or was not asked. */
   unconfirmed(): string | undefined;
   isHalted(): boolean;
   /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */

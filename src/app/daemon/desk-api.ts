@@ -258,7 +258,7 @@ function resolve({ by, token, body }: Told, send: (command: Command) => void): C
   });
 }
 
-/** The trade as the statement tells it; `undefined` when none of it is given; why not otherwise. */
+/** The trade from the statement; `undefined` without any figures; else the problem. */
 function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | string | undefined {
   const { order_id: orderId, quantity: base, amount, fees = '0' } = body;
   if (orderId === undefined && base === undefined && amount === undefined) return undefined;

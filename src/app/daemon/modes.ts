@@ -150,7 +150,7 @@ async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {
   return accountFeed({ ...wanted, ...feedWorld('account', wanted) });
 }
 
-/** A feed of the venue on the clock of the system, with its troubles told to the operator. */
+/** A feed of the venue on the system clock; reports its problems to the operator. */
 const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'alert'>): FeedWorld => ({
   clock: systemClock,
   random: systemRandom,

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Environment } from '../config/yaml.ts';
 
-/** What around the process could show the token to somebody else, or run somebody else's code beside it. */
+/** Settings around the process that could expose the token or load foreign code. */
 export interface ProcessFacts {
   readonly env: Environment;
   /** Options of Node itself, as in `process.execArgv`. */
@@ -94,7 +94,7 @@ const refusedOptions: readonly (readonly [option: RegExp, why: string])[] = [
 ];
 const UNKNOWN = 'it is not among the options that live mode is known to be safe with';
 
-/** What around this process is not known to be safe, but for what `allowed` names. */
+/** Settings around this process that are not known to be safe, except those in `allowed`. */
 export function hardeningProblems(
   { env, nodeOptions, debuggerUrl }: ProcessFacts,
   allowed: readonly string[],

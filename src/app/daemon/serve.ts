@@ -32,7 +32,7 @@ export interface Served {
   readonly command: (command: Command) => void;
 }
 
-/** Metrics, health and the API, unless they are switched off. Gives their address, and tells the commands of this machine. */
+/** Serves metrics, health and the API unless disabled. Returns their address and publishes it to the commands of this machine. */
 export async function serve(config: Config, served: Served): Promise<string | undefined> {
   // Good for this process alone, and never shown: it stands in a file that its owner reads.
   const local = new Secret(randomBytes(32).toString('base64url'));

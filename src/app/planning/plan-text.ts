@@ -21,7 +21,7 @@ export interface ToldPlan {
   readonly costs: readonly ExpectedCost[];
   readonly checks: readonly Check[];
   readonly feasible: boolean;
-  /** Currency of the limits, in which costs are told. */
+  /** Currency of the limits and of the costs. */
   readonly currency: string;
   /** Base and quote of a pair. */
   readonly names: (pair: string) => { readonly base: string; readonly quote: string } | undefined;
@@ -218,7 +218,7 @@ export function planData(plan: ToldPlan): object {
   };
 }
 
-/** One event for each parent or time of a calendar. Its slots stand in the description. */
+/** One event for each parent or time of a calendar, with its slots in the description. */
 export function planEvents(plan: ToldPlan, desk: string): readonly CalendarEvent[] {
   return plan.strategies.flatMap((strategy) => {
     const parents = Map.groupBy(strategy.slices, ({ leg }) => leg ?? '');
@@ -253,7 +253,7 @@ export function planEvents(plan: ToldPlan, desk: string): readonly CalendarEvent
     return [...events, ...looks];
   });
 }
-/** Shown as so long: a look takes no time. */
+/** Displayed duration of a check, which takes no time. */
 const LOOK_MS = 300_000;
 
 /** The one parent of a strategy keeps its event when its window is moved; each time of a calendar has its own. */

@@ -19,7 +19,7 @@ export interface Span {
 }
 
 export interface PlanWorld extends CheckWorld {
-  /** What the journal knows of a strategy that has begun. */
+  /** State of a started strategy in the journal. */
   life?(strategy: string): SnapshotRun | undefined;
   /** Where no document names a zone. */
   readonly zone: string;
@@ -123,7 +123,7 @@ function scheduleOf(document: Document): CountedSchedule | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** The slices of one time of a calendar. A closed time has none: it is told as what it is. */
+/** The slices of one time of a calendar. A closed time has none and is marked as closed. */
 function occurrenceOf(
   own: Planned,
   { at: due, closed }: PlannedTime,

@@ -14,7 +14,7 @@ import type { NamedModel } from '../config/model-file.ts';
 import { reportLines } from './report-text.ts';
 import { version } from '../version.ts';
 
-/** What an operator would have been told, and how often. */
+/** Alerts that the desk raised, with counts. */
 export type Alerts = Map<Alert, number>;
 
 export interface Ended {
@@ -24,7 +24,7 @@ export interface Ended {
   readonly journal: Journal;
   readonly alerts: Alerts;
   readonly seed: string;
-  /** Intervals over history that was drawn anew. */
+  /** Confidence intervals over resampled history. */
   readonly bootstrap?: BootstrapFacts | undefined;
 }
 
@@ -66,7 +66,7 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
   };
 }
 
-/** What a reader must know before believing a figure of a backtest: all of the model, what is left out of it too. */
+/** Assumptions behind a backtest: the whole model, including what it does not cover. */
 function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
   const unset = { last_look_bps: 'never', price_precision: 'six digits of each price or more' };
   const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });

@@ -17,7 +17,7 @@ import type { SweepOutcome } from '../sweep/sweep-run.ts';
 import { table } from '../cli/summary.ts';
 
 export interface BootstrapOptions {
-  /** Resamples; left out: none. */
+  /** Number of resamples; default: none. */
   readonly bootstrap?: number | undefined;
   readonly block?: string | undefined;
   /** Percent. */

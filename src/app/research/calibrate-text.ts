@@ -19,7 +19,7 @@ export interface Calibration {
   readonly caveats: readonly string[];
 }
 
-/** Settings that no journal tells of. */
+/** Settings that a journal cannot provide. */
 const NEVER_LEARNT = 'gap_max, price_precision and pts cannot be estimated from a journal';
 
 const dialsOf = ({ learnt }: Calibration, pair?: string): readonly Dial[] =>

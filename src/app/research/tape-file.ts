@@ -7,7 +7,7 @@ export interface TapeFile {
   /** Absolute, or below `cwd`; as the operator named it, for messages. */
   readonly name: string;
   readonly cwd: string;
-  /** Folder of cached tapes, absolute or below `cwd`; left out, the file is read each time. */
+  /** Folder of cached tapes, absolute or below `cwd`; without it the file is read each time. */
   readonly cacheFolder?: string | undefined;
 }
 

@@ -49,7 +49,7 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
   return lines;
 }
 
-/** What was left out, rounded or is missing: only what is there to say. */
+/** Dropped, rounded and missing rows, if any. */
 function doubtWords(report: ImportReport): (readonly [string, string])[] {
   const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [

@@ -5,7 +5,7 @@ import { EngineState } from '../../engine/state/engine-state.ts';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 
-/** What a journal says of strategies that have begun, and of what has traded. */
+/** Started strategies and traded totals from a journal. */
 export interface JournalSnapshot {
   /** The newest life under this id. */
   life(strategy: string): SnapshotRun | undefined;

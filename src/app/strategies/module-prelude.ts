@@ -1,4 +1,4 @@
-/** What the code of a user's module cannot use, and what it is told when it tries. */
+/** Globals that a user's module cannot use, with the error for each. */
 
 /** Names by which code reaches out of a pure function, each with what to do instead. */
 const barred: Readonly<Record<string, string>> = {

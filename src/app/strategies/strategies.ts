@@ -25,7 +25,7 @@ export interface LoadedStrategy {
   readonly id: string;
   readonly kind: string;
   readonly enabled: boolean;
-  /** SHA-256 of the document without `enabled`, hex: switching a strategy off and on does not start it anew. */
+  /** SHA-256 of the document without `enabled`, hex: disabling and enabling a strategy does not restart it. */
   readonly hash: string;
   /** The document as plain data, variables filled in. */
   readonly document: Readonly<Record<string, unknown>>;

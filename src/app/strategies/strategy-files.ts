@@ -42,7 +42,7 @@ export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
   changed$: files.config.reload === 'on_change' ? folderChanges(files) : undefined,
 });
 
-/** What the engine knows of a strategy: not where it stands. */
+/** A strategy as the engine knows it, without its place in a file. */
 const sourceOf = ({ id, kind, hash, document, bound }: StrategySource): StrategySource => ({
   id,
   kind,
@@ -57,7 +57,7 @@ const folderChanges = ({ config, warn }: StrategyFiles): Observable<unknown> =>
     ...[...new Set(config.strategyFiles.map((file) => dirname(file)))].map((folder) => watched(folder, warn)),
   );
 
-/** A folder that cannot be watched is told of, and read again when somebody asks. */
+/** A folder that cannot be watched is reported, and read again on request. */
 const watched = (folder: string, warn: StrategyFiles['warn']): Observable<unknown> =>
   new Observable((observer) => {
     const fail = (error: unknown): void => {

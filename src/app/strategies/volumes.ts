@@ -10,7 +10,7 @@ export interface Volumes {
   readonly of: 'bars' | 'trades';
   readonly rows: number;
   readonly volumes: readonly Volume[];
-  /** What the rows tell about: without the holes between bars. In the order of time. */
+  /** Spans covered by rows, without the gaps between bars, in order of time. */
   readonly seen: readonly Pick<Volume, 'fromMs' | 'untilMs'>[];
   /** Length of a bar, ms; 0 for trades. */
   readonly barMs: number;

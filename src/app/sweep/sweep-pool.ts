@@ -16,11 +16,11 @@ export interface PoolOptions {
   readonly workers: number;
   /** Called as soon as a job has ended, in no certain order. `index`: of `jobs`. What it throws ends the sweep. */
   readonly done: (index: number, outcome: SweepOutcome) => void;
-  /** Aborted: what is under way is given up, and nothing further begins. */
+  /** Aborted: running work stops, and no more starts. */
   readonly stop?: AbortSignal | undefined;
   /** Another worker than that of the program. */
   readonly script?: URL | undefined;
-  /** Told when a worker has died. */
+  /** Called when a worker has died. */
   readonly kept?: string | undefined;
 }
 

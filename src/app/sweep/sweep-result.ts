@@ -42,9 +42,9 @@ export interface Swept {
   readonly settings: readonly Setting[];
   readonly windows: readonly Window[];
   readonly outcomes: SweepResult['outcomes'];
-  /** Left out: of portfolios all that trading cost, since who trades more often trades smaller and cheaper; else its rate. */
+  /** Default: total cost for portfolios, because more trades are smaller and cheaper each; else the cost rate. */
   readonly by: FigureName | undefined;
-  /** Left out: of portfolios the tracking error, else the deviation of what slices paid. */
+  /** Default: the tracking error for portfolios, else the deviation of slice prices. */
   readonly risk: FigureName | undefined;
   readonly isForward: boolean;
   readonly repeated: number;

@@ -55,7 +55,7 @@ function settingTable(result: SweepResult, indices: readonly number[]): readonly
   return table([['#', ...fields, ...names], ...rows]);
 }
 
-/** Settings without the figure that ranks are told of, not lost. */
+/** Settings without the ranking figure are listed, not dropped. */
 function leftOut({ settings, order, outcomes, by }: SweepResult): readonly string[] {
   const without = settings.length - order.length;
   if (without === 0) return [];

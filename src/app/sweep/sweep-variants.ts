@@ -79,7 +79,7 @@ const begunOf = ({ id, kind, hash, document }: LoadedStrategy): BegunDocument =>
   document,
 });
 
-/** Where a field stands, and what a setting makes of it in YAML. */
+/** Path of a field, and its value in YAML for a setting. */
 interface Target {
   readonly id: string;
   readonly document: YamlDocument;

@@ -10,7 +10,7 @@ import type {
 } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** One time that a desk asked for a quote, and what came of it. */
+/** One quote request of a desk, and its outcome. */
 export interface Ask {
   readonly intent: IntentRecord;
   readonly at: Instant;
@@ -30,10 +30,10 @@ export interface Ask {
 
 type AskResult = 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
 
-/** What a journal tells of how its venue quotes. */
+/** Quotes and orders of a journal, as input of the calibration. */
 export interface Asked {
   readonly asks: readonly Ask[];
-  /** Maxima that the venue told. */
+  /** Maximums that the venue stated. */
   readonly maxima: readonly { readonly at: Instant; readonly body: MaximumRecord }[];
   /** USD for one of a quote currency, as of its last fill: quotes that were not filled are valued by it. */
   readonly rates: ReadonlyMap<string, Ratio>;

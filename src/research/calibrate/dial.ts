@@ -4,7 +4,7 @@ import type { Estimate } from './robust.ts';
 export interface Dial extends Estimate {
   /** As the file of a model names it. */
   readonly name: DialName;
-  /** Left out: of all pairs. */
+  /** Omitted: all pairs. */
   readonly pair?: string | undefined;
   /** Observations that it rests on. */
   readonly count: number;

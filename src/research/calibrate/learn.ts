@@ -13,11 +13,11 @@ import { turnedDownDials } from './turned-down.ts';
 export interface Learning {
   /** What stays where too little is known. */
   readonly base: ExecutionModel;
-  /** Prices of pairs, to tell last look from refusals for no reason. */
+  /** Prices of pairs, to distinguish last look from other refusals. */
   readonly tapes?: readonly Tape[] | undefined;
 }
 
-/** Every dial of the execution model, as far as a journal tells of it. */
+/** Every setting of the execution model that a journal provides. */
 export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Learnt[] {
   return [
     ...spreadDials(asked, base),
@@ -122,7 +122,7 @@ function feeDial({ asks }: Asked): Learnt {
   return roundedDial({ ...dial, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
 }
 
-/** What the venue told is exact. Where it told nothing, a quote that is larger than the base allows proves the base wrong. */
+/** A stated maximum is exact. Without one, a quote larger than the base allows proves the base wrong. */
 function maximumDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const told = Map.groupBy(asked.maxima, ({ body }) => body.pair);
   const pairs = new Set([...told.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);

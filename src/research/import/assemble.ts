@@ -4,7 +4,7 @@ import { columnNames, faultIn } from '../tape/tape.ts';
 import type { Columns } from '../tape/tape.ts';
 import type { Rows } from './rows.ts';
 
-/** Rows of one or more files as columns in the order of time: turned round, joined, without duplicates. */
+/** Rows of one or more files as columns in order of time: reversed, joined, without duplicates. */
 export interface Assembled {
   readonly columns: Columns;
   readonly barMs: number;
@@ -16,7 +16,7 @@ export interface Assembled {
 }
 
 export interface Duplicates {
-  /** Rows that say the same as another: left out. */
+  /** Dropped duplicate rows. */
   readonly identical: number;
   /** Rows of a time that another has with other figures: one of them was kept. */
   readonly conflicting: number;
@@ -28,13 +28,13 @@ export interface AssembleOptions {
   readonly of: 'bars' | 'trades';
   /** Length of a bar where it is known, ms. */
   readonly barMs: number | undefined;
-  /** Which of two bars of one time is kept. Left out: two that differ are refused. */
+  /** Which of two bars of one time is kept. Default: different bars are rejected. */
   readonly keep: Keep | undefined;
   /** Files whose rows are in no order are sorted; else they are refused. */
   readonly sort: boolean;
 }
 
-/** @throws OperatorError (`data`) that names file and line of what cannot stand in a tape. */
+/** @throws OperatorError (`data`) with file and line of a row that a tape cannot hold. */
 export function assemble(parts: readonly Rows[], options: AssembleOptions): Assembled {
   const turnedRound: string[] = [];
   const sorted: { readonly name: string; readonly rows: number }[] = [];

@@ -56,7 +56,7 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
 const isToldByDigits = ({ time, roles, skip }: Plan, { rows }: Sample, { unit }: Hints): boolean =>
   time.as === 'unix' && unit === undefined && unitOf(rows[skip]?.[roles.time ?? 0] ?? '') !== undefined;
 
-/** What a header that names most of a bar does not name: a column that somebody left out. */
+/** The missing columns of a header that names most of a bar. */
 function lackOf({ rows }: Sample): string {
   for (const [line, row] of rows.slice(0, 3).entries()) {
     const header = placesOf(row);

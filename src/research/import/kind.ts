@@ -1,6 +1,6 @@
 /** What is known of files before a reader is loaded: a tape that is cached already needs none. */
 
-/** Goes up whenever the same bytes would give another tape: cached tapes of older readers are then made anew. */
+/** Increases whenever the same bytes would give another tape: cached tapes of older readers are then rebuilt. */
 export const READER_VERSION = 3;
 
 export type TableKind = 'parquet' | 'arrow';

@@ -3,11 +3,11 @@ import { QUOTED, baseVolume, pairOf, placesOf, planOf, shown, symbolIn, unitOf }
 import type { Detect, Hints, Plan, Sample, TimeCell } from './plan.ts';
 import { namesZone, textTime } from './times.ts';
 
-/** Files whose header says what stands where. */
+/** Files whose header names their columns. */
 
 const TIMES = ['timestampms', 'timestamp', 'time', 'date', 'datetime', 'unix', 'opentime', 'ts', 'periodstart', 'timeperiodstart']; // prettier-ignore
 const VOLUMES = ['vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
-/** What tells an order book, a list of quotes or funding: prices there are not trades. */
+/** Columns that identify an order book, quotes or funding: their prices are not trades. */
 const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
 /** How the times of a column are written, by its first cell. */

@@ -1,7 +1,7 @@
 import { decimalText } from '../tape/tape.ts';
 import type { TimeUnit } from './plan.ts';
 
-/** Numbers and Unix times written as text, and numbers of tables as the decimals that they stand for. */
+/** Parses numbers and Unix times from text, and table numbers as their exact decimals. */
 
 export interface ParsedNumber {
   readonly value: number;
@@ -17,7 +17,7 @@ const DIGITS_MAX = 15;
 /** Whether `Number` reads the text as it is and loses nothing. Most cells are such. */
 export const isExact = (text: string): boolean => text.length <= DIGITS_MAX && PLAIN.test(text);
 
-/** A number at or above zero; `undefined` when the text is none. */
+/** A number at or above zero; `undefined` if the text is not one. */
 export function parseNumber(text: string): ParsedNumber | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = Number(text);
@@ -59,7 +59,7 @@ const UNIX = /^ *(\d{1,19})(?:\.(\d*))? *$/u;
 /** Where milliseconds end, counted from the decimal point. */
 const PLACES = { s: 3, ms: 0, us: -3, ns: -6 } as const;
 
-/** A Unix time; `undefined` when the text is none. `mixed`: its unit follows from its number of digits. */
+/** A Unix time; `undefined` if the text is not one. `mixed`: its unit follows from its number of digits. */
 export function parseUnixTime(text: string, unit: TimeUnit | 'mixed'): ParsedTime | undefined {
   if (unit === 'ms' && WHOLE.test(text)) return { ms: Number(text), wasCut: false };
   const [, whole, fraction = ''] = UNIX.exec(text) ?? [];
@@ -88,7 +88,7 @@ export function integerOf(bytes: Uint8Array): bigint {
 
 const DIGITS_32 = 9;
 
-/** The shortest decimal that a 32-bit float stands for: 60012.35, where its double says 60012.3515625. */
+/** The shortest decimal of a 32-bit float: 60012.35, although its double is 60012.3515625. */
 export function shortest32(value: number): number {
   for (let digits = 6; digits <= DIGITS_32; digits++) {
     const decimal = Number(value.toPrecision(digits));

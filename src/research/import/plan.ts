@@ -60,7 +60,7 @@ export interface Plan {
   readonly notes: readonly string[];
 }
 
-/** The first rows of a file and its names: what a layout is told by. */
+/** The first rows and the names of a file, which identify its layout. */
 export interface Sample {
   /** Cells of the first rows, as written, without quotes. */
   readonly rows: readonly (readonly string[])[];
@@ -105,7 +105,7 @@ const DIGITS: Readonly<Record<number, TimeUnit>> = { 9: 's', 10: 's', 12: 'ms', 
 /** `2021010100` and `202101010000`: an hour and a minute of a calendar, which as Unix times are of 2034 and 1976. */
 const CALENDAR = /^20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d)?$/u;
 
-/** The unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: it is none. */
+/** The unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: not a Unix time. */
 export function unitOf(cell: string): TimeUnit | undefined {
   const whole = /^(\d{9,19})(?:\.\d+)?$/u.exec(cell)?.[1];
   return whole === undefined || whole.startsWith('0') || CALENDAR.test(whole)
@@ -116,7 +116,7 @@ export function unitOf(cell: string): TimeUnit | undefined {
 /** A Unix time whose unit its digits say is never below, ms. */
 export const TOLD_MIN = 1e11;
 
-/** `BTC/USD`, `BTC-USD`, `BTC_USD`, `BTCUSD` as `btcusd`; `undefined` for what is no pair. */
+/** `BTC/USD`, `BTC-USD`, `BTC_USD`, `BTCUSD` as `btcusd`; `undefined` if the text is not a pair. */
 export function pairOf(symbol: string | undefined): string | undefined {
   const plain = symbol?.replaceAll(/[/_-]/gu, '').toLowerCase();
   return plain !== undefined && /^[a-z0-9]{5,24}$/u.test(plain) ? plain : undefined;
@@ -177,10 +177,10 @@ const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 0.001, ms: 1, us: 1_000,
 /** A cell of a sample as Unix ms, down to what a double tells apart: for looking, not for columns. */
 export const unixOf = (cell: string, unit: TimeUnit): number => Number(cell) / PER_MS[unit];
 
-/** So much of a cell as belongs into a message. */
+/** A cell, shortened for a message. */
 export const shown = (cell: string): string => cell.slice(0, 60);
 
-/** A cell of a sample as a number; NaN when it is none. */
+/** A cell of a sample as a number; NaN if it is not one. */
 export const numberOf = (cell: string | undefined): number =>
   cell !== undefined && /^\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$/u.test(cell) ? Number(cell) : Number.NaN;
 

@@ -26,7 +26,7 @@ export interface SourceFile {
 export interface ImportOptions extends Hints {
   /** Needed where the file does not say it. */
   readonly pair?: string | undefined;
-  /** Taken where neither `pair` nor the file says it; left out, that is an error. */
+  /** Used if neither `pair` nor the file names it; without it, that is an error. */
   readonly anyPair?: string | undefined;
   readonly keep?: Keep | undefined;
   /** Sorts files whose rows are in no order, which are refused otherwise. */
@@ -40,11 +40,11 @@ export interface SourceReport {
   readonly sha256: string;
   readonly container: Container;
   readonly formats: readonly Format[];
-  /** Rows in it, without those that were left out as empty. */
+  /** Number of rows, without skipped empty ones. */
   readonly rows: number;
 }
 
-/** What an import found, left out and changed. Times are Unix ms. */
+/** What an import found, dropped and changed. Times are Unix ms. */
 export interface ImportReport extends Survey {
   readonly of: 'bars' | 'trades';
   readonly pair: string;
@@ -56,7 +56,7 @@ export interface ImportReport extends Survey {
   readonly hash: string;
   readonly sources: readonly SourceReport[];
   readonly duplicates: Duplicates;
-  /** Rows without prices, left out. */
+  /** Dropped rows without prices. */
   readonly empty: number;
   /** Figures of more digits than a double holds, rounded to the nearest. */
   readonly rounded: {
@@ -66,7 +66,7 @@ export interface ImportReport extends Survey {
   };
   /** Times of trades that were finer than a millisecond, cut. */
   readonly cutTimes: number;
-  /** What was assumed, turned round or repaired, in sentences. */
+  /** Assumptions, reversals and repairs, in sentences. */
   readonly notes: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { isExact, parseNumber, parseUnixTime } from './numbers.ts';
 import { plainSymbol, shown } from './plan.ts';
 import type { Plan } from './plan.ts';
 
-/** The rows of one file as they stand there: not yet in order, not yet checked against one another. */
+/** The rows of one file, unsorted and not yet compared with one another. */
 export interface Rows {
   /** As messages name it. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Rows {
 }
 
 export interface RowCounts {
-  /** Rows without prices, which were left out. */
+  /** Dropped rows without prices. */
   empty: number;
   /** Prices and volumes of more digits than a double holds. */
   roundedPrices: number;

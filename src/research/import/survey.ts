@@ -1,6 +1,6 @@
 import type { Columns } from '../tape/tape.ts';
 
-/** What a look over the columns tells: holes, quiet bars, leaps. */
+/** Survey of the columns: gaps, bars without volume, large moves. */
 export interface Survey {
   readonly gaps: {
     /** Bars that are missing between the first and the last. */

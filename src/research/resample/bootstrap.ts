@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** What a figure comes to over many resamples. Figures for people: no money is made of them. */
+/** Distribution of a figure over resamples. For people: never used as money. */
 export interface Summary {
   /** Resamples that have the figure. */
   readonly count: number;
@@ -12,7 +12,7 @@ export interface Summary {
   readonly p25: number;
   readonly p75: number;
   readonly p95: number;
-  /** Percentile interval of the level that was asked for. */
+  /** Percentile interval of the requested level. */
   readonly low: number;
   readonly high: number;
 }

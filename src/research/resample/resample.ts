@@ -5,7 +5,7 @@ import { seededRandom } from '../../simulator/market/random.ts';
 import { knownAt, lastKnownRow, tapeOf } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** How history is drawn anew. */
+/** How history is resampled. */
 export interface Resampling {
   readonly seed: string;
   /** Length of a block; `blockFor` gives one. Whole bars. */
@@ -42,7 +42,7 @@ export function blockFor(tapes: readonly Tape[], { from, until }: Span): number 
   return Math.min(usual, most);
 }
 
-/** @throws OperatorError `usage` for a block that is no whole number of bars, or longer than the window. */
+/** @throws OperatorError `usage` for a block that is not a whole number of bars, or longer than the window. */
 export function checkBlock(blockMs: number, tapes: readonly Tape[], { from, until }: Span): void {
   const grid = gridOf(tapes);
   if (blockMs % grid !== 0 || blockMs <= 0)
@@ -63,7 +63,7 @@ interface Drawing {
 interface Ring {
   readonly begin: number;
   readonly lengthMs: number;
-  /** Blocks begin at the time of day that they stand for. */
+  /** Blocks keep their time of day. */
   readonly byDay: boolean;
 }
 
@@ -106,7 +106,7 @@ export function piecesOf(index: number, drawing: Drawing): readonly Piece[] {
   return pieces;
 } // prettier-ignore
 
-/** Draws history of a window anew, as often as is wanted: the same number gives the same tapes. */
+/** Resamples the history of a window; the same number gives the same tapes. */
 export class Resampler {
   readonly #sources: readonly Source[];
   readonly #span: Span;
@@ -193,7 +193,7 @@ function resampled(
   return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
 } // prettier-ignore
 
-/** Goes through history and tells what became known since the step before. */
+/** Steps through history and returns what became known since the previous step. */
 class Cursor {
   readonly #tape: Tape;
   readonly #first: number;

@@ -34,7 +34,7 @@ export interface Looked {
 
 export interface DriftSearch {
   readonly looked: Looked;
-  /** The first instant at which a weight is outside its band; `undefined` when there is none. */
+  /** The first instant at which a weight is outside its band; `undefined` if none is. */
   next(question: DriftQuestion): Instant | undefined;
 }
 

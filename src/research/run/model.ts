@@ -199,7 +199,7 @@ function isDuration(value: string): boolean {
   }
 }
 
-/** Settings by their names in the file. Durations as ISO 8601; what is left out is not there. */
+/** Settings by their names in the file. Durations as ISO 8601; omitted settings are absent. */
 export function settingsOf(settings: object): Readonly<Record<string, unknown>> {
   const entries = Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];

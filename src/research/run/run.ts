@@ -26,7 +26,7 @@ export interface BacktestSetup {
   readonly tapes: readonly Tape[];
   /** The first instant of the desk: the first close of every tape is known by then. */
   readonly from: Instant;
-  /** The desk is told to drain then; nothing is decided at this instant any more. */
+  /** The desk drains at this instant, and decides nothing at it. */
   readonly until: Instant;
   readonly strategies: readonly StrategySource[];
   /** As the config makes it for paper mode. */
@@ -39,7 +39,7 @@ export interface BacktestSetup {
   /** Currencies that are not built into the simulated venue, or differ. */
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
   readonly journal: JournalPort;
-  /** Says where something can come true; left out: every row of every tape reaches the desk. */
+  /** Finds where a wait can come true; without it every row of every tape reaches the desk. */
   readonly nextPossible?: NextPossible | undefined;
   readonly observer?: Partial<Observer> | undefined;
 }

@@ -22,9 +22,9 @@ export interface TapeMarketOptions {
   readonly readers: ReadonlyMap<string, TapeReader>;
   /** Nothing is told from then on. */
   readonly until: Instant;
-  /** A price that is older than its bar by more than this is none, ms. */
+  /** Maximum age of a price beyond its bar, ms. */
   readonly gapMaxMs: number;
-  /** Left out: every row of every tape is told. */
+  /** Default: every row of every tape is emitted. */
   readonly nextPossible?: NextPossible | undefined;
 }
 
@@ -51,7 +51,7 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
 
 type Tell = (at: Instant, next: (told: ReferencePrice) => void) => void;
 
-/** Tells of every row, at the instant at which it becomes known. */
+/** Emits every row at the instant at which it becomes known. */
 function everyRow({ clock, tapes, until }: TapeMarketOptions, tell: Tell): Observable<ReferencePrice> {
   return new Observable((subscriber) => {
     const next = nextRow(tapes);
@@ -96,7 +96,7 @@ interface Expected {
   next: number;
 }
 
-/** Tells of the rows of an instant only where something that is waited for may come true then. */
+/** Emits the rows of an instant only if a wait may come true then. */
 function onDemand(
   { clock, until }: TapeMarketOptions,
   nextPossible: NextPossible,

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** What a setting is judged by. The text of each figure is its exact value; numbers made of it rank and draw, and are no money. */
+/** Figures of a setting. Their text is exact; numbers derived from it only rank and draw. */
 export const sweepFigures = {
   cost_bps: {
     better: 'less',
@@ -47,7 +47,7 @@ export function badness(figures: SweepFigures | undefined, name: FigureName): nu
   return sweepFigures[name].better === 'less' ? Number(said) : -Number(said);
 }
 
-/** Indices of settings, the best first. Those without the figure are left out; equal ones stay in order. */
+/** Indices of settings, the best first, without those that lack the figure; equal ones keep their order. */
 export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureName): readonly number[] {
   return all
     .flatMap((figures, index) => {
@@ -86,7 +86,7 @@ export interface Luck {
   readonly mean: number;
   /** Of the settings. */
   readonly deviation: number;
-  /** Best figure to be expected of so many settings that differ by chance and by nothing else. */
+  /** Expected best figure of that many settings if they differ only by chance. */
   readonly expectedBest: number;
   readonly best: number;
 }

@@ -26,7 +26,7 @@ export interface Values {
 export interface Vary {
   /** As on the left of the equals sign: `slices`, `target_weights.btc`, `hour.slices`, `target_weights.btc+target_weights.usd`. */
   readonly field: string;
-  /** `each`: every value in turn. `random`: as many draws as are asked for. */
+  /** `each`: every value in turn. `random`: the requested number of draws. */
   readonly how: 'each' | 'random';
   readonly values: Values;
 }
@@ -230,7 +230,7 @@ export function withValue(document: unknown, path: readonly string[], value: unk
   return { ...group, [name]: withValue(inside, rest, value) };
 }
 
-/** What stands at `path`; `undefined` when nothing does. */
+/** The value at `path`; `undefined` if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   let value = document;
   for (const name of path) {

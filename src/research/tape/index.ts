@@ -25,7 +25,7 @@ export interface PriceIndex {
   readonly starts: Int32Array;
 }
 
-/** What an index is made of: closes are what a decision sees. */
+/** Input of an index: closes, because decisions see only them. */
 export type Closes = Pick<Tape, 'times' | 'close' | 'barMs' | 'rows' | 'hash'>;
 
 /** Of minutes the narrowest block is 8.7 minutes wide, the widest 25 days. */
@@ -51,7 +51,7 @@ export function indexPrices(tape: Closes): PriceIndex {
   return { tape: hash, rows, barMs, exponent, first, bounds, starts: base.starts };
 }
 
-/** Where the bounds of a block stand. `block` counts from 1970, and is not before the first one. */
+/** Position of the bounds of a block. `block` counts from 1970, and is not before the first one. */
 export const boundsAt = (bounds: Float32Array, first: number, block: number): number =>
   Math.min(2 * (block - first), bounds.length - 2);
 

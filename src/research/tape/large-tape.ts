@@ -11,7 +11,7 @@ import { openRegularFile } from '../../files/regular-file.ts';
  * over a year of minutes need a third of the file. What is read is checked, and nothing else.
  */
 
-/** A smaller tape is read faster than it is taken apart. */
+/** Below this size, reading a whole tape is faster than reading parts. */
 const LARGE_ROWS_MIN = 100_000;
 /** Rows that share a checksum. */
 const BLOCK_ROWS = 2_048;

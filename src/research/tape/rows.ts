@@ -16,7 +16,7 @@ export interface RowCursor {
   seek(at: number): void;
   /** Goes to what is known just before a block of the search begins. */
   enter(block: number): void;
-  /** Goes to the next instant before `end` at which a price arrives; `false` when there is none. */
+  /** Moves to the next instant before `end` at which a price arrives; `false` if there is none. */
   advance(end: number): boolean;
 }
 

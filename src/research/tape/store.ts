@@ -17,9 +17,9 @@ import { changeableByOthers } from '../../files/rights.ts';
 export interface OpenTape extends ImportOptions {
   /** Where paths that are not absolute begin. */
   readonly cwd: string;
-  /** Folder of cached tapes; left out, nothing is cached. */
+  /** Folder of cached tapes; without it nothing is cached. */
   readonly cacheFolder?: string | undefined;
-  /** Left out: what ends the process ends the writing of a file as well. */
+  /** Omitted: a signal that ends the process also ends the writing of a file. */
   readonly undisturbed?: Undisturbed | undefined;
 }
 

@@ -40,7 +40,7 @@ export interface NewTransfer {
   /** On top. */
   readonly fee: Quantity;
   readonly way: Exclude<Way, 'approved'>;
-  /** Waits for approval or review, until told to go on. */
+  /** Waits for approval or review. */
   readonly stopped?: 'Approval Required' | 'Admin Hold, Pending Further Review' | undefined;
   readonly remarks: Remarks;
 }
@@ -108,7 +108,7 @@ export class Transfers {
     this.restate(transfer, status);
   }
 
-  /** A withdrawal that waited for approval goes on: approved, then sent. */
+  /** Continues a withdrawal after its approval. */
   approve(id: number, now: Instant): void {
     const transfer = this.transfers.get(id);
     if (transfer === undefined) return;

@@ -26,7 +26,7 @@ export interface WithdrawalsSetup {
   readonly metrics: (account: string, now: Instant) => PtsMetrics;
 }
 
-/** Status code of a withdrawal that has begun. Source: a public sample. */
+/** Status code of a new withdrawal. Source: a public sample. */
 const TX_INITIATED = 1_100;
 /** Fees of built-in currencies that no setting gives, in the currency. */
 const FEES: Readonly<Record<string, string>> = {

@@ -25,7 +25,7 @@ import { splitFill } from './split-fill.ts';
 
 const NO_PRICE = price('0');
 
-/** An order as it comes in; the client id may be left out where the quote had none. */
+/** An incoming order; the client id is optional if the quote had none. */
 export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?: string | undefined };
 
 export interface DealerSetup {

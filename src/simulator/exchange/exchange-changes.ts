@@ -1,14 +1,14 @@
 import type { OrderDetail } from '../../wire/order-body.ts';
 import type { OwnTrade } from '../../wire/orders.ts';
 
-/** Something of an account changed: what the private feeds tell. */
+/** A change of an account, for the private feeds. */
 export type Change = Readonly<
   | { kind: 'order'; account: string; order: OrderDetail }
   | { kind: 'trade'; account: string; trade: OwnTrade }
   | { kind: 'balances'; account: string }
 >;
 
-/** Tells listeners of every change, at once and in order. */
+/** Notifies listeners of every change, at once and in order. */
 export class Changes {
   private readonly listeners = new Set<(change: Change) => void>();
 

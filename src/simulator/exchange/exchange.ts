@@ -47,11 +47,11 @@ export interface ExchangeSetup {
   readonly tapes?: ReadonlyMap<string, PriceTape> | undefined;
   /** Real time at which the venue opens and the balances are deposited. */
   readonly startedAt: Instant;
-  /** Left out: seeded by `options.seed`. */
+  /** Default: seeded by `options.seed`. */
   readonly random?: Random | undefined;
 }
 
-/** What a client may ask of the transactions; what is left out has the default of the specification. */
+/** Query of the transactions; omitted fields have the defaults of the specification. */
 export type TransactionsAsked = { readonly [Key in keyof LedgerQuery]?: LedgerQuery[Key] | undefined };
 
 type Source = Pick<Transfers, 'nextDue' | 'runNext'>;
@@ -78,7 +78,7 @@ export class Exchange {
   readonly whitelist: Whitelist;
   readonly wallets: Wallets;
   readonly options: VenueOptions;
-  /** Told of everything that is done to the exchange, once it is done; set when somebody keeps it. */
+  /** Called after every action on the exchange; set if a state file stores them. */
   onDeed: ((deed: ReplayEntry) => void) | undefined;
   private readonly changes = new Changes();
   private readonly credit: Credit;
@@ -182,7 +182,7 @@ export class Exchange {
     return this.changes.listen(listener);
   }
 
-  /** Name of the account whose token it is. `now` decides about tokens that end; left out: the last time seen. */
+  /** Name of the account of a token. `now` decides about expiring tokens; default: the last time seen. */
   authenticate(token: string, now: Instant = this.time): Reply<string> {
     const owner = this.access.identify(token, now);
     return owner.ok ? found(owner.value.account) : owner;

@@ -25,7 +25,7 @@ export interface Trade {
   /** Quote currency. */
   readonly fees: Money;
   readonly price: Price;
-  /** Left out: `Instant`, as of every order against a quote. */
+  /** Default: `Instant`, as for every order against a quote. */
   readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
   readonly showing?: Showing | undefined;
 }
@@ -48,18 +48,18 @@ export interface Filled {
   readonly number: number;
   /** That of an order against a quote, which is filled whole: of others there is more to keep. */
   readonly wholeOrder?: number | undefined;
-  /** When its rows show and what they tell; left out: at once, and the time of the order. */
+  /** When its rows appear, and their timestamp; default: at once, with the time of the order. */
   readonly showing?: Showing | undefined;
 }
 
-/** When the rows of a trade show in the transactions, and the time that they tell. */
+/** When the rows of a trade appear in the transactions, and their timestamp. */
 export interface Showing {
   readonly base: Instant;
   readonly quote: Instant;
   readonly stamp: Instant;
 }
 
-/** What the ledger made of a trade: the id of its base leg, that of the quote leg is the next, and the balances after each. */
+/** Ledger entries of a trade: the id of the base leg (the quote leg has the next one), and the balances after each. */
 export interface Booked {
   readonly id: number;
   readonly base: Quantity;
@@ -86,7 +86,7 @@ export function tradeOf({ order, listing, fill, number, showing }: Filled): Trad
   };
 }
 
-/** Where the numbers of a fill stand in its row. */
+/** Positions of the numbers of a fill in its row. */
 const AT = { order: 0, trade: 1, leg: 2, time: 3 };
 const WIDTH = 4;
 /** Places that there is room for at first. */

@@ -10,7 +10,7 @@ import type { OwnTrade } from '../../wire/orders.ts';
 import type { Changes } from './exchange-changes.ts';
 import type { Fills, Trade } from './fills.ts';
 
-/** Which orders are asked for. Source: public documentation, "Open orders" and "Done orders". */
+/** Query of orders. Source: public documentation, "Open orders" and "Done orders". */
 export interface OrdersAsked {
   readonly limit?: number | undefined;
   /** Only orders with a smaller id. */
@@ -130,7 +130,7 @@ export class OrderRegistry {
     return this.pick(this.of(account).orders, asked, isFinished);
   }
 
-  /** Keeps a fill, and tells of it. */
+  /** Stores a fill, and notifies listeners. */
   addTrade(account: string, trade: Trade | number): void {
     this.of(account).trades.push(trade);
     if (this.changes.isHeard)

@@ -17,7 +17,7 @@ export interface QuoteEntry {
   used: boolean;
 }
 
-/** Expired quotes are remembered this long, so that a late order is told why. */
+/** How long expired quotes are kept, so that a late order gets the right error. */
 const MEMORY_MS = 5 * MINUTE_MS;
 
 /** The quotes that live, and for a while those that did. */

@@ -130,14 +130,14 @@ export class RestingOrders {
     return found(open.map(({ order: { orderId } }) => ({ orderId, status: this.cancel(orderId, now) })));
   }
 
-  /** Real time of the next look at the market; `undefined` when no order waits. */
+  /** Real time of the next check of the market; `undefined` without resting orders. */
   nextDue(): Instant | undefined {
     if (this.working.size === 0) return undefined;
     const { checkIntervalMs } = this.setup.options.orders;
     return instant((Math.floor(this.lookedAt / checkIntervalMs) + 1) * checkIntervalMs);
   }
 
-  /** Looks at the market at the time that is due: ends what is canceled or expired, fills what is crossed. */
+  /** Checks the market at the due time: ends canceled and expired orders, fills crossed ones. */
   runNext(): void {
     const now = this.nextDue();
     if (now === undefined) return;

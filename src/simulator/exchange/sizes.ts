@@ -7,7 +7,7 @@ import type { QuoteEntry } from './quotes.ts';
 import { assumed } from '../http/reply.ts';
 import type { Refusal } from '../http/reply.ts';
 
-/** Why nobody can deal in this size. */
+/** Why this size cannot be quoted. */
 export function sizeProblem(listing: Listing, size: Size): Refusal | undefined {
   const [value, currency, precision] =
     size.by === 'quantity'

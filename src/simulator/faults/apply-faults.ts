@@ -106,7 +106,7 @@ const parseExact = (body: string): unknown =>
     typeof value === 'number' && context?.source !== undefined ? new Digits(context.source) : value,
   );
 
-/** Rewrites members of a JSON text wherever they stand; what is not JSON stays as it is. */
+/** Rewrites members of a JSON text at any depth; other text stays as it is. */
 function edit(change: (member: Member) => unknown): Edit {
   return (body) => {
     let value: unknown;
@@ -155,7 +155,7 @@ function expire(byMs: number): Edit {
   };
 }
 
-/** The exchange is asked for less, and the answer still names the whole quantity. */
+/** Requests less from the exchange; the answer still names the whole quantity. */
 function partial(fill: number): Fault {
   let asked: string | undefined;
   return {

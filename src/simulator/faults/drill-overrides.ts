@@ -11,7 +11,7 @@ export interface OrderDrill {
 
 /** Settings that a drill turns for a moment while the venue runs. */
 export class DrillOverrides {
-  /** The settings as the exchange is to see them: read anew at each use. */
+  /** The settings for the exchange, read at each use. */
   readonly options: VenueOptions;
   private drill: OrderDrill = {};
 

@@ -66,7 +66,7 @@ export class Faults {
     return undefined;
   }
 
-  /** Switches a rule on or off; false when there is no such rule. */
+  /** Enables or disables a rule; false if there is no such rule. */
   enable(name: string, state: 'on' | 'off'): boolean {
     const found = [...this.rules, ...this.feeds].filter((armed) => armed.rule.name === name);
     for (const armed of found) armed.isOn = state === 'on';
@@ -127,7 +127,7 @@ class Armed<Rule extends RestRule | FeedRule> {
   }
 }
 
-/** `*` stands for anything, everything else for itself. */
+/** `*` matches anything, everything else itself. */
 const patternOf = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern

@@ -138,7 +138,7 @@ const feedFaultSchema = z.lazy(() =>
   ]),
 );
 
-/** How often a rule strikes; all that is given must hold. What is left out does not limit. */
+/** How often a rule applies; all given conditions must hold, omitted ones do not limit. */
 const frequency = () => ({
   name: z.string().min(1).max(64).describe('Unique name, used by counts and the admin API'),
   enabled: z.boolean().default(true).describe('false: inactive until enabled through the admin API'),

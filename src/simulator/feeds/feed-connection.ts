@@ -30,7 +30,7 @@ export interface LineWorld {
   /** Name of the account whose token it is. */
   authenticate(token: string): string | undefined;
   isFeed(feed: string): boolean;
-  /** What the feed says to whoever has just subscribed, as JSON; `undefined` when it says nothing yet. */
+  /** First message of a feed to a new subscriber, as JSON; `undefined` if there is none yet. */
   first(feed: string, account: string): string | undefined;
   /** Whether the address of the line may ask now. */
   admit(): boolean;

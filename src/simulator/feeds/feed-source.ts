@@ -31,7 +31,7 @@ const NO_METRICS: PtsMetrics = {
   equityForWithdrawals: NO_MONEY,
 };
 
-/** What every feed tells of an exchange. Payloads are JSON already. */
+/** Payloads of the feeds of an exchange, as JSON. */
 export class FeedSource {
   private readonly exchange: Exchange;
   private readonly now: () => Instant;
@@ -49,7 +49,7 @@ export class FeedSource {
     return PRIVATE.has(feed);
   }
 
-  /** What a feed of the market tells at this moment; `undefined` when it has nothing to tell. */
+  /** Current payload of a market feed; `undefined` if there is none. */
   market(feed: string): string | undefined {
     const found = this.pairOf(feed);
     if (found === undefined) return undefined;
@@ -79,7 +79,7 @@ export class FeedSource {
     return feed === FILLS ? undefined : this.market(feed);
   }
 
-  /** What a change makes the feeds of its account tell. All balances come each time. */
+  /** Payloads of the account feeds after a change. Balances are always complete. */
   changed(change: Change): readonly (readonly [feed: string, payload: string])[] {
     const { account } = change;
     if (change.kind === 'order') return [[ORDERS, JSON.stringify([feedOrderBody(change.order)])]];

@@ -9,7 +9,7 @@ import type { Refusal, Reply } from './reply.ts';
 export interface Answer {
   readonly status: number;
   readonly body: string;
-  /** Left out: JSON. */
+  /** Default: JSON. */
   readonly type?: string | undefined;
   /** Seconds. */
   readonly retryAfterS?: number | undefined;

@@ -10,7 +10,7 @@ import type { Refusal, Reply } from './reply.ts';
 /** What a request brings to its route. */
 export interface Call {
   readonly account: string;
-  /** Name of the user whose token it is; left out: that of the account. */
+  /** Name of the user of the token; default: that of the account. */
   readonly user?: string | undefined;
   readonly now: Instant;
   readonly query: unknown;

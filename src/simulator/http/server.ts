@@ -33,7 +33,7 @@ export interface RequestSeen {
   readonly user?: string | undefined;
 }
 
-/** What a script does to a request. Parts that are left out happen as usual. */
+/** What a script does to a request. Omitted parts happen as usual. */
 export interface Fault extends Manner {
   /** Before the exchange sees the request. */
   readonly delayMs?: number | undefined;
@@ -56,9 +56,9 @@ export interface Fault extends Manner {
 }
 
 export interface ServerHooks {
-  /** Told of every request, as it comes in. */
+  /** Called with every incoming request. */
   readonly onRequest?: ((seen: RequestSeen) => void) | undefined;
-  /** Asked for every request of a known route. `body` as it came. */
+  /** Called for every request of a known route, with the received `body`. */
   readonly script?: ((seen: RequestSeen & { readonly body: string }) => Fault | undefined) | undefined;
 }
 

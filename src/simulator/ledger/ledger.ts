@@ -10,7 +10,7 @@ import type { Booked, Filled, Swap, Trade } from '../exchange/fills.ts';
 import { DONE, Leg, UNIT_PRICE } from './leg.ts';
 import type { LedgerRow, Optional } from './leg.ts';
 
-/** What a deposit, withdrawal, credit or charge tells besides its money. */
+/** Fields of a deposit, withdrawal, credit or charge besides its amounts. */
 export type Remarks = Optional<
   Pick<TransactionDetail, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>
 >;
@@ -22,12 +22,12 @@ export interface Movement {
   readonly amount: Quantity;
   /** On top, in the same currency. */
   readonly fee?: Quantity | undefined;
-  /** Left out: a deposit or a withdrawal, by the sign. */
+  /** Default: a deposit or a withdrawal, by the sign. */
   readonly action?: 'credit' | undefined;
   readonly remarks?: Remarks | undefined;
 }
 
-/** Which transactions are asked for. Spec: "GET /v1/account/transactions". */
+/** Query of transactions. Spec: "GET /v1/account/transactions". */
 export interface LedgerQuery {
   readonly from: Instant;
   readonly to: Instant;
@@ -39,7 +39,7 @@ export interface LedgerQuery {
   readonly types?: ReadonlySet<string> | undefined;
   /** Whether deposits and withdrawals that are not done are wanted too. */
   readonly pending: boolean;
-  /** Rows that show later than this are left out; left out: all show. */
+  /** Rows that appear later than this are excluded; default: none. */
   readonly now?: Instant | undefined;
 }
 
@@ -55,7 +55,7 @@ interface Account {
 /** A number is a leg of a fill that is kept in columns: twice its place, and one more for the quote leg. */
 type Entry = LedgerRow | Leg | number;
 type Balances = ReadonlyMap<string, Quantity>;
-/** What tells whether a transaction is wanted. */
+/** Filter of transactions. */
 type Looked = Pick<LedgerRow, 'id' | 'at' | 'action' | 'status'>;
 type Sides = Pick<Trade, 'base' | 'quote'>;
 type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees'>;

@@ -9,9 +9,9 @@ export type Cell = string | number | boolean | undefined;
 export interface Column<Row> {
   readonly name: string;
   readonly of: (row: Row) => Cell;
-  /** Figures stand at the right. */
+  /** Figures are right-aligned. */
   readonly align?: 'right' | undefined;
-  /** Left out of the table: too long for a screen, or of use to programs only. */
+  /** Not in the table: too long for a screen, or useful only to programs. */
   readonly hidden?: boolean | undefined;
 }
 

@@ -79,7 +79,7 @@ export async function withAccount(
 export const answerOf = async <T>(call: MaybeAsync<T>): Promise<T> =>
   await firstValueFrom(toObservable(call));
 
-/** What went wrong, for the operator; what a lost answer leaves open is said in so many words. */
+/** The error for the operator; after a lost answer it states what remains unknown. */
 function explainFailure(error: VenueError, baseUrl: string): string {
   // The sentence ends with a full stop of its own.
   const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;

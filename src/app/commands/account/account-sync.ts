@@ -18,7 +18,7 @@ import type { CommandIo } from '../io.ts';
 export interface SyncOptions extends AccountOptions {
   /** File of the store, relative to the working directory. */
   readonly store: string;
-  /** Where the history begins; left out: at the very first transaction. */
+  /** Start of the history; default: the first transaction. */
   readonly from?: Instant | undefined;
   readonly accountChanged?: boolean | undefined;
 }
@@ -76,7 +76,7 @@ async function download(session: Session, world: Download): Promise<void> {
   await follow({ from, to: io.clock.wall(), offset: 0 }, session, world);
 }
 
-/** Rows asked for twice at each turn of a page. */
+/** Overlap of two pages, in rows. */
 const OVERLAP_ROWS = 10;
 
 /**

@@ -23,7 +23,7 @@ const SELL_PATH = '/v1/orders/sell';
 const ORDER_TIMEOUT_MS = 8_000;
 /** Life that a quote must have left when its order leaves: enough for the way and a slow answer. */
 const LIFE_MARGIN_MS = 2_000;
-/** Quotes asked for one order: a person may need several until one lives long enough. */
+/** Quotes requested for one order: a person may need several. */
 const QUOTES_MAX = 5;
 
 export interface QuoteOptions extends AccountOptions {
@@ -132,7 +132,7 @@ async function withTrading(
 const isWorse = (side: Side, price: Price, than: Price): boolean =>
   side === 'buy' ? price.gt(than) : price.lt(than);
 
-/** Why a quote is not what was asked for; `undefined` when it is. */
+/** How a quote differs from its request; `undefined` if it matches. */
 function mismatch(
   { pair, side, price, quantity, amount }: Quote,
   wanted: Pick<TradeOptions, 'size' | 'limit'> & { readonly pair: string; readonly side: Side },
@@ -171,7 +171,7 @@ async function agrees(
 const livesOn = ({ lifeMs }: Quote, receivedAt: Monotonic, io: AccountIo): boolean =>
   io.clock.monotonic() - receivedAt < lifeMs - Math.min(LIFE_MARGIN_MS, lifeMs / 4);
 
-/** `op-` keeps it apart from the ids of desks. */
+/** `op-` distinguishes it from the ids of desks. */
 function newId({ clock, random }: AccountIo): string {
   const chance = Math.floor(random.next() * 36 ** 6);
   return `op-${clock.wall().toString(36)}-${chance.toString(36).padStart(6, '0')}`;
@@ -204,7 +204,7 @@ interface Placed {
   readonly io: AccountIo;
 }
 
-/** Says what became of an order. Whatever is no clear answer is looked up once, and never repeated. */
+/** Reports the outcome of an order. An unclear answer is looked up once; the order is never repeated. */
 async function outcome(answer: OrderAnswer, placed: Placed): Promise<number> {
   const { session, clientId, io } = placed;
   if (answer.kind === 'order') return told(answer.order, placed);

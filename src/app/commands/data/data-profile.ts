@@ -14,11 +14,11 @@ export interface DataProfileOptions {
   /** Number of parts of a day. */
   readonly parts: number;
   readonly timeZone: string;
-  /** Weekdays apart: a profile of a week. */
+  /** A weekly profile, with a curve for each weekday. */
   readonly week?: boolean | undefined;
-  /** Longest hole between bars that is taken, ISO 8601; left out: none. */
+  /** Longest accepted gap between bars, ISO 8601; default: none. */
   readonly maxGap?: string | undefined;
-  /** Left out: stdout. Never overwritten. */
+  /** Default: stdout. Never overwritten. */
   readonly out?: string | undefined;
   readonly json?: boolean | undefined;
 }

@@ -40,7 +40,7 @@ export interface DataRecordOptions {
   readonly mode?: Mode | undefined;
   /** Length of a bar, ISO 8601. */
   readonly bar: string;
-  /** Left out: until it is told to stop. */
+  /** Default: until stopped. */
   readonly for?: string | undefined;
   /** Folder: `PAIR.csv` of each pair, continued where it is there. */
   readonly out: string;
@@ -107,7 +107,7 @@ export async function dataRecord(
   return 0;
 }
 
-/** A venue that does not answer for so long is recorded from as soon as it does. */
+/** Interval of retries while the venue does not answer. */
 const ASKED_MS = 5 * SECOND_MS;
 
 /**

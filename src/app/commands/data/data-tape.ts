@@ -70,7 +70,7 @@ export async function dataInfo(files: readonly string[], options: ReadOptions, i
   return 0;
 }
 
-/** What is in a file can be told without its pair. */
+/** A file can be described without its pair. */
 const ANY_PAIR = 'notsaid';
 
 export interface GenerateCommand {

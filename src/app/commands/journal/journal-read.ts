@@ -10,7 +10,7 @@ import { locate } from '../daemon-client.ts';
 import type { DaemonOptions } from '../daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 
-/** What commands that read a journal are told: which one, of what time, and prices beside it. */
+/** Options of commands that read a journal: which journal, its period, and prices. */
 export interface JournalOptions extends DaemonOptions {
   /** The journal where it is named without an option. */
   readonly file?: string | undefined;

@@ -21,7 +21,7 @@ export interface VerifyOptions {
   readonly anchor?: string | undefined;
 }
 
-/** What the chain was held against. */
+/** What the chain was compared with. */
 interface Compared {
   readonly with: 'anchor' | 'head' | 'signed_head';
   readonly ok: boolean;

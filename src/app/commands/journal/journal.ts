@@ -16,13 +16,13 @@ export interface Out {
 }
 
 export interface ShowOptions {
-  /** A kind of record, singular or plural. Left out: all. */
+  /** A kind of record, singular or plural. Default: all. */
   readonly kind?: string | undefined;
-  /** Id of a strategy. Left out: all records. */
+  /** Id of a strategy. Default: all records. */
   readonly strategy?: string | undefined;
   /** Records from this instant on. */
   readonly since?: Instant | undefined;
-  /** At most so many, the newest. Left out: all. */
+  /** Number of newest records. Default: all. */
   readonly limit?: number | undefined;
   /** One JSON object a record instead of words. */
   readonly json?: boolean | undefined;
@@ -113,7 +113,7 @@ function newest(records: Iterable<StoredRecord>, limit: number | undefined): Ite
   return kept.slice(-limit);
 }
 
-/** Whoever read our output has closed it (`| head`): nothing is wrong, and nothing is left to do. */
+/** The reader of the output has closed it (`| head`): not an error, and nothing remains to do. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
