@@ -217,11 +217,11 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     },
     forget(secret) {
       if (secret === undefined) return;
-      const text = secret.reveal();
-      hidden.push(text);
+      const texts = secret.revealAll();
+      hidden.push(...texts);
       redact = redactor(hidden);
       for (const [name, value] of Object.entries(process.env))
-        if (value?.includes(text) === true) Reflect.deleteProperty(process.env, name);
+        if (texts.some((text) => value?.includes(text) === true)) Reflect.deleteProperty(process.env, name);
     },
   };
 }

@@ -287,6 +287,18 @@ export const alerts = {
     says: 'a fill became known more than five seconds after its execution',
     runbook: 'The fill is booked. Check the network and the order timeouts if this happens often.',
   },
+  token_replaced: {
+    severity: 'info',
+    says: 'the file of the venue token has a new token; new requests carry it',
+    runbook:
+      'No action needed. End the old token at the venue once this alert has come, and not before: a request with a token that the venue refuses halts the desk.',
+  },
+  token_refused: {
+    severity: 'warning',
+    says: 'the file of the venue token changed and cannot be used; the desk keeps the token it has',
+    runbook:
+      '`why` names what is wrong: mode, owner, kind of file, content, or an address to which the token is not bound. Write the file anew; the desk reads it again by itself, or on SIGHUP.',
+  },
   certificate_refused: {
     severity: 'critical',
     says: 'the certificate of the venue was refused; nothing was sent to that server',

@@ -22,7 +22,12 @@ export interface LogOptions {
   /** Wall time for the lines. */
   readonly now: () => Instant;
   /** Tokens in use: taken out of every line even where they stand in the middle of other text. */
-  readonly secrets?: readonly { reveal(): string }[] | undefined;
+  readonly secrets?: readonly LogSecret[] | undefined;
+}
+
+interface LogSecret {
+  /** Every text that it ever had: a token may be replaced while the log is open. */
+  revealAll(): readonly string[];
 }
 
 /** Writes one JSON object a line. No method throws or waits: a log must never stop or delay a trade. */
@@ -149,9 +154,15 @@ function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
  * Takes secrets out of a finished line and escapes what JSON leaves as it is but terminals act on: DEL, the C1
  * controls, line separators, and marks that turn the direction of text. All of it can only stand inside a string there.
  */
-function cleaner(secrets: readonly { reveal(): string }[]): (line: string) => string {
-  const redact = redactor(secrets.map((secret) => secret.reveal()));
+function cleaner(secrets: readonly LogSecret[]): (line: string) => string {
+  let known: readonly string[] = [];
+  let redact = redactor(known);
   return (line) => {
+    const all = secrets.flatMap((secret) => secret.revealAll());
+    if (all.length !== known.length) {
+      known = all;
+      redact = redactor(all);
+    }
     const cleaned = redact.clean(line);
     return redact.holds(cleaned) ? UNCLEAN : escapeMarks(cleaned);
   };

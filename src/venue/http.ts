@@ -9,7 +9,8 @@ import { lookupHere, venueUrl } from './origin.ts';
 import type { Method } from '../wire/routes.ts';
 import { routeFinder } from './routes.ts';
 import type { Route } from './routes.ts';
-import { sanitize, withoutToken } from './sanitize.ts';
+import { sanitize, secretsOf, withoutToken } from './sanitize.ts';
+import type { VenueToken } from './sanitize.ts';
 import { certainSkew } from './certain-skew.ts';
 import { preconnect } from './preconnect.ts';
 import { atOnce, turnByTurn } from './turns.ts';
@@ -54,7 +55,7 @@ export interface VenueHttp {
 export interface HttpOptions {
   readonly baseUrl: string;
   /** Asked for every request, and never kept. */
-  readonly token: { reveal(): string };
+  readonly token: VenueToken;
   /** The only routes that can be reached. */
   readonly routes: readonly Route[];
   readonly clock: Clock;
@@ -93,7 +94,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
       'venue.token: expected printable characters without spaces or line ends',
     );
   }
-  const clean = (text: string): string => sanitize(text, token.reveal());
+  const clean = (text: string): string => sanitize(text, secretsOf(token));
   const shared = {
     pipelining: 1,
     allowH2: false,
@@ -199,7 +200,7 @@ export function exchanges(
           attempt,
           capBytes: Math.min(request.capBytes ?? route.capBytes, route.capBytes),
           now: () => clock.monotonic(),
-          scrub: (body) => withoutToken(body, token.reveal()),
+          scrub: (body) => withoutToken(body, secretsOf(token)),
           clean,
           done: (reply) => {
             const roundTripMs = reply.lastByteAt - reply.sentAt;

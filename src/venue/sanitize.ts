@@ -9,19 +9,32 @@ const TOKEN_LENGTH_MIN = 8;
 const MARK = '[token]';
 
 /** A token is asked for each time, as it may change; what is made of it is made once. */
-let latest: { readonly secret: string; readonly redact: Redactor } | undefined;
+let latest: { readonly secrets: readonly string[]; readonly redact: Redactor } | undefined;
 
-function redactorOf(secret: string): Redactor {
-  if (latest?.secret !== secret) latest = { secret, redact: redactor([secret], MARK) };
+function redactorOf(secrets: readonly string[]): Redactor {
+  const isLatest =
+    latest?.secrets.length === secrets.length && secrets.every((each, i) => each === latest?.secrets[i]);
+  if (latest === undefined || !isLatest) latest = { secrets, redact: redactor(secrets, MARK) };
   return latest.redact;
 }
+
+/** A token of the venue. It may be replaced while requests are under way: the old one stays as secret as the new one. */
+export interface VenueToken {
+  /** The one that requests carry. */
+  reveal(): string;
+  /** With those before it, the newest first; left out: there were none. */
+  revealAll?(): readonly string[];
+}
+
+/** Every text that must not be shown. */
+export const secretsOf = (token: VenueToken): readonly string[] => token.revealAll?.() ?? [token.reveal()];
 
 /**
  * Text of the venue, fit to be shown: cut to 200 characters (or `max`), without the token should the venue echo it, control and
  * formatting characters replaced. Whatever the venue writes can then forge neither a log line nor a terminal escape.
  */
-export function sanitize(text: string, secret: string, max = SAID_MAX): string {
-  const redact = redactorOf(secret);
+export function sanitize(text: string, secrets: readonly string[], max = SAID_MAX): string {
+  const redact = redactorOf(secrets);
   // Removed before the cut: a cut through the token would leave a part of it that no longer looks like it.
   const safe = redact.clean(text);
   return forTerminal((redact.holds(safe) ? MARK : safe).slice(0, max));
@@ -31,9 +44,10 @@ export function sanitize(text: string, secret: string, max = SAID_MAX): string {
  * The body of an answer without the token, should the venue have put it into a field: from an id or a name it would go on to
  * the journal and whoever reads it. `undefined` when it stands there in a disguise that cannot be taken out.
  */
-export function withoutToken(body: string, secret: string): string | undefined {
-  if (secret.length < TOKEN_LENGTH_MIN) return body;
-  const redact = redactorOf(secret);
+export function withoutToken(body: string, secrets: readonly string[]): string | undefined {
+  const long = secrets.filter(({ length }) => length >= TOKEN_LENGTH_MIN);
+  if (long.length === 0) return body;
+  const redact = redactorOf(long);
   const clean = redact.clean(body);
   return redact.holds(clean) ? undefined : clean;
 }

@@ -10,11 +10,12 @@ import type { FeedData, FeedMessage } from '../wire/feeds/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
 import { CertificateRefused, certificateOf, refusalOf } from './certificate.ts';
 import { lookupHere, venueUrl } from './origin.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize, secretsOf } from './sanitize.ts';
+import type { VenueToken } from './sanitize.ts';
 
 export interface FeedOptions {
   readonly wsUrl: string;
-  readonly token: { reveal(): string };
+  readonly token: VenueToken;
   /** Names of all feeds, such as `ticker.sfox.btcusd`. */
   readonly feeds: readonly string[];
   readonly clock: Clock;
@@ -76,7 +77,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
         const drawnMs = retryDelayMs(failures++, random);
         const retryMs = error.isPoison ? MINUTE_MS + drawnMs : drawnMs;
         const event = error.isRefusal ? 'certificate_refused' : 'closed';
-        onEvent?.({ event, why: sanitize(error.message, options.token.reveal()), retryMs });
+        onEvent?.({ event, why: sanitize(error.message, secretsOf(options.token)), retryMs });
         return timer(retryMs, clock.scheduler);
       },
     }),
@@ -247,11 +248,11 @@ class Talk {
   }
 
   private quarantine(why: string, source: string): void {
-    const secret = this.options.token.reveal();
+    const secrets = secretsOf(this.options.token);
     this.options.onEvent?.({
       event: 'unreadable',
-      why: sanitize(why, secret),
-      head: sanitize(source.slice(0, 2 * QUARANTINE_MAX), secret, QUARANTINE_MAX),
+      why: sanitize(why, secrets),
+      head: sanitize(source.slice(0, 2 * QUARANTINE_MAX), secrets, QUARANTINE_MAX),
     });
     const poisoned = this.guard.poisoned();
     if (poisoned !== undefined) this.world.end(poisoned, true);

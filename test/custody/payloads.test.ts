@@ -94,7 +94,7 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
     });
 
     it('is short and plain in an error of the venue', () => {
-      const text = sanitize(payload, 'some-token-of-ours');
+      const text = sanitize(payload, ['some-token-of-ours']);
       expect(text).not.toMatch(ODD);
       expect(text.length).toBeLessThanOrEqual(200);
     });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError, VenueError } from '../../src/core/errors.ts';
 import { price } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
+import { Secret } from '../../src/app/config/secret.ts';
 import { createLog } from '../../src/operate/log.ts';
 import type { Log, LogOptions } from '../../src/operate/log.ts';
 
@@ -26,6 +27,9 @@ class Token {
   }
   reveal(): string {
     return this.#text;
+  }
+  revealAll(): readonly string[] {
+    return [this.#text];
   }
 }
 
@@ -90,6 +94,18 @@ describe('the log', () => {
 
     expect(text).not.toContain('cr3t');
     expect(line(text)['url']).toBe('https://x/?t=[redacted]');
+  });
+
+  it('takes a token out, and the one before it, once it is replaced while the log is open', () => {
+    const token = new Secret('the-old-token');
+    const text = written((log) => {
+      log.info('the-old-token');
+      token.replace(new Secret('the-new-token'));
+      log.info('the-old-token and the-new-token');
+    }, { secrets: [token] }); // prettier-ignore
+
+    expect(text).toContain('[redacted] and [redacted]');
+    expect(text).not.toMatch(/the-(?:old|new)/u);
   });
 
   it('escapes what a terminal would act on, and keeps the text', () => {

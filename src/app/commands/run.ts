@@ -93,6 +93,9 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
       introduce(facts, progress);
       metricsUrl = facts.operateUrl;
     },
+    onToken(token) {
+      io.forget(token);
+    },
     createLog(secrets) {
       const log = createLog({
         level: levelOf(config),
@@ -160,6 +163,8 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
     }
     // A closed terminal must not stop a desk: what lies in the files is what it runs, or is about to.
     if (signal === 'SIGHUP') {
+      const told = daemon.rereadToken();
+      if (told !== undefined) progress.say(`SIGHUP: ${told}`);
       daemon.command({
         do: 'reload',
         by: 'signal',

@@ -157,6 +157,8 @@ export interface VenueConfig {
   /** Set in every mode but paper. */
   readonly token: Secret | undefined;
   readonly tokenSource: TokenSource | undefined;
+  /** Absolute; `undefined` when the token came from elsewhere. */
+  readonly tokenFile: string | undefined;
   /** Certificates of the only authorities to trust, PEM, and their file, absolute; `undefined`: those that Node brings. */
   readonly ca: string | undefined;
   readonly caFile: string | undefined;
@@ -335,6 +337,10 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
     wsUrl: isPaper ? undefined : raw.ws_url,
     token: isPaper ? undefined : token?.token,
     tokenSource: isPaper ? undefined : token?.source,
+    tokenFile:
+      isPaper || token?.source !== 'file' || raw.token_file === undefined
+        ? undefined
+        : resolve(dirname(file), raw.token_file),
     ca: isPaper ? undefined : ca,
     caFile: raw.ca_file === undefined ? undefined : resolve(dirname(file), raw.ca_file),
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },

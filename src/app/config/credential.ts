@@ -89,6 +89,22 @@ const credentialSchema = z.lazy(() =>
   }),
 );
 
+/** The token of a file that may be sent to all of these addresses; or why not. */
+export function readTokenFor(
+  file: string,
+  addresses: readonly (string | undefined)[],
+): { readonly token: Secret } | { readonly problem: string } {
+  const read = readTokenFile(file);
+  if ('problem' in read) return read;
+  const credential = readCredential(read.text);
+  if ('problem' in credential) return credential;
+  for (const address of addresses) {
+    const problem = address === undefined ? undefined : strangerProblem(credential, address);
+    if (problem !== undefined) return { problem };
+  }
+  return { token: credential.token };
+}
+
 /** What can stand in an Authorization header. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);
 const NOT_A_TOKEN = {

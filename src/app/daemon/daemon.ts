@@ -19,8 +19,10 @@ import type { Journal } from '../../journal/journal.ts';
 import { EventStream } from '../../operate/events.ts';
 import type { Log } from '../../operate/log.ts';
 import { systemClock, systemRandom } from './clock.ts';
+import { tokenRotation } from './token-rotation.ts';
 import type { Config } from '../config/config.ts';
 import { fewDescriptors } from '../../operate/descriptors.ts';
+import type { Secret } from '../config/secret.ts';
 import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
@@ -49,6 +51,8 @@ export interface DaemonOptions {
   /** Called with every durable record, for `--json`. */
   readonly onRecord: (stored: StoredRecord) => void;
   readonly onReady: (ready: ReadyFacts) => void;
+  /** Given the token of the venue once it has a new text, before anything carries that. */
+  readonly onToken: (token: Secret) => void;
   /** Made once the token is known, so that it can be kept out of every line. */
   readonly createLog: (secrets: ModeWorld['secrets']) => Log;
 }
@@ -72,6 +76,8 @@ export interface Daemon {
   isHalted(): boolean;
   /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */
   command(command: Command): void;
+  /** Reads the file of the venue's token again; says what came of it, `undefined` where it has not changed. */
+  rereadToken(): string | undefined;
 }
 
 /** Assembles one desk in its mode and runs it. */
@@ -151,6 +157,20 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     log.close();
   });
 
+  const tokens = tokenRotation(config, {
+    clock: systemClock,
+    onReplaced(token) {
+      options.onToken(token);
+      alert('token_replaced', {});
+    },
+    onRefused(why) {
+      alert('token_refused', { why });
+    },
+  });
+  closers.push(() => {
+    tokens.close();
+  });
+
   const operator$ = new Subject<Command>();
   const summary = new Summary();
   const events = new EventStream();
@@ -220,6 +240,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     unconfirmed: () => unconfirmedWords(desk),
     isHalted: () => desk.control === 'halted',
     command,
+    rereadToken: () => tokens.reread(),
   };
 }
 

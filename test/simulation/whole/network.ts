@@ -99,7 +99,7 @@ export class Network {
     readonly pointOf: (outgoing: Outgoing) => string;
     readonly yieldAt: (point: string) => void;
   }): VenueHttp {
-    const clean = (text: string): string => sanitize(text, process.token);
+    const clean = (text: string): string => sanitize(text, [process.token]);
     let isShut = false;
     const carried = exchanges(
       { token: { reveal: () => process.token }, clock: process.clock, version: 'simulated', routes: process.routes, mayMoveMoney: () => !isShut },

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/app/config/config.ts';
+import { tokenRotation } from '../../src/app/daemon/token-rotation.ts';
+import type { TokenRotation } from '../../src/app/daemon/token-rotation.ts';
+import { instant } from '../../src/core/time.ts';
+import { sanitize, secretsOf } from '../../src/venue/sanitize.ts';
+import { systemClock } from '../venue/servers.ts';
+
+let folder = '';
+let rotation: TokenRotation | undefined;
+const put = (text: string, mode = 0o600): void => {
+  rmSync(join(folder, 'token'), { force: true, recursive: true });
+  writeFileSync(join(folder, 'token'), text, { mode });
+};
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-rotation-'));
+  mkdirSync(join(folder, 'strategies'));
+  writeFileSync(join(folder, 'strategies/a.yaml'), '');
+  writeFileSync(join(folder, 'desk.yaml'), 'mode: dry_run\nvenue: { base_url: "https://venue.example", token_file: ./token }\nstrategies: ./strategies\n'); // prettier-ignore
+  put('the-old-token');
+});
+afterEach(() => {
+  rotation?.close();
+  rmSync(folder, { recursive: true });
+});
+
+function running() {
+  const options = { env: {}, cwd: folder, now: instant(0) };
+  const { config } = loadConfig('desk.yaml', options);
+  const { token } = config.venue;
+  if (token === undefined) throw new Error('no token');
+  const heard: string[] = [];
+  rotation = tokenRotation(config, {
+    clock: systemClock,
+    onReplaced: (replaced) => heard.push(`replaced ${replaced.reveal()}`),
+    onRefused: (why) => heard.push(why),
+  });
+  return { token, heard, reread: rotation.reread };
+}
+
+describe.runIf(process.platform !== 'win32')('a token whose file is read again', () => {
+  it('stays as it is where the file holds the same one', () => {
+    const { reread, heard } = running();
+    put('  the-old-token\n');
+    expect(reread()).toBeUndefined();
+    expect(heard).toEqual([]);
+  });
+
+  it('is the new one from then on, and both are taken out of what is shown', () => {
+    const { token, reread, heard } = running();
+    put('{"origin": "https://venue.example", "token": "the-new-token"}');
+    expect(reread()).toBe('new requests carry the new token');
+    expect(token.reveal()).toBe('the-new-token');
+    expect(heard).toEqual(['replaced the-new-token']);
+    expect(sanitize('the-new-token or the-old-token?', secretsOf(token))).toBe('[token] or [token]?');
+  });
+
+  it.each([
+    ['others can read', () => { put('the-new-token', 0o644); }, 'run "chmod 600'],
+    ['is a symbolic link', () => { put('x'); rmSync(join(folder, 'token')); symlinkSync(join(folder, 'desk.yaml'), join(folder, 'token')); }, 'is a symbolic link'],
+    ['is a named pipe', () => { rmSync(join(folder, 'token')); execFileSync('mkfifo', ['-m', '600', join(folder, 'token')]); }, 'it is a named pipe'],
+    ['is gone', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
+    ['is empty', () => { put(''); }, 'not a valid token'],
+    ['is bound to another address', () => { put('{"origin": "https://elsewhere.example", "token": "the-new-token"}'); }, 'is not sent to https://venue.example'],
+  ])('stays the old one where the file %s, and whoever listens hears why', (_, change, why) => {
+    const { token, reread, heard } = running();
+    change();
+    expect(reread()).toContain('the desk keeps its token: ');
+    expect(token.reveal()).toBe('the-old-token');
+    expect(heard).toEqual([expect.stringContaining(why)]);
+  }); // prettier-ignore
+
+  it('is never looked for again where it came from no file', () => {
+    writeFileSync(join(folder, 'desk.yaml'), 'mode: dry_run\nvenue: { base_url: "https://venue.example" }\nstrategies: ./strategies\n'); // prettier-ignore
+    const { config } = loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: 'a-token' }, cwd: folder, now: instant(0) }); // prettier-ignore
+    rotation = tokenRotation(config, { clock: systemClock, onReplaced: () => undefined, onRefused: () => undefined }); // prettier-ignore
+    expect(rotation.reread()).toBeUndefined();
+  });
+});
