@@ -45,7 +45,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
   research: {
     parts: ['core', 'engine', 'strategy', 'simulator', 'files'],
-    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, udsv: ['import/delimited.ts'], hyparquet: ['import/table.ts'], '@uwdata/flechette': ['import/table.ts', 'tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'tape/known-file.ts', 'import/read.ts'] },
+    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'node:vm': ['tape/in-time.ts'], udsv: ['import/delimited.ts'], hyparquet: ['import/table.ts', 'import/parquet-pages.ts'], '@uwdata/flechette': ['import/table.ts', 'tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'tape/known-file.ts', 'import/read.ts'] },
   },
   // The venue, simulated: a pure exchange and a server around it.
   simulator: {

@@ -102,6 +102,10 @@ const keepOption = () =>
     'which of two bars with the same time and different figures to keep (default: refuse)',
   ).choices(['first', 'last'] as const);
 const sortOption = () => new Option('--sort', 'sort rows that are out of order (default: refuse)');
+const maxSizeOption = () =>
+  new Option('--max-size <MiB>', 'most MiB of a file when decompressed (default: 1024)').argParser(
+    wholeNumber(6),
+  );
 const jsonOption = () => new Option('--json', 'print one JSON object to stdout');
 
 function addImport(data: Command, { io, done, undisturbed }: Data): void {
@@ -116,6 +120,7 @@ function addImport(data: Command, { io, done, undisturbed }: Data): void {
     .addOption(scaleOption())
     .addOption(keepOption())
     .addOption(sortOption())
+    .addOption(maxSizeOption())
     .option('--out <file>', 'write the tape to this new file instead of the cache')
     .addOption(cacheOption())
     .addOption(jsonOption())
@@ -137,6 +142,7 @@ function addInfo(data: Command, { io, done }: Data): void {
     .addOption(scaleOption())
     .addOption(keepOption())
     .addOption(sortOption())
+    .addOption(maxSizeOption())
     .addOption(jsonOption())
     .action(async (files, options) => {
       const { dataInfo } = await import('../commands/data/data-tape.ts');

@@ -37,7 +37,7 @@ export async function beginRead({ pair, name, cwd, cacheFolder }: TapeFile): Pro
   await beginTape([name], { pair, cwd, cacheFolder });
 }
 
-const IMPORT_OPTIONS = /add --(?:bar|format|keep|sort|unit)\b/u;
+const IMPORT_OPTIONS = /add --(?:bar|format|keep|max-size|sort|unit)\b/u;
 
 /** A file with the prices of a pair, as `--data btcusd=FILE` names it. */
 export interface NamedFile {

@@ -31,6 +31,8 @@ export interface ImportOptions extends Hints {
   readonly keep?: Keep | undefined;
   /** Sorts files whose rows are in no order, which are refused otherwise. */
   readonly sort?: boolean | undefined;
+  /** Most bytes of a file out of its container, and of its columns; left out: 1 GiB. */
+  readonly maxBytes?: number | undefined;
 }
 
 export interface SourceReport {
@@ -87,7 +89,7 @@ export async function importTape(
   const parts: Part[] = [];
   const sources: SourceReport[] = [];
   for (const { name, bytes } of files) {
-    const { container, files: inside } = unpack(name, bytes);
+    const { container, files: inside } = unpack(name, bytes, options.maxBytes);
     const read: Part[] = [];
     for (const file of inside)
       read.push(
@@ -125,7 +127,7 @@ async function partOf(
   const kind = tableKindOf(bytes);
   const own = kind === 'arrow' ? tapeFromArrow(bytes, place)?.tape : undefined;
   if (own !== undefined) return ownPart(place, own);
-  if (kind !== undefined) return await readTable({ name, place, bytes }, kind, options);
+  if (kind !== undefined) return await readTable({ name, place, bytes }, kind, options, options.maxBytes);
   const plain = plainRows(place, bytes);
   const plan = planFor(sampleOf(name, plain.bytes, plain.isJson), options, place);
   const rows = readRows(place, plain.bytes, plan);

@@ -1,9 +1,12 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { OperatorError } from '../../core/errors.ts';
 import { arrowTable } from '../tape/arrow-file.ts';
+import { inTime } from '../tape/in-time.ts';
 import { decimalOf, integerOf, shortest32 } from './numbers.ts';
 import { planFor } from './detect.ts';
 import { lz4Block } from './lz4.ts';
+import { refuseFalsePages } from './parquet-pages.ts';
+import { EXPANDED_BYTES_MAX } from './unpack.ts';
 import type { TableKind } from './kind.ts';
 import type { Hints, Plan } from './plan.ts';
 import { RowReader } from './rows.ts';
@@ -26,11 +29,15 @@ export async function readTable(
   { name, place, bytes }: { readonly name: string; readonly place: string; readonly bytes: Uint8Array },
   kind: TableKind,
   hints: Hints,
+  maxBytes = EXPANDED_BYTES_MAX,
 ): Promise<{ readonly plan: Plan; readonly rows: Rows }> {
   const table = await attempt(
     place,
     kind,
-    async () => await (kind === 'parquet' ? fromParquet(bytes) : fromArrow(bytes)),
+    async () =>
+      await (kind === 'parquet'
+        ? fromParquet(bytes, maxBytes)
+        : inTime(bytes.length, () => fromArrow(bytes, maxBytes))),
   );
   const sampled = Array.from({ length: Math.min(table.rows, SAMPLE_ROWS) }, (_, row) =>
     table.columns.map((cells) => cellText(cells[row])),
@@ -61,7 +68,7 @@ async function attempt<T>(place: string, kind: TableKind, work: () => Promise<T>
   }
 }
 
-async function fromParquet(bytes: Uint8Array): Promise<Table> {
+async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> {
   const { parquetMetadataAsync, parquetRead } = await import('hyparquet');
   const file = new ArrayBuffer(bytes.byteLength);
   new Uint8Array(file).set(bytes);
@@ -84,14 +91,16 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
   // Rows that its parts have beyond its count would be left out without a word.
   if (metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0) !== rows)
     throw new Error(`its parts do not contain the ${rows} rows that it states`);
+  refuseFalsePages(bytes, metadata, maxBytes);
   const columns = names.map(() => Array.from<unknown>({ length: rows }));
   await parquetRead({
     file,
     metadata,
     compressors: {
-      GZIP: (packed) => gunzipSync(packed),
-      BROTLI: (packed) => brotliDecompressSync(packed),
-      ZSTD: (packed) => zstdDecompressSync(packed),
+      // Each page says how large it is; nothing beyond that is made.
+      GZIP: (packed, size) => gunzipSync(packed, { maxOutputLength: Math.max(size, 1) }),
+      BROTLI: (packed, size) => brotliDecompressSync(packed, { maxOutputLength: Math.max(size, 1) }),
+      ZSTD: (packed, size) => zstdDecompressSync(packed, { maxOutputLength: Math.max(size, 1) }),
       LZ4_RAW: (packed, size) => lz4Block(packed, size),
     },
     onChunk: ({ columnName, columnData, rowStart }) => {
@@ -107,8 +116,8 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
   return { names, rows, columns };
 }
 
-function fromArrow(bytes: Uint8Array): Table {
-  const table = arrowTable(bytes);
+function fromArrow(bytes: Uint8Array, maxBytes: number): Table {
+  const table = arrowTable(bytes, maxBytes);
   const columns = table.schema.fields.map(({ type }, n) => {
     const cells = cellsOf(table.getChildAt(n));
     if ('scale' in type) return Array.from(cells, (cell) => decimalCell(cell, type.scale));

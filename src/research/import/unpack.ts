@@ -12,7 +12,13 @@ export interface Packed {
   readonly bytes: Uint8Array;
 }
 
-const BYTES_MAX = 2 ** 31 - 1;
+/** Most bytes that files of one import may have once they are out of their container: 1 GiB. */
+export const EXPANDED_BYTES_MAX = 2 ** 30;
+const MIB = 1_048_576;
+/** Head and end of a gzip file. */
+const LEAST_GZIP = 18;
+/** No file becomes more than so many times larger: where the end of one claims that, it was cut off. */
+const DEFLATE_MOST = 1_032;
 const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
 
 /**
@@ -23,22 +29,38 @@ const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
 export function unpack(
   name: string,
   bytes: Uint8Array,
+  maxBytes = EXPANDED_BYTES_MAX,
 ): { readonly container: Container; readonly files: readonly Packed[] } {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    const plain = attempt(name, 'gzip', () => gunzipSync(bytes, { maxOutputLength: BYTES_MAX }));
+    // Its end says how large it is: nothing is expanded that is too large. What lies about that stops at the bound.
+    const said =
+      bytes.length < LEAST_GZIP
+        ? 0
+        : new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 4).getUint32(0, true);
+    if (said > maxBytes && said <= bytes.length * DEFLATE_MOST) throw tooLarge(name, said, maxBytes);
+    const plain = attempt(name, 'gzip', maxBytes, () => gunzipSync(bytes, { maxOutputLength: maxBytes }));
     return { container: 'gzip', files: [{ name: baseOf(name).replace(/\.gz$/iu, ''), bytes: plain }] };
   }
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return { container: 'zip', files: unzip(name, bytes) };
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b)
+    return { container: 'zip', files: unzip(name, bytes, maxBytes) };
   return { container: 'plain', files: [{ name: baseOf(name), bytes }] };
 }
 
-function attempt<T>(name: string, what: string, work: () => T): T {
+/** `size`: bytes, where the container says so. */
+const tooLarge = (name: string, size: number | undefined, maxBytes: number): OperatorError =>
+  new OperatorError(
+    'data',
+    `${name}: it has ${size === undefined ? 'more' : `${Math.ceil(size / MIB)} MiB`} when decompressed; at most ${Math.floor(maxBytes / MIB)} MiB are read: split it, or add --max-size`,
+  );
+
+function attempt<T>(name: string, what: string, maxBytes: number, work: () => T): T {
   try {
     return work();
   } catch (cause) {
+    if (cause instanceof OperatorError) throw cause;
     // A zip says how large its files are: what is larger is damaged.
     if (what === 'gzip' && cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
-      throw new OperatorError('data', `${name}: it is larger than 2 GiB when decompressed: split it`, cause);
+      throw tooLarge(name, undefined, maxBytes);
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('data', `${name}: damaged ${what} file: ${why}`, cause);
   }
@@ -67,14 +89,16 @@ interface Entry {
 }
 
 /** Files of a zip by its directory at the end; folders and hidden files are left out. */
-function unzip(name: string, bytes: Uint8Array): readonly Packed[] {
+function unzip(name: string, bytes: Uint8Array, maxBytes: number): readonly Packed[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const files: Packed[] = [];
   let total = 0;
-  for (const entry of attempt(name, 'zip', () => directoryOf(view))) {
+  for (const entry of attempt(name, 'zip', maxBytes, () => directoryOf(view))) {
     const base = baseOf(entry.path);
     if (/[/\\]$/u.test(entry.path) || base.startsWith('.') || entry.path.startsWith('__MACOSX')) continue;
-    const plain = attempt(`${name}/${entry.path}`, 'zip', () => fileOf(view, entry, BYTES_MAX - total));
+    if (!(total + entry.size <= maxBytes))
+      throw tooLarge(`${name}/${entry.path}`, total + entry.size, maxBytes);
+    const plain = attempt(`${name}/${entry.path}`, 'zip', maxBytes, () => fileOf(view, entry));
     total += plain.length;
     files.push({ name: base, bytes: plain });
   }
@@ -131,13 +155,8 @@ function zip64Of(view: DataView, begin: number, bytes: number): number[] {
   return [];
 }
 
-function fileOf(
-  view: DataView,
-  { path, flags, method, checksum, packed, size, at }: Entry,
-  bytesMax: number,
-): Uint8Array {
+function fileOf(view: DataView, { path, flags, method, checksum, packed, size, at }: Entry): Uint8Array {
   if ((flags & 1) !== 0) throw new Error('it is encrypted');
-  if (!(size <= bytesMax)) throw new Error('it is too large: decompress it first');
   if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
     throw new Error('its head is broken');
   // The name may be all that says the day of a file.

@@ -10,7 +10,9 @@ import {
 } from '@uwdata/flechette';
 import type { Table } from '@uwdata/flechette';
 import { OperatorError } from '../../core/errors.ts';
+import { DATA_BYTES_MAX } from '../../files/regular-file.ts';
 import { lz4Frame } from '../import/lz4.ts';
+import { inTime } from './in-time.ts';
 import { columnNames } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';
 
@@ -60,7 +62,7 @@ export function tapeFromArrow(
   };
   let table: Table;
   try {
-    table = arrowTable(bytes);
+    table = inTime(bytes.length, () => arrowTable(bytes));
   } catch (cause) {
     // What the library stumbles over says nothing to an operator.
     return damaged('it is truncated, or not an Arrow file', cause);
@@ -101,7 +103,7 @@ export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undef
   stream.set(schema);
   stream.fill(0xff, schema.length, schema.length + 4);
   try {
-    const notes = tableFromIPC(stream).schema.metadata ?? undefined;
+    const notes = inTime(stream.length, () => tableFromIPC(stream).schema.metadata) ?? undefined;
     return notes?.get(MARK) === VERSION ? notes : undefined;
   } catch {
     return undefined; // whoever reads it whole says what is wrong
@@ -109,18 +111,32 @@ export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undef
 }
 
 /** An Arrow file or stream of anybody, also where its buffers are compressed. Times come as ms, integers as what fits them. */
-export function arrowTable(bytes: Uint8Array): Table {
+export function arrowTable(bytes: Uint8Array, maxBytes = DATA_BYTES_MAX): Table {
   setCompressionCodec(CompressionType.LZ4_FRAME, { decode: lz4Frame, encode: never });
   setCompressionCodec(CompressionType.ZSTD, {
-    decode: (packed) => zstdDecompressSync(packed),
+    decode: (packed) => zstdDecompressSync(packed, { maxOutputLength: maxBytes }),
     encode: never,
   });
   // Columns of doubles are looked at where they lie, which takes an address that eight divides.
-  return tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), {
+  const table = tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), {
     useBigInt: true,
     useDecimalInt: true,
   });
+  refuseFalseRows(table);
+  return table;
 }
+
+/** A batch says how many rows it has, and a flipped bit says millions: room for them is made only where their values are there. */
+function refuseFalseRows(table: Table): void {
+  for (let n = 0; n < table.numCols; n++)
+    for (const { length, values, offsets } of table.getChildAt(n).data) {
+      const cells = Math.max(lengthOf(values), lengthOf(offsets) - 1);
+      // Truth values are bits.
+      if (!(length >= 0 && length <= 8 * cells)) throw new Error('a column has fewer values than rows');
+    }
+}
+
+const lengthOf = (part: unknown): number => (ArrayBuffer.isView(part) ? part.byteLength : 0);
 
 function never(): never {
   throw new Error('tapes are never compressed');

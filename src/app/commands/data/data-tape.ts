@@ -24,6 +24,8 @@ export interface ReadOptions {
   readonly priceScale?: number | undefined;
   readonly keep?: Keep | undefined;
   readonly sort?: boolean | undefined;
+  /** Most MiB of a file out of its container. */
+  readonly maxSize?: number | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -127,8 +129,10 @@ function pairWithPrice(text: string): { readonly pair: string; readonly startPri
   return { pair, startPrice: Number(price) };
 }
 
+const MIB = 1_048_576;
+
 function readWith(options: ReadOptions): Omit<OpenTape, 'cwd'> {
-  const { pair, format, unit, bar, priceScale, keep, sort } = options;
+  const { pair, format, unit, bar, priceScale, keep, sort, maxSize } = options;
   return {
     pair,
     format,
@@ -137,6 +141,7 @@ function readWith(options: ReadOptions): Omit<OpenTape, 'cwd'> {
     priceScale,
     keep,
     sort,
+    maxBytes: maxSize === undefined ? undefined : maxSize * MIB,
   };
 }
 

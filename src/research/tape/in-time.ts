@@ -1,0 +1,15 @@
+import { runInNewContext } from 'node:vm';
+
+/** A second a hundred MiB is slow; a few seconds more pass on a busy machine. */
+const LEAST_MS = 3_000;
+const BYTES_A_MS = 100_000;
+
+/**
+ * Runs `work` over so many bytes, and ends it where that takes far longer than reading them: a library of a file format may count up
+ * to what a damaged file claims, and fill memory meanwhile. Nothing but a clock of the engine itself can end such a loop.
+ *
+ * @throws Error when the time is over, and what `work` throws.
+ */
+export const inTime = <T>(bytes: number, work: () => T): T =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the context only calls the function
+  runInNewContext('work()', { work }, { timeout: LEAST_MS + Math.ceil(bytes / BYTES_A_MS) }) as T;

@@ -1,0 +1,39 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { unpack } from '../../../src/research/import/unpack.ts';
+import { refusal } from './reading.ts';
+import { entry, zip } from './zips.ts';
+
+const MIB = 1_048_576;
+const large = Buffer.alloc(64 * MIB);
+
+describe('a file that becomes larger than it may', () => {
+  it('is refused by what its end says, before any of it is expanded', () => {
+    const packed = gzipSync(large);
+    const before = process.memoryUsage().rss;
+    expect(() => unpack('x.csv.gz', packed, MIB)).toThrow(
+      'x.csv.gz: it has 64 MiB when decompressed; at most 1 MiB are read: split it, or add --max-size',
+    );
+    expect(process.memoryUsage().rss - before).toBeLessThan(16 * MIB);
+  });
+
+  it('is refused at the bound where its end lies', () => {
+    const packed = gzipSync(large);
+    packed.writeUInt32LE(10, packed.length - 4);
+    expect(() => unpack('x.csv.gz', packed, MIB)).toThrow(
+      'x.csv.gz: it has more when decompressed; at most 1 MiB',
+    );
+  });
+
+  it('is refused in a zip, too, where all its files count', () => {
+    const half = Buffer.alloc(600_000);
+    const both = zip(entry('a.csv', half), entry('b.csv', half));
+    expect(() => unpack('x.zip', both, MIB)).toThrow('x.zip/b.csv: it has 2 MiB when decompressed');
+    expect(unpack('x.zip', both, 2 * MIB).files).toHaveLength(2);
+  });
+
+  it('names the option with which it is read', async () => {
+    const text = `timestamp_ms,open,high,low,close,volume\n0,1,1,1,1,1\n${' '.repeat(2 * MIB)}`;
+    expect(await refusal(gzipSync(text), { maxBytes: MIB }, 'x.csv.gz')).toContain('add --max-size');
+  });
+});
