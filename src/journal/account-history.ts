@@ -7,7 +7,7 @@ import { createPrivate } from './sqlite/files.ts';
  * what this program did, this is a copy of what the venue has, and can be fetched again.
  */
 export interface HistoryStore {
-  /** Where the download stands. */
+  /** Progress of the download. */
   progress(): Progress;
   /** Keeps the rows of one page and the new state together: both or neither. Gives what the page brought. */
   keep(rows: readonly HistoryRow[], progress: Progress): Kept;

@@ -80,7 +80,7 @@ export function* fillLines(fills: Iterable<FillRecord>): Generator<string> {
 
 const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.executed_at) });
 
-/** In the order of the columns; what a record leaves out is left out here. */
+/** In the order of the columns; omits what a record omits. */
 function jsonRow(columns: readonly string[], row: Row): string {
   return `${escapeMarks(JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]]))))}\n`;
 }

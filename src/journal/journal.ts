@@ -3,7 +3,7 @@ import type { Head, Line, Verdict } from './proof/chain.ts';
 
 /** A journal as its drivers make it: what the engine needs, and what proves and exports it. */
 export interface Journal extends JournalPort {
-  /** The newest record. Its hash stands for the whole content. */
+  /** The newest record. Its hash covers the whole content. */
   head(): Head;
 
   /** All records as they are stored, unchecked: for proof and export. */

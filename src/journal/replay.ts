@@ -9,7 +9,7 @@ import { beginProof } from './proof/proof.ts';
 import { kindOf, trusted } from './format/record-schema.ts';
 import { headOf, linesOf, verifyFile, wordsOf } from './proof/verify-file.ts';
 
-/** A journal is checked once and read once. Above so many records the check runs on a thread of its own meanwhile. */
+/** A journal is checked once and read once. Above this number of records the check runs in a separate thread. */
 const APART_FROM = 50_000;
 const PAGE = 1_000;
 

@@ -16,7 +16,7 @@ import { untradedBy } from '../core/cycle/untraded.ts';
 /** What became of one slice, one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
 export interface Told {
   readonly at: Instant;
-  /** Left out: it is of the desk. */
+  /** Omitted for events of the desk. */
   readonly strategy?: string | undefined;
   /**
    * `traded`: a slice ended with a fill. `not_traded`: a slice ended without one, or slices passed without a try, or a look
@@ -25,7 +25,7 @@ export interface Told {
    */
   readonly event: 'traded' | 'not_traded' | 'noted' | 'begun' | 'ended' | 'open' | 'desk';
   readonly leg?: string | undefined;
-  /** Slices it is about, from 0; left out when it is about none. */
+  /** Affected slices, from 0; omitted without any. */
   readonly slices?: readonly number[] | undefined;
   readonly pair?: string | undefined;
   readonly side?: 'buy' | 'sell' | undefined;
@@ -34,7 +34,7 @@ export interface Told {
   /** What was traded in base currency, and its amount in quote currency, both with their currency. */
   readonly filled?: string | undefined;
   readonly amount?: string | undefined;
-  /** Times that the venue was asked for a price of this slice. */
+  /** Quote requests of this slice. */
   readonly attempts?: number | undefined;
   readonly reason?: Reason | undefined;
   /** The figures behind the reason. */
@@ -46,7 +46,7 @@ export interface Told {
 }
 
 export interface WhyOptions {
-  /** Base and quote of a pair that no order has told of. */
+  /** Base and quote of a pair without an order. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
 }
 

@@ -5,12 +5,12 @@ import type { UsedToken } from '../core/record.ts';
 export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** Somebody who may ask: a token and what it is good for. */
+/** A caller: a token and its role. */
 export interface Bearer {
   /** Goes into the journal as who did it. */
   readonly name: string;
   readonly role: Role;
-  /** Left out: `person`. */
+  /** Default: `person`. */
   readonly kind?: UsedToken['kind'] | undefined;
   readonly token: { reveal(): string };
 }
@@ -22,7 +22,7 @@ export interface Caller extends UsedToken {
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Finds the caller of an `Authorization` header. Looks at every bearer in the same time, whatever was sent. */
+/** Finds the caller of an `Authorization` header, in constant time over all tokens. */
 export function callers(
   bearers: readonly Bearer[],
 ): (authorization: string | undefined) => Caller | undefined {

@@ -11,7 +11,7 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
   | (Scope & {
       readonly do: 'pause' | 'resume';
       readonly isReducing: boolean;
-      /** The pause ends by itself after so long, milliseconds. */
+      /** The pause ends automatically after this time, milliseconds. */
       readonly forMs?: number | undefined;
       readonly why: string;
     })
@@ -24,27 +24,27 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     }
 );
 
-/** The desk as its operators see it. What it tells is plain JSON. */
+/** The desk as its operators see it, as plain JSON. */
 export interface OperatedDesk {
-  /** Name of the desk: whoever arms it again types it. */
+  /** Name of the desk, which re-arming must confirm. */
   readonly desk: string;
   /** A rearm, and an end of a doubt with figures, wait for a second person. */
   readonly fourEyes?: boolean | undefined;
   status(): object;
   doubts(): readonly object[];
-  /** What is still open, told with every answer: orders under way, doubts, what is left of slices. */
+  /** Open work, in every answer: open orders, doubts, remainders of slices. */
   open(): object;
   /** Carried out in this tick. */
   obey(order: Order): CommandAnswer;
-  /** Somebody asked for what is not theirs: it is told and counted, however often it happens. */
+  /** A refused caller: reported and counted each time. */
   refused(attempt: RefusedAccess): void;
 }
 
-/** A request that nobody here may make, or not this caller. */
+/** A request that no caller, or not this caller, may make. */
 export interface RefusedAccess {
   /** Route of the API. */
   readonly path: string;
-  /** Name of the token; `none` when it is none of this desk. */
+  /** Name of the token; `none` if this desk does not know it. */
   readonly by: string;
   readonly role?: Role | undefined;
   /** Least role that may. */

@@ -9,7 +9,7 @@ export interface Descriptors {
   readonly max: number;
 }
 
-/** Where Linux tells of them. */
+/** Their path on Linux. */
 interface Proc {
   readonly limits: () => string;
   readonly open: () => number;
@@ -20,7 +20,7 @@ const proc: Proc = {
   open: () => readdirSync('/proc/self/fd').length,
 };
 
-/** Reads the limit once, and what is open with every call. `undefined`: this system does not tell. */
+/** Reads the limit once, and the open descriptors with every call. `undefined`: not available on this system. */
 export function descriptorReader({ limits, open }: Proc = proc): () => Descriptors | undefined {
   let max: number | undefined;
   try {

@@ -8,7 +8,7 @@ export interface OpenAttempt {
   readonly side: Side;
   /** When its intent was written. */
   readonly at: Instant;
-  /** Since when nobody knows whether it traded; absent while it is simply under way. */
+  /** Start of the doubt; absent while the order is simply open. */
   readonly doubtSince?: Instant | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 const WAITING_BYTES_MAX = 256 * 1024;
 const CLIENTS_MAX = 16;
 
-/** Server-sent events to whoever listens. Nothing waits for a listener. */
+/** Server-sent events for listeners. Nothing waits for a listener. */
 export class EventStream {
   readonly #clients = new Set<ServerResponse>();
   #dropped = 0;
@@ -35,7 +35,7 @@ export class EventStream {
     response.on('close', () => this.#clients.delete(response));
   }
 
-  /** `event` is one object; `id` counts up. Costs nothing while nobody listens. */
+  /** `event` is one object; `id` increases. Costs nothing without listeners. */
   publish(id: number, event: object): void {
     if (this.#clients.size === 0) return;
     const text = `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;

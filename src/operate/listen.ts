@@ -6,7 +6,7 @@ export interface Listen {
   readonly port: number;
 }
 
-/** Takes `host:port` apart. @throws OperatorError `config`. */
+/** Splits `host:port`. @throws OperatorError `config`. */
 export function parseListen(text: string): Listen {
   const groups = /^(?:\[(?<six>[0-9a-f:.]+)\]|(?<name>[a-z0-9.-]+)):(?<port>\d{1,5})$/iu.exec(text)?.groups;
   const host = groups?.['six'] ?? groups?.['name'];
@@ -20,7 +20,7 @@ export function parseListen(text: string): Listen {
   return { host, port };
 }
 
-/** Whether nobody but this machine can reach it. */
+/** Whether only this machine can reach it. */
 export const isLoopbackName = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);
 

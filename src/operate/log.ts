@@ -17,11 +17,11 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Path of a file to append to (made readable for its owner alone); standard error when absent. */
   readonly file?: string | undefined;
-  /** Size at which a file makes room: it becomes `FILE.1`, and the one before that is gone. 250 MB when left out. */
+  /** Size at which a file becomes `FILE.1`, replacing the previous one. Default: 250 MB. */
   readonly fileBytesMax?: number | undefined;
   /** Wall time for the lines. */
   readonly now: () => Instant;
-  /** Tokens in use: taken out of every line even where they stand in the middle of other text. */
+  /** Tokens in use, removed from every line, also within other text. */
   readonly secrets?: readonly LogSecret[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Log {
 
 /** What may wait for a slow reader. Past it, lines are dropped. */
 const HELD_MAX_BYTES = 1_048_576;
-/** Tries, 100 ms apart, to hand the last lines to a reader that does not read, before the process ends without. */
+/** Attempts, 100 ms apart, to write the last lines to a blocked reader before the process ends. */
 const LAST_TRIES = 10;
 /** More than the pieces in which what is held is written: a tenth of a second each where all of them fail. */
 const FLUSH_TRIES = 200;

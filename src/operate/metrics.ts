@@ -32,7 +32,7 @@ export interface MetricsOptions {
  * and come out as seconds. No method throws on odd values: a metric must never stop a trade.
  */
 export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
-  /** What `replay` made of the records up to now, and back. */
+  /** The state of `replay` for a snapshot, and its restoration. */
   saved(): SavedMetrics;
   restore(saved: SavedMetrics): void;
   /** Takes in a record of an earlier process: state such as open doubts, no counts. */
@@ -41,7 +41,7 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   alerted(alert: Alert): void;
   /** `used` is the used part of the limit of `route` in its window, 0 to 1. */
   budget(route: string, used: number): void;
-  /** In USD; `undefined` when it is not known now: a figure of before would look as if it still were. */
+  /** In USD; `undefined` if currently unknown, so that no outdated figure is shown. */
   portfolioValue(usd: number | undefined): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
@@ -221,7 +221,7 @@ function showDeskState(meters: Meters, current: ControlRecord['state']): void {
   for (const state of DESK_STATES) meters.deskState.set({ state }, state === current ? 1 : 0);
 }
 
-/** Event loop, memory and processor time, read when somebody looks. */
+/** Event loop, memory and processor time, read at each scrape. */
 function watchProcess(meters: Meters): { now: () => void; close: () => void } {
   const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   lag.enable();

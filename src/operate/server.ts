@@ -17,7 +17,7 @@ export interface OperateOptions {
   readonly ready: () => readonly string[];
   /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
   readonly hosts?: readonly string[] | undefined;
-  /** The control plane; left out: metrics and health alone. */
+  /** The control plane; without it only metrics and health. */
   readonly api?: ApiOptions | undefined;
   /** Whether an address beyond loopback may be listened on. Then everything but `/healthz` wants a token. */
   readonly allowNetwork?: boolean | undefined;
@@ -29,7 +29,7 @@ export interface OperateOptions {
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;
-  /** Only clients with a certificate of these authorities are let in; left out: clients need none. */
+  /** Authorities of client certificates; without them clients need none. */
   readonly clientCa: string | undefined;
 }
 

@@ -23,7 +23,7 @@ import { reachableRoutes } from './routes.ts';
  */
 export interface AccountVenueOptions {
   readonly http: VenueHttp;
-  /** Told the fields of an answer that its schema does not know. */
+  /** Called with the fields of an answer that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   /** For a whole exchange. */
   readonly timeoutMs?: number | undefined;
@@ -201,7 +201,7 @@ export function accountVenue(options: AccountVenueOptions): AccountVenue {
   };
 }
 
-/** An answer that is no clear refusal may hide that the call was carried out: a 5xx, or a good status with a bad body. */
+/** An answer that is not a clear refusal may follow an executed call: a 5xx, or a good status with an invalid body. */
 const unlessRefused =
   <T>(attempt: string) =>
   (answer$: Observable<T>): Observable<T> =>

@@ -13,7 +13,7 @@ import type { VenueHttp } from './http.ts';
 
 export interface ReaderOptions {
   readonly http: VenueHttp;
-  /** Told the fields of an answer that its schema does not know. */
+  /** Called with the fields of an answer that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
 }
 

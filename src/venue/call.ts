@@ -58,7 +58,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#options = options;
   }
 
-  /** Ends the call without a word: nobody listens any more. A call that has not left yet never leaves. */
+  /** Cancels the call silently. A call that has not been sent is never sent. */
   abandon(): void {
     if (this.#phase === 'settled') return;
     this.#phase = 'settled';

@@ -11,7 +11,7 @@ import { andThen } from '../engine/maybe-async.ts';
 
 export interface DryRunOptions {
   readonly clock: Clock;
-  /** Fills of earlier dry runs on this journal: the account that they would have left goes on. */
+  /** Fills of earlier dry runs on this journal, which the simulated account continues. */
   readonly past: Iterable<FillRecord>;
 }
 

@@ -54,7 +54,7 @@ export interface VenueHttp {
 
 export interface HttpOptions {
   readonly baseUrl: string;
-  /** Asked for every request, and never kept. */
+  /** Read for every request, and never stored. */
   readonly token: VenueToken;
   /** The only routes that can be reached. */
   readonly routes: readonly Route[];
@@ -66,11 +66,11 @@ export interface HttpOptions {
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
   readonly connections?: number | undefined;
-  /** Certificates of the only authorities to trust, PEM; left out: those that Node brings. */
+  /** Certificates of the only trusted authorities, PEM; default: those of Node. */
   readonly ca?: string | undefined;
-  /** Told why the server's certificate is refused: once for each reason, until a connection succeeds. */
+  /** Called with the reason for a refused server certificate: once for each reason, until a connection succeeds. */
   readonly onCertificateRefused?: ((why: string) => void) | undefined;
-  /** Asked in the tick in which a request that moves money would leave. Left out: it may. */
+  /** Called in the tick in which a request that moves money would be sent. Default: allowed. */
   readonly mayMoveMoney?: (() => boolean) | undefined;
 }
 

@@ -60,7 +60,7 @@ export const lookupHere: LookupFunction = (host, options, done) => {
   });
 };
 
-/** Made at the first look: a backtest connects to nobody. */
+/** Created on first use: a backtest opens no connection. */
 interface Networks {
   readonly here: BlockList;
   /** Where no venue is, and from which machines hand out their own credentials. */

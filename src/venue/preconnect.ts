@@ -1,6 +1,6 @@
 import type { Client, Dispatcher } from 'undici';
 
-/** Most connections kept ready, whatever is asked for. */
+/** Maximum number of connections kept ready. */
 export const PRECONNECTIONS_MAX = 4;
 
 /** Connections that are open and have never carried a request, for calls whose first byte must leave at once. */

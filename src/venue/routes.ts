@@ -5,7 +5,7 @@ import type { Capabilities, Method, VenueRoute } from '../wire/routes.ts';
 /** A route that a client may reach. What is in no table cannot be called. */
 export interface Route {
   readonly method: Method;
-  /** `/v1/orders/:id`: `:id` stands for one segment of at most 64 letters, digits, `-` and `_`. */
+  /** `/v1/orders/:id`: `:id` is one segment of at most 64 letters, digits, `-` and `_`. */
   readonly path: string;
   /** Most bytes of an answer. */
   readonly capBytes: number;
@@ -47,7 +47,7 @@ export function tradingRoutes(capabilities: Capabilities, sellPath: string | und
   ];
 }
 
-/** Finds the route of a call, `undefined` when there is none. */
+/** Finds the route of a call; `undefined` without one. */
 export type FindRoute = (method: Method, path: string) => Route | undefined;
 
 export function routeFinder(routes: readonly Route[]): FindRoute {

@@ -8,7 +8,7 @@ const SAID_MAX = 200;
 const TOKEN_LENGTH_MIN = 8;
 const MARK = '[token]';
 
-/** A token is asked for each time, as it may change; what is made of it is made once. */
+/** The token is read each time, because it may change; derived values are cached. */
 let latest: { readonly secrets: readonly string[]; readonly redact: Redactor } | undefined;
 
 function redactorOf(secrets: readonly string[]): Redactor {

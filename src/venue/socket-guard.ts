@@ -2,9 +2,9 @@ import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 
-/** Messages in one second beyond which a connection is given up: the venue sends a few. */
+/** Messages in one second above which a connection is closed: the venue sends a few. */
 const MESSAGES_PER_SECOND_MAX = 2_000;
-/** Unreadable messages in one minute at which a connection is given up. */
+/** Unreadable messages in one minute that close a connection. */
 const POISON_PER_MINUTE_MAX = 10;
 
 /** What a number says about the messages before it. */

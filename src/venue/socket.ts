@@ -22,7 +22,7 @@ export interface FeedOptions {
   readonly random: Random;
   /** As of `HttpOptions`. */
   readonly ca?: string | undefined;
-  /** A connection whose feeds say nothing for so long is given up, alive or not; left out: feeds may be quiet. */
+  /** Closes a connection whose feeds are silent for this long; default: never. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
 }
@@ -30,7 +30,7 @@ export interface FeedOptions {
 /** What comes out of the feeds. */
 export type FeedSignal =
   | { readonly signal: 'data'; readonly feed: string; readonly data: FeedData }
-  /** Messages may have been missed: whoever keeps a state from the feeds reads it anew, over REST. */
+  /** Messages may have been missed: state derived from the feeds must be read again over REST. */
   | { readonly signal: 'resync'; readonly why: 'connected' | 'gap' };
 
 /** What the operator may want to know of the feeds. */
@@ -39,7 +39,7 @@ export type SocketEvent =
   | { readonly event: 'closed'; readonly why: string; readonly retryMs: number }
   /** The server is there, and is not shown to be the venue. */
   | { readonly event: 'certificate_refused'; readonly why: string; readonly retryMs: number }
-  /** `head`: its first 4 KiB, cleaned, for whoever looks into it. */
+  /** `head`: its first 4 KiB, sanitized, for diagnosis. */
   | { readonly event: 'unreadable'; readonly why: string; readonly head: string }
   | { readonly event: 'gap'; readonly order: 'gap' | 'late'; readonly sequence: number };
 
@@ -48,11 +48,11 @@ const QUARANTINE_MAX = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** From the handshake to the answer to the subscription. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** After this long without a byte we ask; after twice as long the connection is given up. */
+/** After this time without a byte a ping is sent; after twice that the connection is closed. */
 const SILENCE_MS = 15_000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
-/** Feeds asked for in one message. Requests are limited, 40 a minute; how many feeds one may name is not documented. */
+/** Feeds per subscription message. Requests are limited to 40 a minute; a limit of feeds is not documented. */
 const BATCH = 100;
 
 /**

@@ -28,9 +28,9 @@ export interface TradingOptions {
   readonly orderTimeoutMs: number;
   /** For quotes and reads. */
   readonly readTimeoutMs?: number | undefined;
-  /** Told the fields of an answer that its schema does not know. */
+  /** Called with the fields of an answer that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
-  /** Told which rows of a list could not be read and are left out. */
+  /** Called with the rows of a list that could not be read and are dropped. */
   readonly onUnreadable?: ((list: string, rows: readonly string[]) => void) | undefined;
 }
 

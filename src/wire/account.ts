@@ -200,7 +200,7 @@ const riskMode = z.string().transform((value, context): RiskMode => {
 /** `GET /v1/post-trade-settlement/risk-modes`. A row that cannot be read leaves its pair unknown, not the whole list. */
 const riskModeRow = z.object({ currency_pair: z.string(), risk_mode: riskMode.or(unreadable) });
 export const riskModesSchema = z.object({ data: z.array(riskModeRow) });
-/** The same, where a row that names no pair is left out too. */
+/** The same, also without rows that name no pair. */
 export const readableModesSchema = z.object({ data: z.array(riskModeRow.or(unreadable)) });
 
 /** `GET /v1/account/balance/history`. Spec: "Portfolio valuation point". */

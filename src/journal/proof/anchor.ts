@@ -9,7 +9,7 @@ import { createPrivate, refuseNoFile, syncFolder } from '../sqlite/files.ts';
  * that was restored from an older copy is whole by itself; only what lies elsewhere can tell.
  */
 export interface Anchor {
-  /** What was noted last; `undefined` when there is no note, `'unreadable'` when there is one that says nothing. */
+  /** The last anchor; `undefined` without one, `'unreadable'` if it is damaged. */
   read(): Head | 'unreadable' | undefined;
   /** Notes `head`, atomically and durably. Costs three flushes, so it is not for every append. */
   note(head: Head): void;

@@ -16,7 +16,7 @@ export interface Tied {
   readonly line: Line;
 }
 
-/** Stands for all shapes and words that this version reads: equal where nothing was added, removed or changed. */
+/** Fingerprint of all schemas that this version reads: equal if nothing was added, removed or changed. */
 export const vocabulary = (): string => sha256(vocabularyText());
 
 /** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */

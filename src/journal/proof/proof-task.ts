@@ -18,7 +18,7 @@ export function readTask(data: unknown): Task {
   throw new TypeError('expected a part of a journal and room for the answer');
 }
 
-/** The length of the answer wakes whoever waits for it. `undefined`: the part could not be looked at. */
+/** The length of the answer wakes the waiting thread. `undefined`: the part could not be read. */
 export function answer(shared: SharedArrayBuffer, verdict: Verdict | undefined): void {
   const text = Buffer.from(JSON.stringify(verdict ?? false)).subarray(0, ANSWER_BYTES);
   new Uint8Array(shared, 4).set(text);

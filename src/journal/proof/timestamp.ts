@@ -26,7 +26,7 @@ export function timestampRequest(digest: string): Buffer {
   );
 }
 
-/** Why an answer is no token for this digest; `undefined` when the authority granted one. */
+/** Why an answer is not a token for this digest; `undefined` if the authority granted one. */
 export function timestampProblem(answer: Buffer, digest: string): string | undefined {
   const status = statusOf(answer);
   if (status === undefined) return 'it is no TimeStampResp';

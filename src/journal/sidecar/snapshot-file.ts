@@ -18,9 +18,9 @@ import { createPrivate, syncFolder } from '../sqlite/files.ts';
 import { sha256 } from '../proof/link.ts';
 
 export interface StateOptions {
-  /** Stands for the program whose states these are: one that folds otherwise has another. */
+  /** Version of the fold: a program that folds differently has another. */
   readonly program: string;
-  /** A state is due after so many records; 50 000 when left out. */
+  /** Number of records between snapshots; default: 50 000. */
   readonly every?: number | undefined;
   /** Called before the steps of writing one, for tests: throws what the disk would. */
   readonly onStep?: ((step: 'write' | 'flush' | 'rename') => void) | undefined;
@@ -35,7 +35,7 @@ const ROOM_BYTES = 64 * 1_048_576;
 const HEAD =
   /^tranche-state (?<key>[0-9a-f]{64}) (?<seq>\d{1,15}) (?<hash>[0-9a-f]{64}) (?<sum>[0-9a-f]{64})$/u;
 
-/** Stands for all that must be the same for a state to mean the same. */
+/** Fingerprint of everything that a snapshot depends on. */
 const keyOf = ({ program }: StateOptions): string => sha256(`${program}\n${vocabulary()}`);
 
 /** A state as it is written: a line that says what it is of and what its bytes are, then the state. */

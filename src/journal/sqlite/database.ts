@@ -6,7 +6,7 @@ import type { Head, Line, Verdict } from '../proof/chain.ts';
 
 /** Layout of the file. Higher numbers are refused: an older program would not know what it leaves out. */
 export const SCHEMA_VERSION = 1;
-/** "TrJn": tells the file from databases of other programs. */
+/** "TrJn": identifies the file among databases of other programs. */
 const APPLICATION_ID = 0x54_72_4a_6e;
 
 const SCHEMA = `

@@ -49,5 +49,5 @@ const NETWORKS: ReadonlyMap<number, string> = new Map([
 
 export const networkName = (type: number): string | undefined => NETWORKS.get(type >>> 0);
 
-/** Name of the network file system that `folder` lies on; `undefined` when it is none that is known. */
+/** Name of the network file system of `folder`; `undefined` if it is not a known one. */
 export const networkUnder = (folder: string): string | undefined => networkName(statfsSync(folder).type);

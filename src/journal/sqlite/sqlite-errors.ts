@@ -38,7 +38,7 @@ const DAMAGE: ReadonlySet<number> = new Set([MISUSED_SCHEMA, CORRUPT, MISMATCH, 
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What the operator is told when SQLite fails on `file` at record `seq`. */
+/** The error for the operator when SQLite fails on `file` at record `seq`. */
 export function faultOf(file: string, seq: number, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   if (isDamage(error)) return damage(file, seq, messageOf(error), error);

@@ -5,16 +5,16 @@ export interface SqliteOptions {
   readonly readOnly?: boolean | undefined;
   /** How long another connection may hold the file before a call fails, milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** Where a second note of how far the journal has come is kept. Left out: nowhere. */
+  /** Path of the journal anchor. Default: none. */
   readonly anchor?: string | undefined;
-  /** Bytes to set aside beside the journal for the results of orders that are under way when the disk is full; 0 when left out. */
+  /** Disk reserve in bytes, for the results of open orders when the disk is full; default: 0. */
   readonly reserveBytes?: number | undefined;
-  /** Number of records from which on the chain is checked on a thread of its own while they are read; 50 000 when left out. */
+  /** Number of records from which on a separate thread checks the chain while they are read; default: 50 000. */
   readonly apartFrom?: number | undefined;
   /** Called before each step of an append, for drills and tests: throws what the disk would. */
   readonly onStep?: ((step: 'begin' | 'insert' | 'commit') => void) | undefined;
-  /** Keeps states in a file beside the journal; left out: none. */
+  /** Stores snapshots in a file beside the journal; default: none. */
   readonly states?: StateOptions | undefined;
-  /** Told how long each commit took, milliseconds of `now`. */
+  /** Called with the duration of each commit, milliseconds of `now`. */
   readonly commits?: { now(): number; observe(ms: number): void } | undefined;
 }

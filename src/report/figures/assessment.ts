@@ -19,7 +19,7 @@ import type { Instant } from '../../core/time.ts';
  */
 export interface Assessment {
   readonly desks: readonly string[];
-  /** First and last record of the period; `undefined` when there is none. */
+  /** First and last record of the period; `undefined` without records. */
   readonly period: { readonly from: Instant; readonly until: Instant } | undefined;
   readonly records: number;
   readonly orders: number;
@@ -67,7 +67,7 @@ export interface Refusal {
 
 export interface Doubts {
   readonly opened: number;
-  /** By the word of the journal: `filled`, `absent`, `rejected`. */
+  /** By result in the journal: `filled`, `absent`, `rejected`. */
   readonly ended: Readonly<Record<string, number>>;
   readonly byPerson: number;
   readonly open: readonly string[];

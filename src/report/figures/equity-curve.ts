@@ -15,7 +15,7 @@ export interface Plan {
   readonly threshold: string;
 }
 
-/** The portfolio at evenly spaced moments. For statistics and charts: no money is made of these numbers. */
+/** The portfolio at evenly spaced moments. For statistics and charts, never as money. */
 export interface EquityCurve {
   readonly stepMs: number;
   readonly points: EquityPoints;
@@ -40,7 +40,7 @@ export interface EquityCurve {
   readonly flows: number;
 }
 
-/** In columns; what is behind the first `count` rows is no point. */
+/** In columns; only the first `count` rows are points. */
 export interface EquityPoints {
   readonly count: number;
   /** Unix ms. */
@@ -183,7 +183,7 @@ class Walk implements EquityPoints {
     this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + change);
   }
 
-  /** Where not everything has a price the moment is left out, and its flows count with the next. */
+  /** A moment without all prices is skipped, and its flows count with the next. */
   step(moment: number, at: number): void {
     const { count, weights } = this;
     const prices = this.#prices;

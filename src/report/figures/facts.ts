@@ -12,12 +12,12 @@ import type {
 import type { Instant } from '../../core/time.ts';
 import type { Slices } from './slices.ts';
 
-/** What the records of a journal tell of parents, slices and attempts, before anything is computed. Filled by `gather`. */
+/** Parents, slices and attempts from the records of a journal, before any computation. Filled by `foldJournal`. */
 export interface Facts {
   readonly starts: readonly { readonly at: Instant; readonly body: StartedRecord }[];
-  /** In the order in which they were begun. */
+  /** In the order of their start. */
   readonly lives: readonly LifeFacts[];
-  /** In the order in which they were begun. */
+  /** In the order of their start. */
   readonly parents: ReadonlyMap<string, ParentFacts>;
   readonly attempts: ReadonlyMap<string, AttemptFacts>;
   readonly untraded: readonly UntradedFacts[];
@@ -27,7 +27,7 @@ export interface Facts {
   readonly records: number;
   readonly first: Instant | undefined;
   readonly last: Instant | undefined;
-  /** Hash of the newest record: it stands for the whole journal up to there. */
+  /** Hash of the newest record, which covers the whole journal up to it. */
   readonly head: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface LifeFacts {
 export interface ParentFacts {
   readonly parent: string;
   readonly strategy: string;
-  /** `undefined` where this journal does not tell how it began. */
+  /** `undefined` if this journal does not contain its start. */
   readonly life: LifeFacts | undefined;
   readonly leg: string;
   readonly pair: string;
@@ -56,12 +56,12 @@ export interface ParentFacts {
   readonly begunAt: Instant;
   /** Reference price then, if one was known. */
   readonly arrival: string | undefined;
-  /** All that it should trade, as its strategy told it; left out when it did not. */
+  /** Planned total of the strategy; omitted if unknown. */
   readonly told: string | undefined;
   readonly slices: Slices;
   /** Slices that passed without a try. */
   readonly missed: MissedFacts[];
-  /** Nothing of it was ever tried; `overAt`: when it was known that nothing would be, left out while something may. */
+  /** It never began; `overAt`: when that was certain, omitted while it may still begin. */
   readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
   fills: FillFacts[];
 }

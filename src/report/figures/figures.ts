@@ -20,25 +20,25 @@ import type { BootstrapFacts } from '../json/schema-bootstrap.ts';
 import { against, parentFigures } from './shortfall.ts';
 import type { ParentFigures, Shortfall } from './shortfall.ts';
 
-/** What a report is made of, besides the records. */
+/** Input of a report besides the records. */
 export interface ReportInput {
   /** Version of the program that makes the report. */
   readonly version: string;
-  /** Market history; without, what needs it is left out and said. */
+  /** Market history; without it, dependent figures are omitted with a warning. */
   readonly prices?: Iterable<PriceColumns> | undefined;
-  /** Only parents that were begun from then on, and before. Left out: all. */
+  /** Limits of the parents' start times. Default: all. */
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
   readonly strategy?: string | undefined;
-  /** What the figures rest on and the records do not tell, such as the model of a backtest. One sentence each. */
+  /** Assumptions that are not in the records, such as the model of a backtest. One sentence each. */
   readonly assumptions?: readonly string[] | undefined;
   readonly warnings?: readonly string[] | undefined;
-  /** Interest on credit, where whoever ran it knows it: records of a journal do not tell. Positive is paid. */
+  /** Interest on credit, if the caller knows it: a journal does not record it. Positive is paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** How the records were made, where that was a backtest. */
   readonly backtest?: BacktestFacts | undefined;
   readonly bootstrap?: BootstrapFacts | undefined;
-  /** Base and quote of a pair that no fill has told of. */
+  /** Base and quote of a pair without a fill. */
   currencies?(pair: string): { readonly base: string; readonly quote: string } | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface Figures {
   readonly fills: readonly FillRecord[];
 }
 
-/** Parents of one strategy, pair and side. What only `report.json` tells is worked out when it is asked for. */
+/** Parents of one strategy, pair and side. Figures that only `report.json` uses are computed on demand. */
 export interface Group {
   readonly strategy: string;
   readonly pair: string;
@@ -199,7 +199,7 @@ function membersOf(parents: readonly ParentFigures[]): {
   return { groups: [...groups.values()], groupOf };
 }
 
-/** The mean price of the interval of a parent: from its first slice to its end. Told of the parent, and again in its group. */
+/** The mean price from the first slice of a parent to its end, for the parent and its group. */
 export function benchmark(
   parent: ParentFigures,
   prices: PriceBook,

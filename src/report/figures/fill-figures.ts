@@ -13,7 +13,7 @@ import { Sum } from './sum.ts';
 /** Minutes after a fill at which the price is looked at again. */
 export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
 
-/** Fills together, weighted by notional. What only `report.json` tells is worked out when it is asked for. */
+/** Fills together, weighted by notional. Figures that only `report.json` uses are computed on demand. */
 export interface FillsFigures {
   readonly fills: number;
   /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */

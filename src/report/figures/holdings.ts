@@ -18,7 +18,7 @@ interface Holding {
   readonly now: Quantity;
 }
 
-/** The holdings since the first read of the account: reads tell them, fills change them in between. Oldest first. */
+/** The holdings since the first read of the account: reads set them, fills change them in between. Oldest first. */
 export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
   const story: Held[] = [];
   const balances = new Map<string, Quantity>();

@@ -14,7 +14,7 @@ interface Before {
   readonly decided: DecidedLeg | undefined;
   /** Its calendar was closed: nothing was to be traded. */
   isClosed: boolean;
-  /** It was decided, and is no more. */
+  /** It was decided and later dropped. */
   droppedAt: Instant | undefined;
 }
 

@@ -7,9 +7,9 @@ import type { ParentFigures } from './shortfall.ts';
 
 /** How many names a sentence lists. */
 const NAMES_MAX = 8;
-/** Figures of fewer fills than this are told to be of few. */
+/** Fewer fills than this raise a warning. */
 const FILLS_MIN = 30;
-/** A price at the end of a parent that is older than this is told. */
+/** An end price older than this raises a warning. */
 const END_AGE_MAX_MS = 15 * MINUTE_MS;
 
 /** What a reader must know before believing a figure. One sentence each. */

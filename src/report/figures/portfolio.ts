@@ -108,7 +108,7 @@ function portfolioOf(scene: Scene): PortfolioFigures {
   };
 }
 
-/** What a fill was worth in cash: its amount, for a cross pair at the price of its quote currency then. */
+/** Value of a fill in cash: its amount, for a cross pair at the price of its quote currency at that time. */
 function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money {
   if (record.quote === plan.basis.cash) return figures.amount;
   const each = priceIn(record.quote, plan.basis, (pair) => prices.midAt(pair, record.executed_at)?.price);

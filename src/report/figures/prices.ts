@@ -48,7 +48,7 @@ export type PriceSource = 'prices' | 'journal';
 
 /** A price of a tape says nothing about a moment that is further away than this, or than three bars. */
 const AGE_MAX_MS = 15 * MINUTE_MS;
-/** Benchmarks are means of many prices: they are stated to so many significant digits. */
+/** Significant digits of benchmarks, which are means of many prices. */
 const BENCHMARK_DIGITS = 12;
 
 /**
@@ -206,7 +206,7 @@ export const exactPrice = (close: number): Price => price(String(close));
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
-/** One tape, and where the last look into it was: who reads on from there has not far to go. */
+/** One tape with its last position, so that sequential reads are short. */
 class History {
   readonly tape: PriceColumns;
   /** When the first row was known. */

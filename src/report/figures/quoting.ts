@@ -3,11 +3,11 @@ import type { Reason } from '../../core/reasons.ts';
 import { nearestWhole } from './digits.ts';
 import type { AttemptFacts } from './facts.ts';
 
-/** How asking for quotes went. Ratios are `part / whole`, as numbers; left out when the whole is 0. */
+/** Figures of quotes and orders. Ratios are `part / whole`, as numbers; omitted if the whole is 0. */
 export interface Quoting {
-  /** Times that a price was asked for a slice. */
+  /** Quote requests of slices. */
   readonly requests: number;
-  /** Firm quotes that came and were what was asked for. */
+  /** Firm quotes that matched their request. */
   readonly quotes: number;
   /** Orders that left. */
   readonly orders: number;

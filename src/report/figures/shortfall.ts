@@ -103,7 +103,7 @@ export interface Setting {
 export const parentFigures = (parent: ParentFacts, setting: Setting): ParentFigures =>
   new Counted(parent, setting);
 
-/** What few of many thousand parents are asked for is worked out when it is. */
+/** Figures that few of many parents need are computed on demand. */
 class Counted implements ParentFigures {
   readonly facts: ParentFacts;
   readonly base: string;

@@ -19,7 +19,7 @@ const BARS_MAX = 120;
 /** A price chart reaches so far beyond what was traded, as a share of it. */
 const MARGIN = 0.04;
 
-/** Decimals that tell values apart that lie `step` from each other. */
+/** Decimals needed to distinguish values that are `step` apart. */
 const decimalsOf = (step: number): number => Math.min(8, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
 
 /** An amount or a price: at an axis with the decimals that its steps need, in words with a few that say something. */

@@ -11,7 +11,7 @@ export class Markup {
   }
 }
 
-/** What may stand in a template: text and numbers are escaped, markup stays as it is, nothing is nothing. */
+/** Values of a template: text and numbers are escaped, markup is inserted, `undefined` is empty. */
 export type Piece = Markup | string | number | undefined | readonly Piece[];
 
 /** A template whose strings are markup and whose values are escaped, unless they are markup themselves. */
@@ -29,7 +29,7 @@ function written(piece: Piece): string {
   return piece.map(written).join('');
 }
 
-/** Names and reasons are somebody else's words: none of them is ever markup, nor turns the text around it. */
+/** Names and reasons are untrusted text: they never become markup or change the text direction. */
 const escaped = (text: string): string =>
   forTerminal(text).replaceAll(/[&<>"']/gu, (mark) => `&#${mark.charCodeAt(0)};`);
 
@@ -69,7 +69,7 @@ export function table({ caption, head, rows, note }: Table): Markup {
   </div>`;
 }
 
-/** An amount for people: rounded to the nearest, thousands apart, a true minus. */
+/** An amount for people: rounded to the nearest, with thousands separators and a minus sign. */
 export function grouped(amount: string, decimals = 2): string {
   const [whole = '', after] = roundEven(money(amount), decimals).toFixed(decimals).split('.');
   const digits = whole.replace('-', '').replaceAll(/\B(?=(?:\d{3})+$)/gu, ',');

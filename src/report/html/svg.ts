@@ -2,7 +2,7 @@ import { instant, isoOf } from '../../core/time.ts';
 import { markup } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
-/** A point of a chart: Unix ms or a count, and a value. Charts are pictures: no money is made of their numbers. */
+/** A point of a chart: Unix ms or a count, and a value, never as money. */
 export type Point = readonly [x: number, y: number];
 
 export interface Line {

@@ -18,7 +18,7 @@ type ParentJson = Report['parents'][number];
 type SliceJson = ParentJson['slices'][number];
 type BenchmarkJson = NonNullable<ParentJson['twap']>;
 
-/** All parents, or those that cost and gained most, in the order in which they were begun. */
+/** All parents, or those with the largest costs and gains, in the order of their start. */
 export function parentsJson({ parents, prices }: Figures): readonly ParentJson[] {
   const room = { slices: SLICES_MAX };
   return listedOf(parents).map((parent) => parentJson(parent, prices, room));

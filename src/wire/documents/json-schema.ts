@@ -79,7 +79,7 @@ export const propertiesOf = ({ properties }: JsonSchema): readonly (readonly [st
 export const requiredOf = ({ required }: JsonSchema): readonly string[] =>
   Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
 
-/** What stands in a document at the end of these steps; empty where nothing does. */
+/** The value of a document at this path; empty without one. */
 export function partOf(document: JsonSchema, ...steps: readonly string[]): JsonSchema {
   let part: JsonSchema = document;
   for (const step of steps) {
