@@ -87,7 +87,7 @@ export const holding = (amount: Money): Quantity => amount as DecimalJs as Quant
 /** A holding as money, where its currency is the one that everything is counted in. */
 export const counted = (held: Quantity): Money => held as DecimalJs as Money;
 
-/** The same amount as an object that nobody else has and nobody can change: for code that is not ours. */
+/** A separate, immutable copy of the amount, for code outside the product. */
 export function apart<A extends AnyAmount>(amount: A): A {
   const own = new Decimal(amount);
   Object.freeze(own.d);

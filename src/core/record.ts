@@ -163,7 +163,7 @@ export interface QuoteRecord {
   readonly age_ms: number;
 }
 
-/** What became of an attempt. Only `filled` traded; only `doubt` leaves it open. */
+/** Result of an attempt. Only `filled` traded; only `doubt` leaves the attempt open. */
 export interface AttemptRecord {
   readonly kind: 'attempt';
   readonly client_order_id: string;
@@ -267,7 +267,7 @@ export interface MaximumRecord {
   readonly usd: string;
   /** USD for one of the quote currency, by the figures of the venue; left out where that is usd. */
   readonly quote_usd?: string | undefined;
-  /** Left out: the venue told it. */
+  /** Omitted: the venue stated it. */
   readonly why?: 'raised' | undefined;
 }
 
@@ -373,9 +373,9 @@ export interface ControlRecord {
   readonly by: string;
   readonly why: string;
   readonly token?: UsedToken | undefined;
-  /** A pause of the desk ends by itself then; left out: when somebody resumes it. */
+  /** Time at which a pause of the desk ends automatically; omitted: an operator must resume it. */
   readonly until?: Instant | undefined;
-  /** With a pause of a parent: it ends by itself once quotes agree with the reference price; left out: when somebody resumes it. */
+  /** The pause of a parent ends once quotes agree with the reference price; omitted: an operator must resume it. */
   readonly ends?: 'prices_agree' | undefined;
   /** With a halt that is a kill: no order can leave until another process is armed. */
   readonly transport?: 'closed' | undefined;

@@ -108,8 +108,8 @@ export interface MarketPort {
   readonly prices$: Observable<ReferencePrice>;
 
   /**
-   * The price of a pair as it is known at this instant, from a market that can be asked at any time: a tape. Nothing of it
-   * grows old on the way and nobody probes. `undefined`: there is none now. Left out: prices are what `prices$` brought.
+   * The current price of a pair, from a market that can be queried at any time: a tape. Such prices do not age on the way
+   * and need no probes. `undefined`: there is none now. Omitted: prices come from `prices$`.
    */
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 

@@ -1,9 +1,8 @@
 import { Observable } from 'rxjs';
 
 /**
- * Whatever is told while something told before is still worked on is told after that, in order, however many sources it
- * comes from: nothing is entered again from within, and a chain without an end does not grow the stack. Stands for
- * `observeOn(queueScheduler)`, with a queue of its own.
+ * Runs nested notifications after the current one, in order, whatever their source: nothing is re-entered, and an endless
+ * chain does not grow the stack. Equals `observeOn(queueScheduler)` with a separate queue.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];

@@ -57,7 +57,7 @@ export interface SweepJob extends Window {
 export type SweepOutcome = Readonly<
   | {
       figures: SweepFigures;
-      /** Of the cost, bps: where a resample was asked for. */
+      /** Parts of the cost, bps, if requested for a resample. */
       parts?: CostParts;
       /** How the desk ended: `halted` when a control stopped it. */
       control: string;

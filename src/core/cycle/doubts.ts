@@ -12,9 +12,9 @@ import type { BootTime, Instant, Monotonic } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * Everything that is decided about an order whose outcome is unknown, as functions of plain data: what a dead process left
- * behind, what one whole read of the account means, which trades nobody knows, and until when an order may leave. Whoever
- * calls them keeps the phase of each doubt and passes it in again.
+ * All decisions about an order with an unknown outcome, as functions of plain data: what a dead process left open, what a
+ * whole read of the account means, which trades are unknown, and until when an order may be sent. The caller keeps the
+ * phase of each doubt and passes it in again.
  */
 
 export type Doubt = Phase & { readonly state: 'doubt' };

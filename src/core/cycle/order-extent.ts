@@ -52,8 +52,8 @@ export const quotedIn = (quote: QuoteRecord | undefined): Figures | undefined =>
 export type Extent = 'whole' | 'more' | 'other';
 
 /**
- * Compares what was traded with the order. What was asked for must be there to the last digit; the other side must be what was
- * quoted, but for the rounding of each trade that the order was booked as.
+ * Compares the traded size with the order. The requested side must match to the last digit; the other side must match the
+ * quote, except for the rounding of each trade of the order.
  */
 export function extentOf(
   { intent, quoted, precisions }: Asked,

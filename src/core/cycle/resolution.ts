@@ -29,8 +29,9 @@ export interface TradeFigures {
 }
 
 /**
- * Why a doubt cannot be ended like this, in words for whoever asked; `undefined` when it can. A person may know what no
- * route of the venue tells, but not against what it has told, and not before the order can no longer trade.
+ * Why a doubt cannot be resolved like this, in words for the operator; `undefined` if it can. A person may know what no
+ * route of the venue shows, but may not contradict what it has shown, nor resolve the doubt before the order can no
+ * longer trade.
  */
 export function resolutionFault(
   resolution: Resolution,

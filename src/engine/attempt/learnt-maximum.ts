@@ -85,8 +85,9 @@ export function maximumRecord({ pair, quote, told, amount }: Told): RecordBody {
 const RATE_DIGITS = 12;
 
 /**
- * What a fill says about the maximum of its pair. One that was cut to the maximum lets the maximum be half as large again,
- * once what was told has held for a while; if that is too much the venue says so, and nothing but a quote was asked for. One above what was told proves it wrong, and counts in its place.
+ * Updates the known maximum of a pair from a fill. A fill that was cut to the maximum raises it by half once the maximum
+ * is old enough; if that is too much the venue refuses, which costs only a quote. A fill above the maximum proves it
+ * wrong and replaces it.
  */
 export function raisedMaximum(
   desk: MaximumContext,

@@ -125,9 +125,8 @@ export class References {
   }
 
   /**
-   * A quote has disagreed with the price of a pair. One that came from small quotes is forgotten: the price of the feed
-   * stands in for it, or the next use asks anew. One of the feed stays: the feed brings the next by itself, and does not
-   * depend on whoever gave the quote.
+   * A quote disagreed with the reference price of a pair. A price from small quotes is dropped: the feed price replaces
+   * it, or the next use probes again. A feed price stays: the feed updates it independently of whoever gave the quote.
    */
   renew(pair: string): void {
     if (this.#prices.get(pair)?.price.source !== 'probe') return;
@@ -162,8 +161,8 @@ export class References {
   }
 
   /**
-   * Keeps prices coming for whoever waits for some of these pairs, for as long as it is subscribed. `lookout$` says what is
-   * waited for, anew whenever that changes: a market that can look ahead leaves out what is not. Never emits.
+   * Keeps prices of these pairs fresh while it is subscribed. `lookout$` states what is waited for, and emits whenever
+   * that changes: a market that can look ahead omits other prices. Never emits.
    */
   follow(pairs: readonly string[], lookout$: Observable<Lookout>): Observable<never> {
     const { market } = this.#wiring.ports;

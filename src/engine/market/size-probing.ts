@@ -126,7 +126,7 @@ function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
   );
 }
 
-/** The sizes of a ladder, the smallest first; those below the minimum are left out, and a ladder of one is none. */
+/** The sizes of a ladder, the smallest first, without those below the minimum; a single size is no ladder. */
 function sizesOf(desk: SizeProbingContext, { pair, size, probes }: LadderWish): readonly Size[] {
   const { basePrecision, quotePrecision, minimum } = desk.instruments.of(pair);
   const sizes = ladderShares[probes].flatMap((part): readonly Size[] => {

@@ -1,9 +1,9 @@
 import type { Halt, HaltPort } from '../ports.ts';
 
 /**
- * Whether the desk is halted, as the gate reads it: in memory, set in the tick in which somebody says so, before anything
- * is written anywhere. A full disk, a dead journal or a deaf API cannot delay it. Beside the memory stands a note that
- * survives the process and that anybody can leave who may write beside the journal.
+ * Whether the desk is halted, as the gate reads it: in memory, set in the tick of the command, before anything is
+ * written. A full disk, a failed journal or a blocked API cannot delay it. A halt file beside the journal survives the
+ * process, and anyone who may write there can create it.
  */
 export class KillSwitch {
   readonly #port: HaltPort | undefined;

@@ -177,8 +177,8 @@ function turnFault(
 }
 
 /**
- * Somebody may have left the file while nothing asked the gate: it is written down, and told, within this time. Somebody may
- * as well have removed what the next halt needs on a full disk, or the disk had no room for it when the last one was lifted.
+ * Interval at which the desk checks the halt file while nothing asks the gate, and records it. The same check prepares
+ * the next halt file if it was removed, or if the disk had no space for it.
  */
 const LOOK_MS = 1_000;
 

@@ -188,8 +188,8 @@ function approveFault(
 const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
 
 /**
- * By either clock: the steady one stands still while the machine sleeps. Nobody remembers how long one of an earlier process
- * has lasted: it is over.
+ * Expires by either clock, because the monotonic clock stops while the machine sleeps. Overrides of an earlier process
+ * are over: their age is unknown.
  */
 export function isOver(desk: OverridesContext, id: string): boolean {
   const { clock } = desk.ports;

@@ -168,7 +168,7 @@ function unknownRate({ policy, rates }: ReloadContext, quote: string): string | 
     : undefined;
 }
 
-/** Everything runs on as it did: told, and written down unless it was only asked for. */
+/** Nothing changes: the result is reported, and recorded unless it was a dry run. */
 function refused(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;

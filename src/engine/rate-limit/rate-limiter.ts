@@ -212,7 +212,7 @@ export class RateLimiter {
     pending.subscriber.complete();
   }
 
-  /** Ends a wish at its deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
+  /** Ends a request at its deadline. Node fires timers longer than 2³¹ ms at once, so long waits run in steps of an hour. */
   #expire(deadline: Monotonic, pending: Pending): Subscription {
     const clock = this.#clock;
     const refuse = (): void => {

@@ -15,9 +15,9 @@ export interface Break {
 const RENEW_MS = MINUTE_MS;
 
 /**
- * Notices that time was not continuous: somebody set the clock, the machine slept, or the process stood still. In a sleep
- * the monotonic clock of Node may stand still too, so that an old quote looks young: whoever holds one compares `count`
- * from before it was asked for with `count` now.
+ * Detects that time was not continuous: the clock was set, the machine slept, or the process was suspended. The monotonic
+ * clock of Node may stop during a sleep, so that an old quote looks young: its holder compares `count` from before the
+ * request with `count` now.
  */
 export class Continuity {
   readonly #clock: Clock;
@@ -66,9 +66,9 @@ export class Continuity {
 }
 
 /**
- * The wall clock shows an earlier time than it has shown before, in this process or when the newest record was written. What
- * waits for a time of day waits that much longer: it is told, and waited for. No time is reckoned anew, because nobody
- * but a person knows which of the two times was right.
+ * The wall clock shows an earlier time than before, in this process or at the newest record. Whatever waits for a time of
+ * day waits that much longer, which is reported. No time is recomputed, because only a person knows which of the two
+ * times was right.
  */
 export interface ClockBack {
   /** The time that the clock had shown before. Once it shows that again nothing waits longer than planned. */

@@ -22,8 +22,8 @@ export type WatchClocksContext = Pick<Desk, 'account' | 'breaks$' | 'changed$' |
   ClockSkewContext;
 
 /**
- * Looks at the clocks for as long as it is subscribed. After a break the account is read soon, and everybody who waits for
- * a time of the wall clock reckons anew. Never emits.
+ * Watches the clocks while it is subscribed. After a jump the account is read soon, and every wait for a time of the wall
+ * clock is recomputed. Never emits.
  */
 export function watchClocks(desk: WatchClocksContext): Observable<never> {
   return defer(() => {

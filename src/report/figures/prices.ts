@@ -226,7 +226,7 @@ class History {
     this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
-  /** A sweep asks the same tape for the same moments again and again, and each lies in another place of the memory. */
+  /** Cache of prices: a sweep reads the same moments of the same tape repeatedly, scattered over memory. */
   numbersAt(moments: Moments): Float64Array {
     const known = lastNumbers.get(this.tape);
     if (known !== undefined && isSame(known.moments, moments)) return known.numbers;

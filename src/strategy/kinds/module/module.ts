@@ -151,7 +151,7 @@ function guarded(was: State, run: () => Step<State>): Step<State> {
 
 const WORDS_MAX = 300;
 
-/** What went wrong, with the line of the module where it did. */
+/** Message of an error, with the line of the module. */
 export function wordsOf(error: unknown): string {
   const said = error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${typeof error}`;
   const words = (error instanceof BrokenRule ? error.message : said).split('\n')[0] ?? '';

@@ -380,7 +380,7 @@ const onSlice = (
 
 type Missed = NonNullable<Told['missed']>;
 
-/** The slots from `first` up to `end`, of which none was tried. */
+/** The slots from `first` up to `end`, all without an attempt. */
 const passedSlots = (
   slices: Slices,
   { leg, first, end }: { readonly leg: string; readonly first: number; readonly end: number },
