@@ -15,6 +15,7 @@ import { loadAll } from '../strategies/strategies.ts';
 import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
 import { refuseUnhardened } from '../daemon/process-hardening.ts';
+import { refuseOtherRuntime } from '../daemon/runtime-sum.ts';
 import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
 import type { CommandIo } from './io.ts';
@@ -64,6 +65,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
       'config',
       ['live mode refuses to start: others could change what the desk trades', ...rights].join('\n  '),
     );
+  if (config.mode === 'live' && !config.isOtherRuntimeAllowed) refuseOtherRuntime();
   const notices = [...noticesOf(config), ...rights];
   io.forget(config.venue.token);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);

@@ -464,6 +464,14 @@ export const configSchema = z.strictObject({
     .describe(
       'Environment variables and Node options that live mode otherwise refuses to protect the token, such as HTTPS_PROXY',
     ),
+  runtime: z
+    .lazy(() =>
+      z.strictObject({
+        allow_other: flag('Live mode starts with a Node whose SHA-256 is not in the list of this version'),
+      }),
+    )
+    .prefault({})
+    .describe('The Node that runs this program'),
   reload: z
     .enum(['on_request', 'on_change'], { error: 'expected on_request or on_change' })
     .default('on_request')

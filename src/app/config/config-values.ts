@@ -109,6 +109,8 @@ export interface Config {
   };
   /** What live mode may find around it although it is dangerous: names of variables and Node options. */
   readonly allowEnvironment: readonly string[];
+  /** Whether live mode starts with a Node that is not in the list of this version. */
+  readonly isOtherRuntimeAllowed: boolean;
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
   /** Whether strategies may bring code of their own. Always outside of live mode. */
@@ -293,6 +295,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     operate: raw.operate === false ? undefined : operateOf(raw.operate, dirname(context.file), context.mode),
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
+    isOtherRuntimeAllowed: raw.runtime.allow_other,
     strategyFiles: context.strategyFiles,
     areModulesAllowed: context.mode !== 'live' || areModulesAllowed(raw.strategies),
     reload: raw.reload,

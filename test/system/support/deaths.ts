@@ -120,6 +120,7 @@ export function mortalDesk(
     desk: 'main',
     mode: 'live',
     allow_environment: ['--import'],
+    runtime: { allow_other: true },
     journal: 'sqlite:./journal.db',
     journal_reserve: 1,
     operate: false,

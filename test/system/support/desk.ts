@@ -135,6 +135,8 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     strategies: 'strategies',
     // Live mode refuses code that is loaded beside it: the hooks of tests are.
     allow_environment: ['--import'],
+    // Whatever Node the tests run with.
+    runtime: { allow_other: true },
     ...config,
     pacing: { orders_per_second: 60, ...config.pacing },
     venue: {

