@@ -314,7 +314,7 @@ export interface ShownRecord {
   readonly fills: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A person proposed that one limit be looser for one order, or another person approved it. */
+/** A person proposed a looser limit for one order, or another person approved it. */
 export interface OverrideRecord {
   readonly kind: 'override';
   readonly override: string;

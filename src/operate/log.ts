@@ -38,7 +38,7 @@ export interface Log {
   error(message: string, fields?: object): void;
   /** A log that adds `fields` to each of its lines. */
   with(fields: object): Log;
-  /** Writes out what is still held. Lines after that are dropped. */
+  /** Writes buffered lines. Later lines are dropped. */
   close(): void;
 }
 

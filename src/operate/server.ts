@@ -9,7 +9,7 @@ import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface OperateOptions {
-  /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Another address than loopback only when the operator writes it. */
+  /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Addresses beyond loopback only by explicit configuration. */
   readonly listen: string;
   readonly version: string;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;

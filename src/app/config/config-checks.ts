@@ -224,7 +224,7 @@ export function checkFourEyes({ operate }: RawConfig, document: YamlDocument): r
   ];
 }
 
-/** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */
+/** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; otherwise the problem. */
 function findToken(raw: Facts, document: YamlDocument, context: CheckContext): GivenToken | FileProblem {
   const { venue } = raw;
   const at = (key: string, message: string): FileProblem => document.problem(['venue', key], message);

@@ -72,7 +72,7 @@ const isControl = (cell: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(
 const SECRET_KEY =
   /((?:tok|secret|passw|auth|bearer|credential)\w*["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#][^,}#]*)/giu;
 
-/** Masks what may be a secret in a line to be shown: values of keys named like one, and passwords in addresses. */
+/** Masks possible secrets in a displayed line: values of keys named like secrets, and passwords in addresses. */
 export function maskSecrets(line: string): string {
   return line
     .replace(SECRET_KEY, (whole, key: string, value: string) =>

@@ -83,7 +83,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   };
 }
 
-/** What a read found before something showed that the order traded: it proves the contrary no more. */
+/** A read from before the proof that the order traded: it no longer proves absence. */
 const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
   end.word === undefined &&
   account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&

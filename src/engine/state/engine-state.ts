@@ -474,7 +474,7 @@ export class EngineState {
     this.#replace(booked, now);
   }
 
-  /** A person says that what a fill lacks never traded. */
+  /** An operator states that the missing part of a fill never traded. */
   #lackNothing(clientId: string): void {
     const booked = this.filledIds.get(clientId);
     if (booked?.fill.missing === undefined) return;

@@ -86,7 +86,7 @@ const CHUNK_BYTES = 2 ** 20;
 /** Whole lines of a text: each ends in `\n`, and none is empty. */
 interface Lines {
   readonly text: string;
-  /** Number of the first of them in the file, from 1. */
+  /** Number of the first line in the file, from 1. */
   readonly first: number;
   readonly count: number;
 }

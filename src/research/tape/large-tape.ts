@@ -82,7 +82,7 @@ const AT_ONCE: readonly ColumnName[] = ['times', 'close'];
 interface Opened {
   readonly place: Place;
   readonly notes: ReadonlyMap<string, string>;
-  /** Columns of which a part was read before, whole or not. */
+  /** Columns that were read before, at least in part. */
   readonly begun: Map<ColumnName, Begun>;
 }
 

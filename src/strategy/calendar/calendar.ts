@@ -175,7 +175,7 @@ export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
   return until === undefined ? undefined : { why: `after the cut-off at ${cutOff}`, until };
 }
 
-/** When quiet hours end that hold while the clock shows `local`; `undefined` while they do not hold. */
+/** End of the quiet hours at the local time `local`; `undefined` outside quiet hours. */
 function quietEnd(
   local: Temporal.ZonedDateTime,
   from: string,

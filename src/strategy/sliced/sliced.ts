@@ -328,7 +328,7 @@ interface PlannedKind<Params extends Sliced> extends SlicedKind<Params> {
   planOf(plan: Params, begunAt: Instant, known: Precisions): SlicePlan<Quantity | Money>;
 }
 
-/** What is wrong across the fields of a document of a sliced kind. */
+/** Checks across the fields of a document of a sliced kind. */
 function check<Params extends Sliced>(
   kind: PlannedKind<Params>,
   plan: Params,
