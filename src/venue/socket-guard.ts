@@ -1,4 +1,4 @@
-import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 
@@ -57,7 +57,8 @@ export class FeedGuard {
    * another, and only inside one feed: the count is not, since no source says whether a feed may have its own.
    */
   isOutdated(feed: string, sentAt: Instant | undefined): boolean {
-    if (sentAt === undefined) return false;
+    // One absurd stamp must not silence its feed.
+    if (sentAt === undefined || sentAt > after(this.clock.wall(), HOUR_MS)) return false;
     const newest = this.stamps.get(feed);
     if (newest !== undefined && sentAt < newest) return true;
     this.stamps.set(feed, sentAt);
