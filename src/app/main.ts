@@ -3,7 +3,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from '@commander-js/extra-typings';
 import { OperatorError, exitCodes } from '../core/errors.ts';
-import { forTerminal } from '../core/escape.ts';
+import { forTerminal, onTerminal } from '../core/escape.ts';
 import { redactor } from '../core/redact.ts';
 import type { Redactor } from '../core/redact.ts';
 import { instant } from '../core/time.ts';
@@ -146,6 +146,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   const guarded = (name: 'stdout' | 'stderr'): Screen => {
     let stream: NodeJS.WriteStream | undefined;
     let isRegular: boolean | undefined;
+    let isScreen: boolean | undefined;
     const open = (): NodeJS.WriteStream => {
       if (stream !== undefined) return stream;
       stream = process[name];
@@ -159,7 +160,9 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     return {
       write(text) {
         // Nothing that is written should hold the token. Should it all the same, it ends here.
-        const cleaned = redact === undefined ? text : redact.clean(text);
+        const redacted = redact === undefined ? text : redact.clean(text);
+        isScreen ??= isDevice(name);
+        const cleaned = isScreen ? onTerminal(redacted) : redacted;
         // The stream of a file takes a part for the whole: what the last of a disk has room for.
         isRegular ??= isFile(name);
         const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));

@@ -1,3 +1,4 @@
+import { forTerminal } from '../core/escape.ts';
 import { reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
@@ -12,9 +13,9 @@ import type {
 } from '../core/record.ts';
 import { instant, isoOf } from '../core/time.ts';
 
-/** One line for people: time in UTC, kind, words. Control characters of the venue or of a YAML file cannot get through. */
+/** One line for people: time in UTC, kind, words. Nothing that the venue or a YAML file wrote acts on a terminal. */
 export const lineFor = ({ at, body }: StoredRecord): string =>
-  `${isoOf(at)}  ${body.kind.padEnd(8)}  ${wordsFor(body).replaceAll(/\p{Cc}/gu, '\u{FFFD}')}`;
+  `${isoOf(at)}  ${body.kind.padEnd(8)}  ${forTerminal(wordsFor(body))}`;
 
 function wordsFor(body: RecordBody): string {
   switch (body.kind) {

@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UsedToken } from '../core/record.ts';
+import type { Monotonic } from '../core/time.ts';
+import { WrongTokens } from './wrong-tokens.ts';
 
 /** What a bearer may do; each includes those before it. */
 export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
@@ -22,22 +24,35 @@ export interface Caller extends UsedToken {
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Finds the caller of an `Authorization` header, in constant time over all tokens. */
-export function callers(
-  bearers: readonly Bearer[],
-): (authorization: string | undefined) => Caller | undefined {
+/** Finds out whose token a request carries. */
+export interface Authenticator {
+  /** The caller of an `Authorization` header. Takes constant time over all tokens. */
+  caller(authorization: string | undefined, address: string): Caller | undefined;
+  /** Whether the address sent so many wrong tokens that no other one of it is looked at now. */
+  isBlocked(address: string): boolean;
+}
+
+/** `now`: the monotonic clock. The token of the machine cannot be guessed, and is never made to wait. */
+export function authenticatorOf(bearers: readonly Bearer[], now: () => Monotonic): Authenticator {
   const known = bearers.map(({ token, name, role, kind = 'person' }) => ({
     caller: { name, role, kind },
     hash: hashOf(token.reveal()),
   }));
-  return (authorization) => {
-    const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization ?? '')?.groups?.['token'];
-    const hash = hashOf(given ?? '');
-    let found: Caller | undefined;
-    for (const { caller, hash: theirs } of known) {
-      if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
-    }
-    return found;
+  const wrong = new WrongTokens(now);
+  return {
+    caller(authorization, address) {
+      const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization ?? '')?.groups?.['token'];
+      const hash = hashOf(given ?? '');
+      let found: Caller | undefined;
+      for (const { caller, hash: theirs } of known) {
+        if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
+      }
+      if (found?.kind === 'machine') return found;
+      if (wrong.isBlocked(address)) return undefined;
+      if (found === undefined && given !== undefined) wrong.count(address);
+      return found;
+    },
+    isBlocked: (address) => wrong.isBlocked(address),
   };
 }
 

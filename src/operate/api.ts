@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { jsonReader } from '../core/json.ts';
 import type { UsedToken } from '../core/record.ts';
+import type { Monotonic } from '../core/time.ts';
 import { parseDuration } from '../core/time.ts';
 import type { CommandAnswer, Scope } from '../engine/ports.ts';
-import { callers, mayAct } from './access.ts';
-import type { Bearer, Caller, Role } from './access.ts';
+import { mayAct } from './access.ts';
+import type { Bearer, Caller, Authenticator, Role } from './access.ts';
 import type { EventStream } from './events.ts';
 
 /** What a person asks of the desk. The name of who asks is known already. */
@@ -55,12 +57,17 @@ export interface ApiOptions {
   readonly desk: OperatedDesk;
   readonly events: EventStream;
   readonly bearers: readonly Bearer[];
+  /** The monotonic clock: wrong tokens count for a while. */
+  readonly now: () => Monotonic;
 }
 
 /** A header that no form and no simple request of a browser can carry. */
 export const GUARD_HEADER = 'x-tranche';
 
 const TEXT_MAX = 500;
+const readJson = jsonReader([]);
+/** What an address is answered that tries tokens. */
+export const SLOWER = 'too many wrong tokens came from this address: wait a few seconds';
 
 /** Routes of the API, with the method of each. */
 export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
@@ -96,13 +103,29 @@ export const refusalText = (error: unknown): string | undefined =>
  * Adds the control plane: reads for viewers, commands for operators. Every route wants a bearer token in a header; commands
  * also want JSON and a header that a web page of another origin cannot send. No `GET` changes anything.
  */
-export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOptions): void {
-  const who = callers(bearers);
+export function addApi(
+  server: FastifyInstance,
+  { desk, events, bearers }: ApiOptions,
+  authenticator: Authenticator,
+): void {
+  // Of JSON that two readers read in two ways nothing is read.
+  server.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, body: string) => {
+      try {
+        return await Promise.resolve(readJson(body));
+      } catch {
+        throw new Refusal(400, 'the body is no JSON, or writes a name twice');
+      }
+    },
+  );
   const asked = (request: FastifyRequest, needed: Role): Caller => {
-    const caller = who(request.headers.authorization);
+    const caller = authenticator.caller(request.headers.authorization, request.ip);
     if (caller !== undefined && mayAct(caller, needed)) return caller;
     const path = request.routeOptions.url ?? '';
     desk.refused({ path, by: caller?.name ?? 'none', role: caller?.role, needed });
+    if (caller === undefined && authenticator.isBlocked(request.ip)) throw new Refusal(429, SLOWER);
     if (caller === undefined) throw new Refusal(401, 'this desk does not know the bearer token');
     throw new Refusal(403, `this action needs the role ${needed}; the token has the role ${caller.role}`);
   };

@@ -1,9 +1,10 @@
 import { createServer } from 'node:https';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyServerFactory } from 'fastify';
-import { addApi, apiRoutes, refusalText } from './api.ts';
+import { SLOWER, addApi, apiRoutes, refusalText } from './api.ts';
 import type { ApiOptions } from './api.ts';
-import { callers } from './access.ts';
+import { authenticatorOf } from './access.ts';
+import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
@@ -121,7 +122,7 @@ interface Routed extends OperateOptions {
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
   const { allowed, api, isLocal } = options;
-  const who = callers(api?.bearers ?? []);
+  const authenticator = authenticatorOf(api?.bearers ?? [], api?.now ?? (() => monotonic(0)));
   // JSON or nothing: a form or a plain text is what a page of another origin could send.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
@@ -131,12 +132,17 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
         .code(421)
         .send({ error: 'unexpected Host header; name it in operate.hosts to allow it' });
     }
+    // A path has one spelling: a proxy in front that refuses some of them reads the same one.
+    if (request.url.split('?', 1)[0]?.includes('%') === true)
+      return await reply.code(404).send({ error: 'a path without percent signs is expected' });
     const { origin } = request.headers;
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'not from this origin' });
     const isOpen = isLocal || request.url.split('?', 1)[0] === '/healthz';
-    if (!isOpen && who(request.headers.authorization) === undefined)
-      return await reply.code(401).send({ error: 'a bearer token is needed' });
+    if (!isOpen && authenticator.caller(request.headers.authorization, request.ip) === undefined)
+      return authenticator.isBlocked(request.ip)
+        ? await reply.code(429).send({ error: SLOWER })
+        : await reply.code(401).send({ error: 'a bearer token is needed' });
     return undefined;
   });
 
@@ -154,7 +160,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     return await reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', reasons });
   });
 
-  if (api !== undefined) addApi(server, api);
+  if (api !== undefined) addApi(server, api, authenticator);
 
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0];

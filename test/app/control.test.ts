@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeControlFile } from '../../src/app/daemon/control-file.ts';
 import { addControl } from '../../src/app/cli/control-cli.ts';
 import { deskApi } from '../../src/app/daemon/desk-api.ts';
-import { SECOND_MS, instant } from '../../src/core/time.ts';
+import { SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
 import { setKillSwitch } from '../../src/engine/operator/operator-commands.ts';
 import { haltFile } from '../../src/journal/sidecar/halt-file.ts';
 import { takeLock } from '../../src/journal/sqlite/lock.ts';
@@ -90,7 +90,7 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
     version: '1',
     metrics,
     ready: () => [],
-    api: { desk, events: new EventStream(), bearers },
+    api: { desk, events: new EventStream(), bearers, now: () => monotonic(0) },
   });
   const standIn = spawn('sh', ['-c', STAND_IN], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(standIn.stdout, 'data');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/app/config/secret.ts';
 import { bearersOf, notReady } from '../../src/app/daemon/serve.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
@@ -100,5 +101,10 @@ describe('bearers of tokens', () => {
     ]);
     const copied = { ...ben, file: file('copy', 'a-token-that-is-of-ann') };
     expect(() => bearersOf([ann, copied])).toThrow(/^operate\.tokens: ann and ben have the same token/u);
+    const venue = new Secret('a-token-that-is-of-ben');
+    expect(() => bearersOf([ann, ben], venue)).toThrow(/^operate\.tokens: ben has the token of the venue/u);
+    expect(() => bearersOf([{ ...ann, name: 'Local' }])).toThrow(
+      /^operate\.tokens: the name Local is taken/u,
+    );
   });
 });

@@ -318,7 +318,7 @@ describe('the only copy of an order', () => {
     expect(placed(over).means).toBe('doubt');
   });
 
-  it('is filled only by a Done of its own, whatever else comes', () => {
+  it('is filled only by a Done of its own with fees that can be, whatever else comes', () => {
     const figure = fc.constantFrom('0', '-1', '0.4', '0.5', '30000');
     const order = fc.record<Order>({
       orderId: fc.string(),
@@ -348,7 +348,8 @@ describe('the only copy of an order', () => {
       from.order.side === 'buy' &&
       from.order.status.toLowerCase() === 'done' &&
       from.order.filled.gt(0) &&
-      from.order.filledAmount.gt(0);
+      from.order.filledAmount.gt(0) &&
+      from.order.fees.abs().times(10).lte(from.order.filledAmount);
     fc.assert(
       fc.property(answer, (from) => {
         const { means } = orderMeaning(from);
@@ -362,6 +363,22 @@ describe('the only copy of an order', () => {
   it('is in doubt when a gateway puts a failure around a well-formed answer', () => {
     expect(placed({}, 502).means).toBe('doubt');
     expect(placed({}, 201).means).toBe('filled');
+  });
+});
+
+describe('the fees of an order that is done', () => {
+  it.each(['3000.01', '-3000.01', '30000', '1000000000000'])(
+    'of %s for a trade of 30000 are not booked: the order is in doubt until the account shows it',
+    (fees) => {
+      expect(placed({ fees: money(fees) })).toMatchObject({
+        means: 'doubt',
+        detail: `fees of ${fees} for a trade of 30000`,
+      });
+    },
+  );
+
+  it.each(['0', '30', '3000', '-30'])('of %s are booked', (fees) => {
+    expect(placed({ fees: money(fees) }).means).toBe('filled');
   });
 });
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { instant } from '../../src/core/time.ts';
+import { instant, monotonic } from '../../src/core/time.ts';
 import { EventStream } from '../../src/operate/events.ts';
 import type { Order } from '../../src/operate/api.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
@@ -11,6 +11,7 @@ import { mutated, runs } from './mutate.ts';
 const TOKEN = 'token-of-a-viewer';
 const orders: Order[] = [];
 const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => instant(0) });
+let elapsed = 0;
 let operate: Awaited<ReturnType<typeof startOperate>>;
 beforeAll(async () => {
   operate = await startOperate({
@@ -29,6 +30,8 @@ beforeAll(async () => {
       },
       events: new EventStream(),
       bearers: [{ name: 'v', role: 'viewer', kind: 'person', token: { reveal: () => TOKEN } }],
+      // Long between two requests: none is turned away for the wrong tokens before it.
+      now: () => monotonic((elapsed += 3_600_000)),
     },
   });
 });

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
-import { instant } from '../../src/core/time.ts';
-import { callers } from '../../src/operate/access.ts';
+import { after, instant, monotonic } from '../../src/core/time.ts';
+import { authenticatorOf } from '../../src/operate/access.ts';
+import { WrongTokens } from '../../src/operate/wrong-tokens.ts';
 import type { Role } from '../../src/operate/access.ts';
 import { EventStream } from '../../src/operate/events.ts';
 import type { OperatedDesk, Order, RefusedAccess } from '../../src/operate/api.ts';
@@ -12,6 +13,7 @@ import { createMetrics } from '../../src/operate/metrics.ts';
 import { startOperate } from '../../src/operate/server.ts';
 import type { OperateOptions } from '../../src/operate/server.ts';
 
+const clock = { now: monotonic(0) };
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
@@ -51,7 +53,7 @@ async function serve(over: Partial<OperateOptions> = {}, given: Partial<Operated
     version: '1',
     metrics,
     ready: () => [],
-    api: { desk, events, bearers },
+    api: { desk, events, bearers, now: () => clock.now },
     ...over,
   });
   closers.push(() => {
@@ -192,6 +194,51 @@ describe('the API', () => {
     expect(await statuses(false, 'operator')).toEqual([403, 403, 403]);
     expect(await statuses(true, 'operator')).toEqual([200, 200, 403]);
     expect(await statuses(true, 'viewer')).toEqual([403, 403, 403]);
+  });
+
+  it('has one spelling for each path: with a percent sign none is found', async () => {
+    const { url, orders } = await serve();
+    for (const path of [
+      '/api/v1/%68alt',
+      '/api/v1/hal%74',
+      '/api%2fv1%2fhalt',
+      '/api/v1/halt%00',
+      '/%61pi/v1/halt',
+    ])
+      expect(await ask(`${url}${path}`, posting('operator', { why: 'w' }))).toMatchObject({ status: 404 });
+    for (const path of ['/%68ealthz', '/metric%73'])
+      expect(await ask(`${url}${path}`)).toMatchObject({ status: 404 });
+    expect(orders).toEqual([]);
+  });
+
+  it('refuses a body that writes a name twice, and does nothing', async () => {
+    const { url, orders } = await serve();
+    for (const body of [
+      '{"why":"w","kill":false,"kill":true}',
+      '{"why":"w","wh\\u0079":"v"}',
+      '{"why":"w"',
+      '',
+    ]) {
+      const headers = { ...as('operator'), ...GUARDS };
+      expect(await ask(`${url}/api/v1/halt`, { method: 'POST', headers, body })).toMatchObject({
+        status: 400,
+      });
+    }
+    expect(orders).toEqual([]);
+  });
+
+  it('makes an address wait that sent ten wrong tokens, but not the token of the machine, and not for long', async () => {
+    const { url } = await serve();
+    const status = async (token: string): Promise<number> =>
+      (await ask(`${url}/api/v1/status`, { headers: { authorization: `Bearer ${token}` } })).status;
+    const wrong: number[] = [];
+    for (let n = 0; n < 12; n++) wrong.push(await status(`wrong-${n}`));
+    expect(wrong).toEqual([...Array<number>(9).fill(401), 429, 429, 429]);
+    expect(await status(tokenOf('viewer'))).toBe(429);
+    expect(await status(tokenOf('admin'))).toBe(200);
+    clock.now = after(clock.now, 6_000);
+    expect(await status(tokenOf('viewer'))).toBe(200);
+    clock.now = after(clock.now, 3_600_000);
   });
 
   it('answers a halt with what may still happen', async () => {
@@ -400,9 +447,25 @@ describe('the stream of events', () => {
   });
 });
 
+describe('the count of wrong tokens', () => {
+  it('is of one address, and holds for at most 1,001 of them', () => {
+    let now = monotonic(0);
+    const wrong = new WrongTokens(() => now);
+    for (let n = 0; n < 10; n++) wrong.count('10.0.0.1');
+    expect([wrong.isBlocked('10.0.0.1'), wrong.isBlocked('10.0.0.2')]).toEqual([true, false]);
+    for (let n = 0; n < 5_000; n++) wrong.count(`address ${n}`);
+    expect(wrong.size).toBe(1_001);
+    expect(wrong.isBlocked('somebody new')).toBe(true);
+    now = after(now, 24 * 3_600_000);
+    wrong.count('somebody new');
+    expect([wrong.size, wrong.isBlocked('somebody new')]).toEqual([1, false]);
+  });
+});
+
 describe('a token', () => {
   it('is known by all of it', () => {
-    const who = callers(bearers);
+    const authenticator = authenticatorOf(bearers, () => monotonic(0));
+    const who = (header: string) => authenticator.caller(header, '10.0.0.1');
     const [whole] = [tokenOf('admin')];
     expect(who(`Bearer ${whole}`)).toEqual({ name: 'local', role: 'admin', kind: 'machine' });
     for (const other of [
@@ -414,6 +477,6 @@ describe('a token', () => {
       '',
     ])
       expect(who(`Bearer ${other}`)).toBeUndefined();
-    expect(callers([])('Bearer x')).toBeUndefined();
+    expect(authenticatorOf([], () => monotonic(0)).caller('Bearer x', '10.0.0.1')).toBeUndefined();
   });
 });

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { Writable } from 'node:stream';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
+import { onTerminal } from '../../core/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { timeOption, wholeNumber } from './option-values.ts';
@@ -99,13 +100,25 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
 
 /** The streams themselves: exports wait while nobody reads. A reader that goes away is no error. */
 function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
-  const { stderr } = process;
-  const stdout = fstatSync(STDOUT).isFile() ? toFile(STDOUT) : process.stdout;
+  const stderr = ofScreen(STDERR, process.stderr);
+  const stdout = fstatSync(STDOUT).isFile() ? toFile(STDOUT) : ofScreen(STDOUT, process.stdout);
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
   return { stdout, stderr };
 }
 
 const STDOUT = 1;
+const STDERR = 2;
+
+/** What goes to a terminal acts on it in no way but ours. */
+const ofScreen = (file: number, stream: Writable): Writable =>
+  fstatSync(file).isCharacterDevice()
+    ? new Writable({
+        decodeStrings: false,
+        write(chunk: string | Uint8Array, _encoding, done) {
+          stream.write(onTerminal(Buffer.from(chunk).toString()), done);
+        },
+      })
+    : stream;
 
 /** The stream that Node makes of a file takes a part for the whole: what the last of a disk has room for. */
 const toFile = (file: number): Writable =>

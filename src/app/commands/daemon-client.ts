@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import process from 'node:process';
 import { request } from 'undici';
 import { OperatorError } from '../../core/errors.ts';
-import { forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import { GUARD_HEADER } from '../../operate/api.ts';
 import { modeOf } from '../config/config-checks.ts';
 import { findDaemon } from '../daemon/control-file.ts';
@@ -131,6 +131,6 @@ export function tell(
   body: unknown,
   words: readonly string[],
 ): void {
-  if (json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
+  if (json === true) io.stdout.write(`${escapeMarks(JSON.stringify(body))}\n`);
   else for (const line of words) io.stdout.write(`${forTerminal(line)}\n`);
 }

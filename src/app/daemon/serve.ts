@@ -37,10 +37,14 @@ export async function serve(config: Config, served: Served): Promise<string | un
   // Good for this process alone, and never shown: it stands in a file that its owner reads.
   const local = new Secret(randomBytes(32).toString('base64url'));
   const { operate } = config;
-  const url = operate && (await listen(operate, local, served));
+  const bearers: readonly Bearer[] = [
+    { name: MACHINE, role: 'admin', kind: 'machine', token: local },
+    ...bearersOf(operate?.tokens ?? [], config.venue.token),
+  ];
+  const url = operate && (await listen(operate, bearers, served));
   // Commands of this machine have no certificate, and their way does not leave it.
   const localUrl =
-    operate?.tls === undefined ? url : await listen({ ...operate, ...LOOPBACK }, local, served);
+    operate?.tls === undefined ? url : await listen({ ...operate, ...LOOPBACK }, bearers, served);
   const control = { url: localUrl, token: local.reveal(), pid: process.pid, desk: config.desk };
   served.closers.push(writeControlFile(config.journal, control));
   return url;
@@ -66,7 +70,7 @@ function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
   };
 }
 
-async function listen(operate: OperateConfig, local: Secret, served: Served): Promise<string> {
+async function listen(operate: OperateConfig, bearers: readonly Bearer[], served: Served): Promise<string> {
   const { metrics, desk, waits, closers, events, command } = served;
   const { startOperate } = await import('../../operate/server.ts');
   const server = await startOperate({
@@ -77,10 +81,8 @@ async function listen(operate: OperateConfig, local: Secret, served: Served): Pr
     api: {
       desk: deskApi(desk, command),
       events,
-      bearers: [
-        { name: MACHINE, role: 'admin', kind: 'machine', token: local },
-        ...bearersOf(operate.tokens),
-      ],
+      bearers,
+      now: () => desk.ports.clock.monotonic(),
     },
     ready: () => (waits.isReady ? notReady(desk) : ['recovering: the account has not been read yet']),
   });
@@ -118,7 +120,7 @@ const MACHINE = 'local';
 const TOKEN_MIN = 16;
 
 /** @throws OperatorError `config` when a token cannot be read, or is that of two: the role of one would be that of the other. */
-export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
+export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret): readonly Bearer[] {
   const bearers = tokens.map(bearerOf);
   const seen = new Set([MACHINE]);
   for (const { name } of bearers) {
@@ -129,9 +131,14 @@ export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
       );
     seen.add(name.toLowerCase());
   }
-  const names = new Map<string, string>();
+  const names = new Map(venueToken === undefined ? [] : [[venueToken.reveal(), 'venue.token']]);
   for (const { name, token } of bearers) {
     const other = names.get(token.reveal());
+    if (other === 'venue.token')
+      throw new OperatorError(
+        'config',
+        `operate.tokens: ${name} has the token of the venue, which must reach nobody else: give ${name} another`,
+      );
     if (other !== undefined)
       throw new OperatorError(
         'config',

@@ -1,6 +1,6 @@
 import { unitOf } from '../instrument.ts';
 import type { Instrument } from '../instrument.ts';
-import { cost, isAmountText, money, priceOf, roundDown, size, subtract } from '../money.ts';
+import { cost, isAmountText, money, priceOf, ratio, roundDown, size, subtract } from '../money.ts';
 import type { Price } from '../money.ts';
 import type { Reason } from '../reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from '../venue.ts';
@@ -176,8 +176,22 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
   }
   if (status !== 'done') return doubt(`status ${order.status}`);
   if (!order.filled.gt(0) || !order.filledAmount.gt(0)) return doubt('Done, and yet nothing filled');
+  const fees = feesFault(order);
+  if (fees !== undefined) return doubt(fees);
   return { means: 'filled', order, differs: fillDifference(quote, order) };
 }
+
+/** No venue takes or gives back more of what was traded. */
+const FEE_SHARE_MAX = ratio('0.1');
+
+/** Why these fees cannot be of this trade, in words: what the account shows of it decides. `undefined` when they can. */
+export const feesFault = ({
+  filledAmount,
+  fees,
+}: Pick<Order, 'filledAmount' | 'fees'>): string | undefined =>
+  fees.abs().gt(filledAmount.times(FEE_SHARE_MAX))
+    ? `fees of ${fees.toFixed()} for a trade of ${filledAmount.toFixed()}`
+    : undefined;
 
 /** In what a fill differs from the quote it was for; `undefined` when in nothing. */
 function fillDifference(quote: Quote, order: Order): string | undefined {

@@ -1,3 +1,4 @@
+import { feesFault } from './answer.ts';
 import type { Doubt } from './doubts.ts';
 import { price, priceOf } from '../money.ts';
 import type { Money, Quantity } from '../money.ts';
@@ -75,6 +76,8 @@ function figuresFault(
   if (orderId.trim() === '') return 'name the order id of the venue';
   if (!quantity.gt(0) || !amount.gt(0)) return 'quantity and amount must be above zero';
   if (fees.lt(0)) return 'fees cannot be below zero';
+  const feesAre = feesFault({ filledAmount: amount, fees });
+  if (feesAre !== undefined) return `${feesAre} cannot be right`;
   const done = intent.by === 'quantity' ? quantity : amount;
   if (done.gt(intent.size)) return `the order was for ${intent.size}, not for ${done.toFixed()}`;
   const paid = priceOf(amount, quantity);

@@ -1,5 +1,6 @@
 import { EMPTY, catchError, concatMap, defer, filter, from, mergeMap, of, repeat, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { feesFault } from '../../core/cycle/answer.ts';
 import { certain } from '../../core/cycle/doubts.ts';
 import { VenueError } from '../../core/errors.ts';
 import { extentOf, quotedIn } from '../../core/cycle/order-extent.ts';
@@ -45,7 +46,8 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
         order.side === intent.side &&
         order.status.toLowerCase() === 'done' &&
         order.filled.gt(0) &&
-        order.filledAmount.gt(0),
+        order.filledAmount.gt(0) &&
+        feesFault(order) === undefined,
     ),
     mergeMap((order) => {
       const phase = desk.account.doubts.get(intent.client_order_id);

@@ -1,0 +1,40 @@
+import { SECOND_MS } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
+
+/** Wrong tokens that an address may send at once, and how long each counts. */
+const BURST = 10;
+const REFILL_MS = 5 * SECOND_MS;
+const ADDRESSES_MAX = 1_000;
+/** Whoever comes when the table is full shares one row. */
+const OTHERS = '*';
+
+/** Slows an address down that tries tokens: beyond a few wrong ones it is asked to wait, whatever it sends. */
+export class WrongTokens {
+  readonly #now: () => Monotonic;
+  /** When the last of its wrong tokens no longer counts. */
+  readonly #until = new Map<string, number>();
+
+  constructor(now: () => Monotonic) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#until.size;
+  }
+
+  isBlocked(address: string): boolean {
+    return (this.#until.get(this.#rowOf(address)) ?? 0) - this.#now() > (BURST - 1) * REFILL_MS;
+  }
+
+  count(address: string): void {
+    const now = this.#now();
+    if (this.#until.size >= ADDRESSES_MAX)
+      for (const [each, until] of this.#until) if (until <= now) this.#until.delete(each);
+    const row = this.#rowOf(address);
+    this.#until.set(row, Math.max(this.#until.get(row) ?? 0, now) + REFILL_MS);
+  }
+
+  #rowOf(address: string): string {
+    return this.#until.has(address) || this.#until.size < ADDRESSES_MAX ? address : OTHERS;
+  }
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { onTerminal } from '../../src/core/escape.ts';
+import type { StoredRecord } from '../../src/core/record.ts';
+import { instant } from '../../src/core/time.ts';
+import { lineFor } from '../../src/journal/format-record.ts';
+
+/** Moves the cursor, sets the title of the window, hides, turns the direction, takes no room, ends a line elsewhere. */
+const HOSTILE = [
+  '\u001B[2J',
+  '\u001B]0;title\u0007',
+  '\u001B[8m',
+  '\u009B1A',
+  '\u202E',
+  '\u2066',
+  '\u061C',
+  '\u200B',
+  '\u2028',
+  '\r',
+  '\b',
+];
+
+describe('what goes to a terminal', () => {
+  it.each(HOSTILE)('%j of others neither acts on it nor turns its text', (mark) => {
+    expect(onTerminal(`a${mark}b\n`)).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+
+  it('keeps lines, tabs, our colours, and what erases the lines that we drew', () => {
+    for (const text of [
+      'a\tb\nc\n',
+      '\u001B[1mx\u001B[22m \u001B[31m^\u001B[39m\n',
+      '\u001B[3A\u001B[0J',
+      '\r\u001B[K7 of 9',
+    ])
+      expect(onTerminal(text)).toBe(text);
+  });
+
+  it('erases nothing in the middle of a piece: there it can be the words of others', () => {
+    expect(onTerminal('halted\r\u001B[Kactive')).not.toContain('\u001B');
+    expect(onTerminal('halted\u001B[3A\u001B[0Jactive')).not.toContain('\u001B');
+  });
+});
+
+describe('a line of journal show', () => {
+  it.each(HOSTILE)('holds no %j of a reason that somebody gave, wherever it goes', (mark) => {
+    const record: StoredRecord = {
+      seq: 1,
+      at: instant(0),
+      hash: '',
+      body: { kind: 'control', state: 'halted', by: `ann${mark}`, why: `a${mark}b` },
+    };
+    expect(lineFor(record)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+});
