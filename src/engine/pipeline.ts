@@ -9,7 +9,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './state/engine-state.ts';
 import type { OpenSlice } from './state/engine-state.ts';
 import { execute } from './attempt/execute.ts';
-import { Turns } from './turns.ts';
+import { SerialQueue } from './serial-queue.ts';
 import { probeSizes } from './market/size-probing.ts';
 import { watchLookups } from './account/order-lookup.ts';
 import { mergeMapMaybe } from './maybe-async.ts';
@@ -34,10 +34,10 @@ export function pipeline(
 ): Observable<never> {
   const armed$ = new Subject<string>();
   const again$ = new Subject<OpenSlice>();
-  const turns = new Turns();
+  const queue = new SerialQueue();
   const untilDrained = <T>(source: Observable<T>): Observable<T> => source.pipe(takeUntil(drain$));
 
-  const slices$ = wakes(desk, armed$.pipe(turns.observe, untilDrained)).pipe(
+  const slices$ = wakes(desk, armed$.pipe(queue.observe, untilDrained)).pipe(
     untilDrained,
     decide(desk),
     tap((decided) => {
@@ -45,7 +45,7 @@ export function pipeline(
     }),
     filter((decided): decided is OpenSlice => !('stepped' in decided)),
   );
-  const ends$ = merge(slices$, again$.pipe(turns.observe, untilDrained)).pipe(
+  const ends$ = merge(slices$, again$.pipe(queue.observe, untilDrained)).pipe(
     onlyOpen(desk),
     size(desk, drain$),
     control(desk),

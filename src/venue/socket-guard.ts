@@ -8,7 +8,7 @@ const MESSAGES_PER_SECOND_MAX = 2_000;
 const POISON_PER_MINUTE_MAX = 10;
 
 /** What a number says about the messages before it. */
-export type Order = 'next' | 'gap' | 'late' | 'uncounted';
+export type SequenceOrder = 'next' | 'gap' | 'late' | 'uncounted';
 
 /** Watches the messages of one connection: their numbers, their stamps, and how much of them there is. */
 export class FeedGuard {
@@ -44,7 +44,7 @@ export class FeedGuard {
   }
 
   /** Follows the count of the connection: each number is one more than the last. */
-  follow(sequence: number | undefined): Order {
+  follow(sequence: number | undefined): SequenceOrder {
     if (sequence === undefined) return 'uncounted';
     const before = this.last;
     this.last = Math.max(sequence, before ?? sequence);

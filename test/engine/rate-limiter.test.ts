@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { RateLimiter, priorities } from '../../src/engine/rate-limit/rate-limiter.ts';
-import type { PaceOptions, Permit, Route, Wish } from '../../src/engine/rate-limit/rate-limiter.ts';
+import type { PaceOptions, Permit, Route, PermitRequest } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { START } from './harness.ts';
 
@@ -19,7 +19,12 @@ const windows = (over: Partial<PaceOptions['windows']> = {}): PaceOptions => ({
   guardMs: 5,
 });
 
-const aWish = (over: Partial<Wish> = {}): Wish => ({ route: 'quote', priority: 'quote', key: 'a', ...over });
+const aWish = (over: Partial<PermitRequest> = {}): PermitRequest => ({
+  route: 'quote',
+  priority: 'quote',
+  key: 'a',
+  ...over,
+});
 
 /** Wishes that answer themselves after a round trip, and the order in which they went. */
 class Traffic {
@@ -32,7 +37,7 @@ class Traffic {
   }
 
   /** Takes a permit; settles it `roundTripMs` after it was given, or never. Returns how to take the wish back. */
-  ask(name: string, wish: Partial<Wish> = {}, roundTripMs: number | 'never' = 20): () => void {
+  ask(name: string, wish: Partial<PermitRequest> = {}, roundTripMs: number | 'never' = 20): () => void {
     const subscription = this.rateLimiter.take(aWish(wish)).subscribe({
       next: (permit) => {
         this.went.push({ name, at: this.clock.now() - START });
@@ -213,7 +218,7 @@ describe('the rate limiter', () => {
   it('serves the earlier deadline first within a key', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     traffic.ask('now');
-    const at = (ms: number): Partial<Wish> => ({ deadline: monotonic(START + ms) });
+    const at = (ms: number): Partial<PermitRequest> => ({ deadline: monotonic(START + ms) });
     traffic.ask('none');
     traffic.ask('late', at(HOUR_MS));
     traffic.ask('soon', at(MINUTE_MS));

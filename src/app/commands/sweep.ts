@@ -152,7 +152,7 @@ function refuseInvalid(
   io.stderr.write(`${count}\ninvalid settings are skipped\n`);
 }
 
-interface Plan {
+interface SweepPlan {
   readonly input: BacktestInput;
   readonly named: NamedModel;
   readonly options: SweepOptions;
@@ -171,7 +171,7 @@ interface Run {
 }
 
 /** What the store does not have yet is run; signals end it in good order. */
-async function runAll(plan: Plan): Promise<{
+async function runAll(plan: SweepPlan): Promise<{
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly isStopped: boolean;
   readonly further: number;
@@ -231,7 +231,7 @@ async function runAll(plan: Plan): Promise<{
   return { outcomes, isStopped: ended + already < runs.length, further };
 }
 
-const runsOf = ({ windows, variants }: Plan): readonly Run[] =>
+const runsOf = ({ windows, variants }: SweepPlan): readonly Run[] =>
   windows.flatMap((window, at) =>
     variants.map(({ strategies }, index) => ({
       window: at,
@@ -246,7 +246,7 @@ const runsOf = ({ windows, variants }: Plan): readonly Run[] =>
   );
 
 const valuesOf = (
-  { fields, variants, windows }: Plan,
+  { fields, variants, windows }: SweepPlan,
   { index, window }: Run,
 ): Readonly<Record<string, string>> => ({
   ...Object.fromEntries(fields.map((field, i) => [field, variants[index]?.values[i] ?? ''])),

@@ -26,7 +26,7 @@ export function outgoing(intent: IntentRecord, currency: string): Quantity {
 }
 
 /** How a fill changes the balances. Fees are taken in quote currency. */
-export const changesOf = (fill: FillRecord): Changes => changesBy(fill, amountsOf(fill));
+export const changesOf = (fill: FillRecord): BalanceChanges => changesBy(fill, amountsOf(fill));
 
 export const amountsOf = (fill: FillRecord): FillAmounts => ({
   quantity: quantity(fill.quantity),
@@ -38,7 +38,7 @@ export const amountsOf = (fill: FillRecord): FillAmounts => ({
 export function changesBy(
   { side, base, quote }: Pick<FillRecord, 'side' | 'base' | 'quote'>,
   { quantity: traded, amount, fees }: FillAmounts,
-): Changes {
+): BalanceChanges {
   return side === 'buy'
     ? [
         [base, traded],
@@ -50,7 +50,7 @@ export function changesBy(
       ];
 }
 
-export type Changes = readonly (readonly [currency: string, change: Quantity])[];
+export type BalanceChanges = readonly (readonly [currency: string, change: Quantity])[];
 
 export interface FillAmounts {
   readonly quantity: Quantity;

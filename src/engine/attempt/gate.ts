@@ -14,7 +14,7 @@ import { nextAfter, refuses } from '../stages/control.ts';
 import type { Desk } from '../desk.ts';
 import type { Sized } from '../stage-types.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
-import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
+import type { Permit, PermitRequest } from '../rate-limit/rate-limiter.ts';
 import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
 import type { ShortQuotes } from './quote-failures.ts';
 import { canPay, leftOfSlice } from '../stages/size.ts';
@@ -39,7 +39,7 @@ export interface Gated {
   /** Number of time jumps before the quote request. */
   readonly breaks: number;
   /** No order is let go any more once this is over. */
-  readonly until: NonNullable<Wish['until']>;
+  readonly until: NonNullable<PermitRequest['until']>;
   /** The order that may leave now; set by the gate alone. */
   approved: Approved | undefined;
 }
@@ -97,7 +97,7 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     if (refused.tooShort !== undefined) quoteWasTooShort(desk, intent.pair, refused.tooShort);
     return stoppedBy(refused);
   };
-  const wish: Wish = { route: 'order', priority: 'execute', key: intent.strategy, deadline, until };
+  const asked: PermitRequest = { route: 'order', priority: 'execute', key: intent.strategy, deadline, until };
   const decide = (permit: Permit | undefined): CycleEvent => {
     if (permit === undefined) return desk.isStopping ? SHUTDOWN : refuse(lateRefusal(phase, desk));
     desk.observer.paced('order', 'execute', permit.waitedMs);
@@ -112,9 +112,9 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     if (intent.override !== undefined) tellUse(desk, intent);
     return { on: 'approved' };
   };
-  const permit = desk.rateLimiter.takeAtOnce(wish);
+  const permit = desk.rateLimiter.takeAtOnce(asked);
   if (permit !== undefined) return decide(permit);
-  return desk.rateLimiter.take(wish).pipe(defaultIfEmpty(undefined), map(decide));
+  return desk.rateLimiter.take(asked).pipe(defaultIfEmpty(undefined), map(decide));
 }
 
 /** Whether the order may leave on this quote now. Looks, and changes nothing. */

@@ -26,7 +26,7 @@ import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenAttempt, OpenSlice } from '../state/engine-state.ts';
 import { ParentSlices } from '../state/parent-slices.ts';
-import type { Plan } from '../state/strategy-plan.ts';
+import type { StrategyPlan } from '../state/strategy-plan.ts';
 import { doneOf, leftOrder } from '../state/totals.ts';
 import type { LeftOrder, ParentTotals } from '../state/totals.ts';
 
@@ -338,7 +338,7 @@ const NO_SLICES: ParentTotals['slices'] = new ParentSlices();
 function capsOf(
   desk: RiskContextSource,
   { slice, size, clientId }: Trial,
-  { known, plan }: { readonly known: ParentTotals | undefined; readonly plan: Plan | undefined },
+  { known, plan }: { readonly known: ParentTotals | undefined; readonly plan: StrategyPlan | undefined },
 ): Caps {
   const { intent } = slice;
   const isOfPlan = plan !== undefined && plan.by === intent.by;

@@ -19,7 +19,7 @@ export interface PaceOptions {
   readonly guardMs: number;
 }
 
-export interface Wish {
+export interface PermitRequest {
   readonly route: Route;
   readonly priority: Priority;
   /** Shares are even between keys of one priority: a strategy, or the keeper of reference prices. */
@@ -32,7 +32,7 @@ export interface Wish {
 
 /** Leave to send one request now. */
 export interface Permit {
-  /** How long the wish waited, milliseconds. */
+  /** How long the request waited, milliseconds. */
   readonly waitedMs: number;
   /** The part of it for which nothing but other requests stood in the way: no cool-down of the venue. Milliseconds. */
   readonly queuedMs: number;
@@ -43,11 +43,11 @@ export interface Permit {
 }
 
 interface Pending {
-  readonly wish: Wish;
+  readonly asked: PermitRequest;
   readonly since: Monotonic;
   readonly order: number;
   readonly subscriber: Subscriber<Permit>;
-  /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
+  /** Takes the request back; it holds its deadline and its end as well. Only once it really waits. */
   waiting: Subscription | undefined;
 }
 
@@ -141,20 +141,20 @@ export class RateLimiter {
   }
 
   /**
-   * Emits one permit when the wish may go, then completes; completes empty when the deadline comes first. Unsubscribing
-   * takes the wish back. Grants in the tick of `subscribe` when there is room.
+   * Emits one permit when the request may go, then completes; completes empty when the deadline comes first. Unsubscribing
+   * takes the request back. Grants in the tick of `subscribe` when there is room.
    */
-  take(wish: Wish): Observable<Permit> {
+  take(asked: PermitRequest): Observable<Permit> {
     return new Observable((subscriber) => {
       const since = this.#clock.monotonic();
-      if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
+      if ((asked.deadline !== undefined && since >= asked.deadline) || asked.until?.isOver() === true) {
         subscriber.complete();
         return;
       }
-      const pending: Pending = { wish, since, order: this.#order++, subscriber, waiting: undefined };
+      const pending: Pending = { asked, since, order: this.#order++, subscriber, waiting: undefined };
       // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
       const isAlone = this.#pending.length === 0 && !this.#isGranting;
-      if (isAlone && this.#hasRoom(wish.route, since)) {
+      if (isAlone && this.#hasRoom(asked.route, since)) {
         this.#isGranting = true;
         try {
           this.#give(pending);
@@ -166,20 +166,20 @@ export class RateLimiter {
     });
   }
 
-  /** A permit, where the wish may go now and nobody else waits. What it leads to comes after the grant, and may ask for more. */
-  takeAtOnce(wish: Wish): Permit | undefined {
+  /** A permit, where the request may go now and nobody else waits. What it leads to comes after the grant, and may ask for more. */
+  takeAtOnce(asked: PermitRequest): Permit | undefined {
     const now = this.#clock.monotonic();
-    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(wish.route, now)) return undefined;
-    if ((wish.deadline !== undefined && now >= wish.deadline) || wish.until?.isOver() === true)
+    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(asked.route, now)) return undefined;
+    if ((asked.deadline !== undefined && now >= asked.deadline) || asked.until?.isOver() === true)
       return undefined;
-    return this.#admit(wish, now);
+    return this.#admit(asked, now);
   }
 
-  /** A wish that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
+  /** A request that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
   #arm(pending: Pending): void {
     // Arming another one may have served this one, or armed it.
     if (pending.waiting !== undefined || !this.#pending.includes(pending)) return;
-    const { deadline, until } = pending.wish;
+    const { deadline, until } = pending.asked;
     const waiting = new Subscription(() => {
       this.#drop(pending);
     });
@@ -229,14 +229,14 @@ export class RateLimiter {
   }
 
   /** `source` once it may go; the permit is settled when it ends, however it ends. */
-  through<T>(wish: Wish, source: Observable<T>): Observable<T> {
-    return this.take(wish).pipe(
+  through<T>(asked: PermitRequest, source: Observable<T>): Observable<T> {
+    return this.take(asked).pipe(
       mergeMap((permit) =>
         source.pipe(
           tap({
             error: (error: unknown) => {
               if (error instanceof VenueError && error.code === 'rate_limited') {
-                this.block(wish.route, error.retryAfterMs ?? COOL_DOWN_MS);
+                this.block(asked.route, error.retryAfterMs ?? COOL_DOWN_MS);
               }
             },
           }),
@@ -284,7 +284,7 @@ export class RateLimiter {
     return this.waiting === 0 && this.utilisation(route) === 0;
   }
 
-  /** Wishes that wait. */
+  /** Requests that wait. */
   get waiting(): number {
     return this.#pending.length;
   }
@@ -301,7 +301,7 @@ export class RateLimiter {
   }
 
   #serve(pending: Pending): void {
-    if (!pending.subscriber.closed && pending.wish.until?.isOver() === true) {
+    if (!pending.subscriber.closed && pending.asked.until?.isOver() === true) {
       this.#refuse(pending);
       return;
     }
@@ -310,13 +310,13 @@ export class RateLimiter {
     this.#give(pending);
   }
 
-  #give({ wish, since, subscriber }: Pending): void {
+  #give({ asked, since, subscriber }: Pending): void {
     if (subscriber.closed) return;
-    subscriber.next(this.#admit(wish, since));
+    subscriber.next(this.#admit(asked, since));
     subscriber.complete();
   }
 
-  #admit({ route, key }: Wish, since: Monotonic): Permit {
+  #admit({ route, key }: PermitRequest, since: Monotonic): Permit {
     const now = this.#clock.monotonic();
     const logs = this.#counted[route];
     this.#servedAt.set(key, this.#order++);
@@ -328,17 +328,17 @@ export class RateLimiter {
     return new Granted(waits, placesIn(logs, now), this.#giving);
   }
 
-  /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */
+  /** The most urgent request that has room: by priority, then the key that was served longest ago, then by deadline. */
   #next(): Pending | undefined {
     const [first, second] = this.#pending;
     if (first === undefined) return undefined;
     const now = this.#clock.monotonic();
-    // Mostly there is one wish alone.
-    if (second === undefined) return this.#hasRoom(first.wish.route, now) ? first : undefined;
+    // Mostly there is one request alone.
+    if (second === undefined) return this.#hasRoom(first.asked.route, now) ? first : undefined;
     const rooms = new Map<Route, boolean>();
     let best: Pending | undefined;
     for (const one of this.#pending) {
-      const { route } = one.wish;
+      const { route } = one.asked;
       const hasRoom = rooms.get(route) ?? this.#hasRoom(route, now);
       rooms.set(route, hasRoom);
       if (hasRoom && (best === undefined || this.#isBefore(one, best))) best = one;
@@ -352,7 +352,7 @@ export class RateLimiter {
   }
 
   #isBefore(one: Pending, other: Pending): boolean {
-    const [a, b] = [one.wish, other.wish];
+    const [a, b] = [one.asked, other.asked];
     const byPriority = priorities.indexOf(a.priority) - priorities.indexOf(b.priority);
     if (byPriority !== 0) return byPriority < 0;
     if (a.key !== b.key) {
@@ -373,7 +373,7 @@ export class RateLimiter {
     if (this.#pending.length === 0) return;
     const now = this.#clock.monotonic();
     let soonest = Number.POSITIVE_INFINITY;
-    for (const route of new Set(this.#pending.map(({ wish }) => wish.route))) {
+    for (const route of new Set(this.#pending.map(({ asked }) => asked.route))) {
       soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
     }
     if (!Number.isFinite(soonest)) return;

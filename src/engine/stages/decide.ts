@@ -154,8 +154,8 @@ function refreshValuation(desk: DecideContext): MaybeAsync<void> {
   const { clock, venue } = desk.ports;
   const known = desk.account.valuation;
   if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
-  const wish = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
-  return desk.rateLimiter.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
+  const asked = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
+  return desk.rateLimiter.through(asked, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
     map((points) => {
       const newest = points.toSorted((a, b) => b.at - a.at)[0];
       const isRecent = newest !== undefined && newest.at >= clock.wall() - VALUATION_AGE_MS;

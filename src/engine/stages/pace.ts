@@ -7,7 +7,7 @@ import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
 import { mergeMapMaybe } from '../maybe-async.ts';
 import { deadlineOf } from '../rate-limit/rate-limiter.ts';
-import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
+import type { Permit, PermitRequest } from '../rate-limit/rate-limiter.ts';
 import { sizeNow } from './size.ts';
 import type { SizeContext } from './size.ts';
 
@@ -30,10 +30,10 @@ export function pace(
     if (item.stage === 'stopped') return item;
     const { strategy, intent } = item.slice;
     const deadline = deadlineOf(desk.ports.clock, intent.deadline);
-    const wish: Wish = { route: 'quote', priority: 'quote', key: strategy, deadline, until };
-    const permit = desk.rateLimiter.takeAtOnce(wish);
+    const asked: PermitRequest = { route: 'quote', priority: 'quote', key: strategy, deadline, until };
+    const permit = desk.rateLimiter.takeAtOnce(asked);
     if (permit !== undefined) return permitted(desk, item, permit);
-    return desk.rateLimiter.take(wish).pipe(
+    return desk.rateLimiter.take(asked).pipe(
       defaultIfEmpty(undefined),
       map((later) => (later === undefined ? refused(desk, item) : permitted(desk, item, later))),
     );

@@ -215,7 +215,7 @@ function isDust(desk: RecordContext, slice: Traded): boolean {
     : left.amount.lt(`1e-${quotePrecision}`);
 }
 
-interface Turn {
+interface EndedTry {
   readonly reason: Reason;
   readonly detail: string;
   readonly next: Next;
@@ -224,7 +224,7 @@ interface Turn {
 }
 
 /** After an attempt that did not trade: again later, or the end of the slice. */
-function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
+function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, bodies }: EndedTry): Ending {
   if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {

@@ -2,7 +2,7 @@ import type { Subject } from 'rxjs';
 import type { Instruments } from '../market/instruments.ts';
 import type { EngineState, StrategyRun } from './engine-state.ts';
 import { planOf } from './strategy-plan.ts';
-import type { Plan } from './strategy-plan.ts';
+import type { StrategyPlan } from './strategy-plan.ts';
 import type { StrategySource } from './strategy-source.ts';
 
 interface RunningStrategiesParts {
@@ -17,7 +17,10 @@ export class RunningStrategies {
   sources: ReadonlyMap<string, StrategySource>;
   /** Strategies that changed since the pipeline looked last. */
   #changed: readonly string[] = [];
-  readonly #plans = new Map<string, { readonly life: StrategyRun; readonly plan: Plan | undefined }>();
+  readonly #plans = new Map<
+    string,
+    { readonly life: StrategyRun; readonly plan: StrategyPlan | undefined }
+  >();
   readonly #parts: RunningStrategiesParts;
 
   constructor(sources: readonly StrategySource[], parts: RunningStrategiesParts) {
@@ -48,7 +51,7 @@ export class RunningStrategies {
   }
 
   /** What the strategy plans, with the precision of its pair; `undefined` when it has no plan. */
-  plan(strategy: string): Plan | undefined {
+  plan(strategy: string): StrategyPlan | undefined {
     const { state, instruments } = this.#parts;
     const life = state.lives.get(strategy);
     const source = this.sources.get(strategy);

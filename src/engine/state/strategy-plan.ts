@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time.ts';
 import type { BoundStrategy } from '../../strategy/kernel.ts';
 
 /** What a strategy of one pair plans to trade, in base quantity or in quote amount. */
-export interface Plan {
+export interface StrategyPlan {
   readonly by: 'quantity' | 'amount';
   readonly total: Quantity;
   /** Size of each slice, where it is known beforehand. */
@@ -19,7 +19,7 @@ export function planOf(
   bound: BoundStrategy,
   begunAt: Instant,
   instrument: (pair: string) => Instrument,
-): Plan | undefined {
+): StrategyPlan | undefined {
   const [pair, ...more] = bound.pairs;
   if (pair === undefined || more.length > 0) return undefined;
   const known = instrument(pair);
@@ -31,7 +31,7 @@ export function planOf(
   return { by: first.currency === known.base ? 'quantity' : 'amount', total, sizes, slices: sizes.size };
 }
 
-function ceilingOf(bound: BoundStrategy, instrument: Instrument): Plan | undefined {
+function ceilingOf(bound: BoundStrategy, instrument: Instrument): StrategyPlan | undefined {
   const ceiling = bound.ceiling(instrument);
   if (ceiling === undefined) return undefined;
   const { total, currency, slices } = ceiling;

@@ -8,7 +8,7 @@ import type { Held } from './holdings.ts';
 import type { Moments, PriceBook } from './prices.ts';
 
 /** What a document says of the portfolio that it keeps. */
-export interface Plan {
+export interface TargetPortfolio {
   readonly targets: Targets;
   readonly basis: Basis;
   readonly driftType: DriftType;
@@ -69,7 +69,7 @@ function stepOf(from: number, until: number): number {
 }
 
 export interface EquityScene {
-  readonly plan: Plan;
+  readonly plan: TargetPortfolio;
   readonly prices: PriceBook;
   readonly story: readonly Held[];
   readonly from: Instant;
@@ -134,7 +134,7 @@ class Walk implements EquityPoints {
   /** The moment of the point before. */
   #before = 0;
 
-  constructor(plan: Plan, prices: PriceBook, moments: Moments) {
+  constructor(plan: TargetPortfolio, prices: PriceBook, moments: Moments) {
     const { basis, targets } = plan;
     this.currencies = targets.has(basis.cash) ? [...targets.keys()] : [...targets.keys(), basis.cash];
     const { length } = this.currencies;
@@ -278,7 +278,7 @@ class Walk implements EquityPoints {
 /** The prices of a currency in cash, through the one that it trades against where it has no pair of its own. */
 function pricesOf(
   currency: string,
-  { basis }: Plan,
+  { basis }: TargetPortfolio,
   { prices, moments }: { readonly prices: PriceBook; readonly moments: Moments },
 ): Float64Array {
   if (currency === basis.cash) return new Float64Array(moments.count).fill(1);

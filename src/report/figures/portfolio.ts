@@ -16,7 +16,7 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
 import { equityCurveOf } from './equity-curve.ts';
-import type { EquityCurve, Plan } from './equity-curve.ts';
+import type { EquityCurve, TargetPortfolio } from './equity-curve.ts';
 import type { Facts, FillFacts, LifeFacts } from './facts.ts';
 import { heldAt, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
@@ -71,7 +71,7 @@ interface Scene {
   readonly prices: PriceBook;
   readonly story: readonly Held[];
   readonly life: LifeFacts;
-  readonly plan: Plan;
+  readonly plan: TargetPortfolio;
   readonly from: Instant;
   readonly until: Instant;
 }
@@ -134,7 +134,7 @@ function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | u
 }
 
 /** Targets of a document that keeps some; with the defaults of its kind. */
-function planOf({ record }: LifeFacts): Plan | undefined {
+function planOf({ record }: LifeFacts): TargetPortfolio | undefined {
   const { document, type } = record;
   if (type !== 'rebalance' || !isRecord(document) || !isRecord(document['target_weights'])) return undefined;
   const weights = Object.entries(document['target_weights']);

@@ -88,7 +88,7 @@ function refuseOverlaps(parts: readonly Rows[]): void {
   }
 }
 
-interface Order {
+interface RowOrder {
   readonly isNewestFirst: boolean;
   /** Why the rows are in no order; `undefined` when they are. */
   readonly fault: string | undefined;
@@ -97,7 +97,7 @@ interface Order {
 }
 
 /** Whether times fall, and the first row whose time goes against the rest. */
-function orderOf({ name, columns: { times }, lines }: Rows): Order {
+function orderOf({ name, columns: { times }, lines }: Rows): RowOrder {
   let [rises, falls, risesAt, fallsAt] = [0, 0, 0, 0];
   for (let row = 1; row < times.length; row++) {
     const step = (times[row] ?? 0) - (times[row - 1] ?? 0);

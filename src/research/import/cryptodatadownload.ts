@@ -1,5 +1,5 @@
 import { baseVolume, pairOf, placesOf, plainSymbol, planOf, QUOTED, symbolIn, unitOf } from './plan.ts';
-import type { Detect, Hints, Plan, Sample } from './plan.ts';
+import type { Detect, Hints, ReadPlan, Sample } from './plan.ts';
 import { namesZone, shortTime, textTime } from './times.ts';
 
 /**
@@ -46,7 +46,7 @@ export const detectCryptoDataDownload: Detect = (sample, hints) => {
   });
 };
 
-type Found = Pick<Plan, 'roles' | 'time' | 'notes'> | { readonly refused: string };
+type Found = Pick<ReadPlan, 'roles' | 'time' | 'notes'> | { readonly refused: string };
 
 function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit: Hints['unit']): Found {
   const [atDate = 0, atUnix, atTime] = ['date', 'unix', 'time'].map((name) => places.get(name));

@@ -1,6 +1,6 @@
 import { initParser } from 'udsv';
 import { OperatorError } from '../../core/errors.ts';
-import type { Plan, Sample } from './plan.ts';
+import type { ReadPlan, Sample } from './plan.ts';
 import { RowReader } from './rows.ts';
 import type { Rows } from './rows.ts';
 import { shown } from './plan.ts';
@@ -137,7 +137,7 @@ function countLines(text: string, end: number): number {
  *
  * @throws OperatorError (`data`) that names the file and the line that is wrong.
  */
-export function readRows(name: string, bytes: Uint8Array, plan: Plan): Rows {
+export function readRows(name: string, bytes: Uint8Array, plan: ReadPlan): Rows {
   const { delimiter, width, skip } = plan;
   const reader = new RowReader(name, plan);
   const schema = schemaOf(plan);
@@ -172,7 +172,7 @@ function afterLines(text: string, count: number): string {
 }
 
 /** Rows of plain cells: quotes are taken off before. */
-function schemaOf({ delimiter, width }: Plan): Parameters<typeof initParser>[0] {
+function schemaOf({ delimiter, width }: ReadPlan): Parameters<typeof initParser>[0] {
   const cols = Array.from({ length: width }, (_, n) => ({ name: String(n), type: 's' as const, repl: { empty: undefined, null: undefined, NaN: undefined } })); // prettier-ignore
   const schema = { skip: 0, col: delimiter, row: '\n', encl: '', esc: '', trim: false, cols };
   return schema;
@@ -223,7 +223,7 @@ function linesOf(bytes: Uint8Array): readonly string[] {
 }
 
 /** What stands most often in the first rows. */
-function delimiterOf(lines: readonly string[]): Plan['delimiter'] {
+function delimiterOf(lines: readonly string[]): ReadPlan['delimiter'] {
   const head = lines.slice(0, 3).join('\n');
   const count = (mark: string): number => head.split(mark).length;
   const [best = ','] = ([',', ';', '\t'] as const).toSorted((a, b) => count(b) - count(a));

@@ -7,7 +7,7 @@ import { detectLean } from './lean.ts';
 import { detectBitmex, detectBitstamp, detectCoinapi, detectNamed, detectTardis } from './named.ts';
 import { detectOwn } from './own.ts';
 import { formats, placesOf, TOLD_MIN, unitOf } from './plan.ts';
-import type { Detect, Format, Hints, Plan, Sample } from './plan.ts';
+import type { Detect, Format, Hints, ReadPlan, Sample } from './plan.ts';
 
 /** Every layout of delimited rows. The first that knows a file takes it, so the general ones come last. */
 const layouts: readonly (readonly [Format, Detect])[] = [
@@ -32,7 +32,7 @@ const layouts: readonly (readonly [Format, Detect])[] = [
  *
  * @throws OperatorError (`data`) when no layout knows it, or the one that does says why not.
  */
-export function planFor(sample: Sample, hints: Hints, name: string): Plan {
+export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
   for (const [format, detect] of layouts) {
     if (hints.format !== undefined && hints.format !== format) continue;
     const plan = detect(sample, hints);
@@ -53,7 +53,7 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
 }
 
 /** Whether nothing but the digits of the first time says its unit. */
-const isToldByDigits = ({ time, roles, skip }: Plan, { rows }: Sample, { unit }: Hints): boolean =>
+const isToldByDigits = ({ time, roles, skip }: ReadPlan, { rows }: Sample, { unit }: Hints): boolean =>
   time.as === 'unix' && unit === undefined && unitOf(rows[skip]?.[roles.time ?? 0] ?? '') !== undefined;
 
 /** The missing columns of a header that names most of a bar. */

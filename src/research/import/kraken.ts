@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../core/time.ts';
 import { numberOf, planOf, unitOf } from './plan.ts';
-import type { Detect, Plan, Sample } from './plan.ts';
+import type { Detect, ReadPlan, Sample } from './plan.ts';
 
 /**
  * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade are left
@@ -35,7 +35,7 @@ function hasMean(rows: Sample['rows']): boolean {
 }
 
 /** `XBTUSD_1.csv`: the file name has the pair and the minutes of a bar. Kraken writes XBT for BTC. */
-function namedBy(name: string): Pick<Plan, 'pair' | 'barMs'> {
+function namedBy(name: string): Pick<ReadPlan, 'pair' | 'barMs'> {
   const [, symbol, minutes] = /^([A-Z0-9]{5,12})_(1|5|15|30|60|240|720|1440)\.csv$/u.exec(name) ?? [];
   if (symbol === undefined) return {};
   return { pair: symbol.replace('XBT', 'BTC').toLowerCase(), barMs: Number(minutes) * MINUTE_MS };

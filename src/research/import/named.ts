@@ -1,6 +1,6 @@
 import { freqtradePair } from './bitfinex.ts';
 import { QUOTED, baseVolume, pairOf, placesOf, planOf, shown, symbolIn, unitOf } from './plan.ts';
-import type { Detect, Hints, Plan, Sample, TimeCell } from './plan.ts';
+import type { Detect, Hints, ReadPlan, Sample, TimeCell } from './plan.ts';
 import { namesZone, textTime } from './times.ts';
 
 /** Files whose header names their columns. */
@@ -124,7 +124,7 @@ export const detectBitmex: Detect = (sample, hints) => {
   return namedPlan(sample, { format: 'bitmex', hints, time: 'timestamp', roles });
 };
 
-function withoutVolume(plan: Plan, why: string): Plan {
+function withoutVolume(plan: ReadPlan, why: string): ReadPlan {
   const { volume: _, ...roles } = plan.roles;
   return { ...plan, roles, notes: [...plan.notes, `no volume: ${why}`] };
 }
@@ -137,13 +137,13 @@ function namedPlan(
     time,
     roles,
   }: {
-    readonly format: Plan['format'];
+    readonly format: ReadPlan['format'];
     readonly hints: Hints;
     /** Plain name of the column of the times. */
     readonly time: string;
     readonly roles: Readonly<Record<string, number | undefined>>;
   },
-): Plan | { readonly refused: string } {
+): ReadPlan | { readonly refused: string } {
   const header = placesOf(sample.rows[0] ?? []);
   const missing = Object.entries(roles).find(([, place]) => place === undefined);
   if (missing !== undefined) return { refused: `its header names no ${missing[0]}` };

@@ -33,7 +33,7 @@ export type TimeCell =
   | { readonly as: 'ofDay'; readonly dayMs: number };
 
 /** How to read the rows of a file. */
-export interface Plan {
+export interface ReadPlan {
   readonly format: Format;
   readonly of: 'bars' | 'trades';
   /** Rows before the first one of data. */
@@ -64,7 +64,7 @@ export interface Plan {
 export interface Sample {
   /** Cells of the first rows, as written, without quotes. */
   readonly rows: readonly (readonly string[])[];
-  readonly delimiter: Plan['delimiter'];
+  readonly delimiter: ReadPlan['delimiter'];
   /** Name of the file, or of the entry of a zip, without folders. */
   readonly name: string;
   /** Whether the rows were arrays of JSON. */
@@ -83,13 +83,13 @@ export interface Hints {
 }
 
 /** The plan for a file, `undefined` when it is not of this layout, or why the file must not be taken. */
-export type Detect = (sample: Sample, hints: Hints) => Plan | { readonly refused: string } | undefined;
+export type Detect = (sample: Sample, hints: Hints) => ReadPlan | { readonly refused: string } | undefined;
 
 /** A plan with what most have. */
 export function planOf(
   sample: Sample,
-  plan: Pick<Plan, 'format' | 'of' | 'skip' | 'roles' | 'time'> & Partial<Plan>,
-): Plan {
+  plan: Pick<ReadPlan, 'format' | 'of' | 'skip' | 'roles' | 'time'> & Partial<ReadPlan>,
+): ReadPlan {
   return {
     delimiter: sample.delimiter,
     width: sample.rows[plan.skip]?.length ?? 0,
@@ -129,7 +129,7 @@ export const plainName = (cell: string): string => cell.toLowerCase().replaceAll
 const SYMBOLS = ['symbol', 'pair', 'ticker', 'market', 'instrument', 'instrumentname', 'productid', 'currencypair', 'coin']; // prettier-ignore
 
 /** The role of the column that says of what a row is: all rows of a tape are of the same. */
-export function symbolIn(header: ReadonlyMap<string, number>): Pick<Plan['roles'], 'symbol'> {
+export function symbolIn(header: ReadonlyMap<string, number>): Pick<ReadPlan['roles'], 'symbol'> {
   const symbol = SYMBOLS.map((name) => header.get(name)).find((place) => place !== undefined);
   return symbol === undefined ? {} : { symbol };
 }
@@ -185,13 +185,13 @@ export const numberOf = (cell: string | undefined): number =>
   cell !== undefined && /^\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$/u.test(cell) ? Number(cell) : Number.NaN;
 
 /** Open, high, low, close; or open, close, high, low. */
-export type Order = 'ohlc' | 'ochl';
+export type PriceOrder = 'ohlc' | 'ochl';
 
 /**
  * The order in which the four prices of these rows stand, beginning at cell `from`: the one in which fewer highs are below an open or a
  * close. `undefined` when both are as good. Rows without four numbers do not count.
  */
-export function orderOf(rows: readonly (readonly string[])[], from: number): Order | undefined {
+export function orderOf(rows: readonly (readonly string[])[], from: number): PriceOrder | undefined {
   let [ohlc, ochl] = [0, 0];
   for (const row of rows) {
     const [a = Number.NaN, b = Number.NaN, c = Number.NaN, d = Number.NaN] = row

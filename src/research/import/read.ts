@@ -8,7 +8,7 @@ import type { Duplicates, Keep } from './assemble.ts';
 import { endsItsLastLine, plainRows, readRows, sampleOf } from './delimited.ts';
 import { planFor } from './detect.ts';
 import { tableKindOf } from './kind.ts';
-import type { Format, Hints, Plan } from './plan.ts';
+import type { Format, Hints, ReadPlan } from './plan.ts';
 import { noCounts } from './rows.ts';
 import type { Rows } from './rows.ts';
 import { surveyOf } from './survey.ts';
@@ -73,7 +73,7 @@ export interface ImportReport extends Survey {
 }
 
 interface Part {
-  readonly plan: Pick<Plan, 'format' | 'of' | 'barMs' | 'pair' | 'notes'>;
+  readonly plan: Pick<ReadPlan, 'format' | 'of' | 'barMs' | 'pair' | 'notes'>;
   readonly rows: Rows;
 }
 

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../core/time.ts';
 import type { Columns } from '../tape/tape.ts';
 import { isExact, parseNumber, parseUnixTime } from './numbers.ts';
 import { plainSymbol, shown } from './plan.ts';
-import type { Plan } from './plan.ts';
+import type { ReadPlan } from './plan.ts';
 
 /** The rows of one file, unsorted and not yet compared with one another. */
 export interface Rows {
@@ -51,7 +51,7 @@ const EMPTY = /^(?:nan|null|none|)$/iu;
  */
 export class RowReader {
   readonly #name: string;
-  readonly #plan: Plan;
+  readonly #plan: ReadPlan;
   readonly #isTable: boolean;
   /** Trades and closes have one price a row. */
   readonly #hasBars: boolean;
@@ -67,7 +67,7 @@ export class RowReader {
   #symbolCell: string | undefined;
   #symbol = '';
 
-  constructor(name: string, plan: Plan, { isTable = false } = {}) {
+  constructor(name: string, plan: ReadPlan, { isTable = false } = {}) {
     this.#name = name;
     this.#plan = plan;
     this.#isTable = isTable;
@@ -139,7 +139,7 @@ export class RowReader {
   }
 
   /** `undefined` when none of its prices is there: one price less than the others is damage. */
-  #bar(cells: readonly string[], places: Plan['roles']): Bar | undefined {
+  #bar(cells: readonly string[], places: ReadPlan['roles']): Bar | undefined {
     const close = this.#price(cells[places.close ?? -1] ?? '');
     if (!this.#hasBars)
       return Number.isNaN(close) ? undefined : { open: close, high: close, low: close, close };

@@ -8,7 +8,7 @@ import { lz4Block } from './lz4.ts';
 import { refuseFalsePages } from './parquet-pages.ts';
 import { EXPANDED_BYTES_MAX } from './unpack.ts';
 import type { TableKind } from './kind.ts';
-import type { Hints, Plan } from './plan.ts';
+import type { Hints, ReadPlan } from './plan.ts';
 import { RowReader } from './rows.ts';
 import type { Rows } from './rows.ts';
 
@@ -30,7 +30,7 @@ export async function readTable(
   kind: TableKind,
   hints: Hints,
   maxBytes = EXPANDED_BYTES_MAX,
-): Promise<{ readonly plan: Plan; readonly rows: Rows }> {
+): Promise<{ readonly plan: ReadPlan; readonly rows: Rows }> {
   const table = await attempt(
     place,
     kind,

@@ -14,7 +14,7 @@ import type { Money } from '../../../core/money.ts';
 import type { Basis, Targets, Valued } from '../../../core/risk/portfolio.ts';
 import type { Due } from './rebalance-legs.ts';
 import { quantityWorth } from './rebalance-trades.ts';
-import type { Market } from './rebalance-trades.ts';
+import type { AssetMarket } from './rebalance-trades.ts';
 
 /** A portfolio at the prices of a moment. */
 export interface Markets {
@@ -23,7 +23,7 @@ export interface Markets {
   /** `undefined` when a price is missing. */
   readonly valued: Valued | undefined;
   baseOf(pair: string): string;
-  market(asset: string): Market | undefined;
+  market(asset: string): AssetMarket | undefined;
 }
 
 /**

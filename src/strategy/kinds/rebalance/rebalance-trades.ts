@@ -44,7 +44,7 @@ export interface Trade {
 }
 
 /** Where a currency is traded, and at what price. */
-export interface Market {
+export interface AssetMarket {
   readonly pair: string;
   /** Quote per base of `pair`. */
   readonly mid: Price;
@@ -70,7 +70,7 @@ interface Question {
   readonly tradeMin: Money;
   /** Largest traded share of the value, one-way: of all that is bought and all that is sold, the larger. */
   readonly turnoverMax: Ratio | undefined;
-  market(asset: string): Market | undefined;
+  market(asset: string): AssetMarket | undefined;
 }
 
 /** The trades that bring a portfolio back, in the order of their turns, largest first. `capped` says that `turnoverMax` cut them. */
@@ -123,11 +123,11 @@ function crossTrades(
  */
 export const quantityWorth = (
   notional: Money,
-  { each, precision }: Pick<Market, 'each' | 'precision'>,
+  { each, precision }: Pick<AssetMarket, 'each' | 'precision'>,
 ): Quantity => quantityDown(roundEven(notional, DECIMALS), each, precision);
 
 /** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */
-function tradeOf(move: Money, { pair, mid, each, precision }: Market, tradeMin: Money) {
+function tradeOf(move: Money, { pair, mid, each, precision }: AssetMarket, tradeMin: Money) {
   const notional = size(move);
   const quantity = quantityWorth(notional, { each, precision });
   if (notional.lt(tradeMin) || quantity.isZero()) return undefined;

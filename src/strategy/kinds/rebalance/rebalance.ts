@@ -31,7 +31,7 @@ import type { Markets } from './rebalance-distance.ts';
 import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
 import type { Leg } from './rebalance-legs.ts';
 import { tradesFor } from './rebalance-trades.ts';
-import type { Market, Trade } from './rebalance-trades.ts';
+import type { AssetMarket, Trade } from './rebalance-trades.ts';
 import { hoursFields, nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
 
 /** The fields of a rebalance document. */
@@ -290,7 +290,7 @@ function unvalued(plan: Params, view: View): Decision {
     : { reason: 'no_balances', note: 'the portfolio is worth nothing' };
 }
 
-function marketOf(asset: string, basis: Basis, view: View): Market | undefined {
+function marketOf(asset: string, basis: Basis, view: View): AssetMarket | undefined {
   const midOf = (pair: string) => view.reference(pair)?.mid;
   const pair = tradedPair(asset, basis);
   const mid = midOf(pair);

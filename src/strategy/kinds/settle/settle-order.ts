@@ -35,7 +35,7 @@ interface ClosingPlan {
 }
 
 /** One piece of a closing. */
-export interface Order {
+export interface ClosingOrder {
   readonly pair: string;
   readonly side: Side;
   readonly size: Size;
@@ -53,7 +53,7 @@ export function orderFor(
   plan: ClosingPlan,
   debt: Debt & { readonly currency: string },
   view: View,
-): Order | Why {
+): ClosingOrder | Why {
   const { currency } = debt;
   const own = plan.pairs
     .map((pair) => view.instrument(pair))

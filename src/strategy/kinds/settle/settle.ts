@@ -12,7 +12,7 @@ import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
 import { pausesAfter } from '../../sliced/pieces.ts';
 import { orderFor } from './settle-order.ts';
-import type { Order } from './settle-order.ts';
+import type { ClosingOrder } from './settle-order.ts';
 
 const PAIRS_MAX = 50;
 
@@ -264,7 +264,7 @@ function close(
 
 interface Piece {
   readonly debt: DueDebt;
-  readonly order: Order;
+  readonly order: ClosingOrder;
   readonly at: Instant;
 }
 

@@ -4,7 +4,7 @@ import { Observable } from 'rxjs';
  * Runs nested notifications after the current one, in order, whatever their source: nothing is re-entered, and an endless
  * chain does not grow the stack. Equals `observeOn(queueScheduler)` with a separate queue.
  */
-export class Turns {
+export class SerialQueue {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 

@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../src/engine/turns.ts';
+import { SerialQueue } from '../../src/engine/serial-queue.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
@@ -41,7 +41,7 @@ describe('turns', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES.filter((one) => !one.includes('#'))) {
         const known = cold(source).pipe(observeOn(queueScheduler));
-        expectObservable(cold(source).pipe(new Turns().observe)).toEqual(known);
+        expectObservable(cold(source).pipe(new SerialQueue().observe)).toEqual(known);
       }
     });
     expect(found).toEqual([]);
@@ -50,7 +50,7 @@ describe('turns', () => {
   it('goes on in the order of queueScheduler, from however many sources, until nobody listens', () => {
     const stories = [true, false].map((isOwn) => {
       const told: string[] = [];
-      const turns = new Turns();
+      const turns = new SerialQueue();
       const inTurns = <T>(source: Observable<T>): Observable<T> =>
         isOwn ? source.pipe(turns.observe) : source.pipe(observeOn(queueScheduler));
       const [a, b] = [new Subject<number>(), new Subject<number>()];
@@ -76,7 +76,7 @@ describe('turns', () => {
     const source = new Subject<number>();
     const begun = new Subject<number>();
     let last = 0;
-    merge(source.pipe(new Turns().observe), begun).subscribe((value) => {
+    merge(source.pipe(new SerialQueue().observe), begun).subscribe((value) => {
       last = value;
       if (value === 0) for (let i = 1; i <= 20_000; i++) source.next(i);
     });
