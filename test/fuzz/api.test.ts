@@ -78,7 +78,7 @@ describe('requests to the API to which anything was done', () => {
     for (const seed of runs(400)) {
       const body = bodies[seed % bodies.length] ?? '';
       const head = [
-        `${seed % 3 === 0 ? 'GET' : 'POST'} /v1/${paths[seed % paths.length] ?? ''} HTTP/1.1`,
+        `${seed % 3 === 0 ? 'GET' : 'POST'} /api/v1/${paths[seed % paths.length] ?? ''} HTTP/1.1`,
         `host: ${new URL(operate.url).host}`,
         `authorization: Bearer ${TOKEN}`,
         'content-type: application/json',

@@ -111,7 +111,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   },
   'it has commas for points': {
     make: (sheet) => joined(sheet, sheet.lines.map((line, n) => (n < sheet.head ? line : line.replaceAll('.', '_').replaceAll(',', ';').replaceAll('_', ',')).replaceAll(n < sheet.head ? ',' : '', n < sheet.head ? ';' : ''))),
-    says: () => /got "\d+,\d+"|reads? "[^"]*,|no known layout: it begins/u,
+    says: () => /got "\d+,\d+"|(?:reads?|its times, such as) "[^"]*,|no known layout: it begins/u,
   },
   'its cells are parted by |': {
     make: (sheet) => joined(sheet, sheet.lines.map((line) => line.replaceAll(',', '|'))),

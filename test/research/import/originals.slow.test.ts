@@ -80,7 +80,7 @@ describe.each(hasData ? Object.entries(lined) : [])('%s', (file, known) => {
     'is taken where its last line has no end, which is said of a %s file',
     async () => {
       const { report } = await importOf(file, bytesOf(file).subarray(0, -sheet.end.length), known.options);
-      expect(report.notes.join('\n')).toContain(`its last line, ${sheet.lines.length}, has no end`);
+      expect(report.notes.join('\n')).toContain(`its last line, ${sheet.lines.length}, is not terminated`);
     },
   );
 
