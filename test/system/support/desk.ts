@@ -132,7 +132,8 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     mode: 'live',
     journal: `sqlite:${join(folder, 'journal.db')}`,
     operate: { listen: '127.0.0.1:0' },
-    strategies: 'strategies',
+    // Modules run in some of these desks.
+    strategies: { files: 'strategies', allow_modules: true },
     // Live mode refuses code that is loaded beside it: the hooks of tests are.
     allow_environment: ['--import'],
     // Whatever Node the tests run with.
