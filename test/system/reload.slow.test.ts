@@ -101,12 +101,12 @@ describe('a daemon that reads its strategies again', () => {
       changes: [{ strategy: 'eth', what: 'begins' }],
     });
     await daemon.event('strategy', { count: 2 });
-    expect(await reloads(desk)).toMatchObject([{ by: 'ann', why: 'eth too', result: 'applied' }]);
+    expect(await reloads(desk)).toMatchObject([{ by: 'local (ann)', why: 'eth too', result: 'applied' }]);
     writeFileSync(path(desk, 'eth'), 'id: eth\nkind: twapp\n');
     const broken = await desk.command('reload', '--config', 'desk.yaml');
     expect([broken.code, broken.stdout]).toEqual([75, expect.stringContaining('did you mean "twap"?')]);
     const { stdout } = await desk.command('journal', 'show', '--kind', 'reload', desk.journal);
-    expect(stdout).toContain('reload applied, asked by ann: eth too');
+    expect(stdout).toContain('reload applied, asked by local (ann): eth too');
   });
 
   it('sees that a file has changed when it is told to watch, a module of its own too', async () => {
