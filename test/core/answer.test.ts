@@ -380,6 +380,14 @@ describe('the fees of an order that is done', () => {
   it.each(['0', '30', '3000', '-30'])('of %s are booked', (fees) => {
     expect(placed({ fees: money(fees) }).means).toBe('filled');
   });
+
+  it('are booked where they are the last unit of a fee that was rounded up, and not above the trade', () => {
+    const dust = (fees: string, filledAmount: string): string =>
+      placed({ fees: money(fees), filledAmount: money(filledAmount) }).means;
+    expect([dust('0.01', '0.01'), dust('0.01', '0.04'), dust('0.02', '0.04'), dust('0.01', '0.009')]).toEqual(
+      ['filled', 'filled', 'doubt', 'doubt'],
+    );
+  });
 });
 
 describe('the price of a fill', () => {

@@ -1,6 +1,16 @@
 import { unitOf } from '../instrument.ts';
 import type { Instrument } from '../instrument.ts';
-import { cost, isAmountText, money, priceOf, ratio, roundDown, size, subtract } from '../money.ts';
+import {
+  cost,
+  decimalsOf,
+  isAmountText,
+  money,
+  priceOf,
+  ratio,
+  roundDown,
+  size,
+  subtract,
+} from '../money.ts';
 import type { Price } from '../money.ts';
 import type { Reason } from '../reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from '../venue.ts';
@@ -181,17 +191,17 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
   return { means: 'filled', order, differs: fillDifference(quote, order) };
 }
 
-/** No venue takes or gives back more of what was traded. */
+/** No venue takes or gives back more of what was traded, save for the last unit of a fee that was rounded up. */
 const FEE_SHARE_MAX = ratio('0.1');
 
 /** Why these fees cannot be of this trade, in words: what the account shows of it decides. `undefined` when they can. */
-export const feesFault = ({
-  filledAmount,
-  fees,
-}: Pick<Order, 'filledAmount' | 'fees'>): string | undefined =>
-  fees.abs().gt(filledAmount.times(FEE_SHARE_MAX))
-    ? `fees of ${fees.toFixed()} for a trade of ${filledAmount.toFixed()}`
-    : undefined;
+export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | 'fees'>): string | undefined {
+  const most = filledAmount.times(FEE_SHARE_MAX);
+  const isRounding = fees.abs().lte(`1e-${decimalsOf(fees)}`) && fees.abs().lte(filledAmount);
+  return fees.abs().lte(most) || isRounding
+    ? undefined
+    : `fees of ${fees.toFixed()} for a trade of ${filledAmount.toFixed()}`;
+}
 
 /** In what a fill differs from the quote it was for; `undefined` when in nothing. */
 function fillDifference(quote: Quote, order: Order): string | undefined {
