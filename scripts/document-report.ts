@@ -27,6 +27,8 @@ const PARTS: Readonly<Record<string, string>> = {
   portfolio: 'One portfolio: `portfolios[]`',
   valuation: 'A portfolio at one moment: `start`, `end`',
   course: 'A portfolio over time: `course`',
+  tearsheet: 'Figures of a portfolio and of what its targets would have done: `course.tearsheet`',
+  performance: 'One series of returns: `tearsheet`',
   backtest: 'Settings and result of a backtest: `backtest`',
   bootstrap: 'Confidence intervals of a backtest: `bootstrap`',
 };

@@ -119,6 +119,12 @@ export const alerts = {
     says: 'venue is not quoting; retrying',
     runbook: 'Check the status of the venue. Slices that run out of time end without a trade.',
   },
+  quotes_down: {
+    severity: 'critical',
+    says: 'the venue has not quoted a pair for 30 seconds; retrying',
+    runbook:
+      'Read `reason` and `detail`: the answers of the venue. Ask the venue when it quotes the pair again. Slices of the pair end without a trade; the desk resumes by itself.',
+  },
   quotes_too_short: {
     severity: 'warning',
     says: 'three quotes in a row expired too soon for an order: nothing trades in this pair until quotes live longer',
@@ -129,6 +135,12 @@ export const alerts = {
     severity: 'warning',
     says: 'venue does not answer; retrying',
     runbook: 'Check the status of the venue, the network, DNS and the clock.',
+  },
+  venue_down: {
+    severity: 'critical',
+    says: 'the venue has not answered for 30 seconds; nothing trades; retrying',
+    runbook:
+      'Read `error`. Check the status of the venue, the network, DNS and the clock. Slices end without a trade, and orders in doubt stay open. The desk resumes by itself, within 30 seconds of the return of the venue.',
   },
   discontinuity: {
     severity: 'warning',
@@ -231,6 +243,12 @@ export const alerts = {
     says: 'a parent is paused: its prices are too far from the reference or from its decision, or it costs too much',
     runbook:
       'For `collar` and `collar_far` no immediate action is needed: quotes and reference prices have disagreed for half a minute; the desk requests a quote now and then, and resumes the parent once they agree (`parent_resumed`). For other reasons check the market and the limits that `reason` names; resume the parent, or let its window end.',
+  },
+  parent_short: {
+    severity: 'warning',
+    says: 'a strategy has ended and did not trade its whole total',
+    runbook:
+      '`left` is what it did not trade, and `reason` why it ended. `tranche why` shows the reason of each slice. To trade the rest, give the strategy another id and what is left as its total, and reload.',
   },
   parent_resumed: {
     severity: 'info',

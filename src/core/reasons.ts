@@ -15,6 +15,7 @@ export const reasons = {
   waiting: 'the strategy recorded the event and keeps waiting',
   // missing knowledge
   no_reference: 'the pair has no reference price',
+  no_volume: "the market's volume of the pair is not known",
   stale_reference: 'the reference price is older than reference.max_age',
   no_balances: 'the balances of the account are not known yet',
   valuation_unavailable: 'the venue returned no portfolio valuation to check against',

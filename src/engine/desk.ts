@@ -15,6 +15,7 @@ import { Instruments } from './market/instruments.ts';
 import { PtsWatch } from './market/pts-watch.ts';
 import { References } from './market/reference-prices.ts';
 import { SizeProbes } from './market/size-probes.ts';
+import { VenueHealth } from './market/venue-health.ts';
 import type { Observer } from './observer.ts';
 import { KillSwitch } from './operator/kill-switch.ts';
 import { Proposals } from './operator/proposals.ts';
@@ -59,6 +60,7 @@ export class Desk {
   readonly continuity: Continuity;
   /** The time by which days of limits are counted. */
   readonly limitDay: DayClock;
+  readonly venueHealth: VenueHealth;
   readonly references: References;
   readonly rates: Rates;
   readonly footprint: Footprint;
@@ -125,12 +127,14 @@ export class Desk {
       : undefined;
     this.spins = new SpinGuard(ports.clock);
     this.footprint = new Footprint(ports.clock, policy.footprint ?? NO_FOOTPRINT, observer);
+    this.venueHealth = new VenueHealth(ports.clock, observer);
     this.references = new References({
       ports,
       policy,
       rateLimiter: this.rateLimiter,
       observer,
       footprint: this.footprint,
+      venueHealth: this.venueHealth,
       instrument: (pair) => this.instruments.of(pair),
       convert: (currency, amount, into) => this.rates.convert(currency, amount, into),
       isHalted: () => this.control === 'halted',

@@ -113,6 +113,12 @@ export interface MarketPort {
    */
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 
+  /**
+   * What the market has traded of a pair since its day began, base currency; it falls when a day begins. `undefined`: not known, or told
+   * too long ago. Omitted: the market tells no volume.
+   */
+  readonly volume?: ((pair: string) => Quantity | undefined) | undefined;
+
   /** Pairs that a market which can be asked has prices of at all. */
   readonly pairs?: ReadonlySet<string> | undefined;
 

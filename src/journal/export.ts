@@ -69,16 +69,7 @@ function rowOf({ seq, at, body }: StoredRecord): Row {
   return body.kind === 'fill' ? fillRow(body) : { seq, at: isoOf(at), ...(body satisfies RecordBody) };
 }
 
-/** Fills as CSV with the columns of `--kind fills`, one line at a time, the header first. */
-export function* fillLines(fills: Iterable<FillRecord>): Generator<string> {
-  yield csvRow(FILL_COLUMNS);
-  for (const fill of fills) {
-    const row = fillRow(fill);
-    yield csvRow(FILL_COLUMNS.map((column) => row[column]));
-  }
-}
-
-const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.executed_at) });
+export const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.executed_at) });
 
 /** In the order of the columns; omits what a record omits. */
 function jsonRow(columns: readonly string[], row: Row): string {

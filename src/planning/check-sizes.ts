@@ -3,6 +3,7 @@ import {
   cost,
   fraction,
   money,
+  ONE,
   quantityUp,
   ratioOf,
   roundDown,
@@ -11,6 +12,7 @@ import {
   text,
 } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
+import { PIECES_MAX } from '../core/risk/sizing.ts';
 import { figure, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy, Worth } from './plan.ts';
 
@@ -68,9 +70,11 @@ export function checkMinimum(strategies: readonly PlannedStrategy[], facts: Plan
         strategy: id,
         says: `its smallest slice is ${figure(smallest)} ${unit}, below the venue's minimum of ${text(bound)} ${unit}`,
         fix:
-          most < 1
-            ? `increase the total: it is less than one slice of ${text(bound)} ${unit}`
-            : `slices: ${most}, or fewer`,
+          first.slice.isEstimate === true
+            ? `min_trade_notional: ${text(bound)} ${unit} or more, or fewer slices in legs`
+            : most < 1
+              ? `increase the total: it is less than one slice of ${text(bound)} ${unit}`
+              : `slices: ${most}, or fewer`,
       });
     }
     return found;
@@ -120,13 +124,13 @@ export function checkOrderLimits(strategies: readonly PlannedStrategy[], facts: 
         setting: 'max_order_notional',
         bound: limits.orderNotionalMax,
         unit: limits.currency,
-        of: ({ worth }) => worth.notional,
+        of: ({ slice, worth }) => orderOf(slice, worth.notional),
       },
       {
         setting: 'max_order_quantity',
         bound: limits.orderQuantityMax.get(pair),
         unit: base,
-        of: ({ worth }) => worth.quantity,
+        of: ({ slice, worth }) => orderOf(slice, worth.quantity),
       },
     ];
     const found: Check[] = [];
@@ -148,13 +152,27 @@ export function checkOrderLimits(strategies: readonly PlannedStrategy[], facts: 
         check: 'limits',
         verdict: 'refused',
         strategy: id,
-        says: `its largest slice is ${figure(largest)} ${unit} at worst, above controls.${setting} of ${text(bound)} ${unit}`,
-        fix: `slices: ${fewest}, or more; or a total of at most ${figure(roundDown(scale(bound, ratioOf(all.length)), 2))} ${unit}`,
+        says:
+          first.slice.isEstimate === true
+            ? `its largest trade of ${pair} now would need orders of ${figure(largest)} ${unit} in ${PIECES_MAX} pieces, above controls.${setting} of ${text(bound)} ${unit}`
+            : `its largest slice is ${figure(largest)} ${unit} at worst, above controls.${setting} of ${text(bound)} ${unit}`,
+        fix:
+          first.slice.isEstimate === true
+            ? `legs: { slices: ${fewest}, duration: … }, or more; or a larger limit`
+            : `slices: ${fewest}, or more; or a total of at most ${figure(roundDown(scale(bound, ratioOf(all.length)), 2))} ${unit}`,
       });
     }
     return [...found, ...parentLimit(id, all, facts)];
   });
 }
+
+/** One order of a slice: of one that is cut into pieces, the smallest that may be. A piece of a notional stays a little below its limit. */
+const orderOf = <A extends Quantity | Money>(
+  { isSplit }: PlannedSlice,
+  whole: A | undefined,
+): A | undefined =>
+  isSplit === true ? whole && scale(whole, fraction(ONE, ratioOf(PIECES_MAX * PIECE_SHARE))) : whole;
+const PIECE_SHARE = 0.98;
 
 /** More orders of a parent than the controls let it have halt the desk. */
 function parentLimit(id: string, all: readonly Sized[], { limits }: PlanFacts): readonly Check[] {
@@ -184,7 +202,12 @@ function eachWithSlices(
   check: 'minimum' | 'limits',
   look: (strategy: PlannedStrategy, sized: readonly Sized[]) => readonly Check[],
 ): readonly Check[] {
-  const found = strategies.flatMap((strategy) => look(strategy, sizedOf(strategy, facts)));
+  // Of one pair each: it tells the minimum and the unit.
+  const found = strategies.flatMap((strategy) =>
+    [...Map.groupBy(sizedOf(strategy, facts), ({ slice }) => slice.pair).values()].flatMap((sized) =>
+      look(strategy, sized),
+    ),
+  );
   const slices = strategies.reduce(
     (sum, one) => sum + one.slices.filter(({ closed }) => closed === undefined).length,
     0,

@@ -25,7 +25,22 @@ export interface PlannedSlice {
   readonly limit?: Price | undefined;
   /** Why nothing trades then; left out when it does. */
   readonly closed?: string | undefined;
+  /** It goes out in pieces within the limits of one order. */
+  readonly isSplit?: boolean | undefined;
+  /** What it would be if its strategy decided now. */
+  readonly isEstimate?: boolean | undefined;
 }
+
+/**
+ * What a strategy would trade if it decided on the account and the prices of now, and why it would trade nothing; or what is missing to tell.
+ */
+export type Estimate =
+  | { readonly slices: readonly PlannedSlice[]; readonly why?: string | undefined }
+  | { readonly missing: string };
+
+/** The slices of an estimate; none where there is none. */
+export const estimatedOf = ({ estimate }: PlannedStrategy): readonly PlannedSlice[] =>
+  estimate === undefined || 'missing' in estimate ? [] : estimate.slices;
 
 /** A time of a calendar at which a strategy looks, and only then knows what it wants. */
 export interface PlannedTime {
@@ -56,6 +71,7 @@ export interface PlannedStrategy {
   readonly beyond: number;
   /** The most that it may trade at times that nobody knows. */
   readonly ceiling?: Pick<PlannedSlice, 'pair' | 'side' | 'size' | 'limit'> | undefined;
+  readonly estimate?: Estimate | undefined;
   /** What a model of its own kind expects, basis points. */
   readonly forecast?:
     | {

@@ -9,6 +9,7 @@ import type { Debt } from '../core/risk/settling.ts';
 import type { Instant } from '../core/time.ts';
 import type { FundingRate, RiskMode, Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
+import type { ModuleCode } from './kinds/module/module-call.ts';
 
 /** What a kernel may look at. Everything is as of `at`; nothing in it changes while a step runs. */
 export interface View {
@@ -17,6 +18,11 @@ export interface View {
   instrument(pair: string): Instrument;
   /** The newest reference price of a pair, if one was ever seen and is not stale. */
   reference(pair: string): ReferencePrice | undefined;
+  /**
+   * What the market has traded of the pair since its day began, base currency, by the newest word of it: a fall is the begin of a new
+   * day. `undefined` when nothing tells it, or told it too long ago.
+   */
+  volume(pair: string): Quantity | undefined;
   /** Balance of each currency, own fills included; `undefined` while the account is not known. */
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
@@ -27,6 +33,8 @@ export interface View {
   rateOf(currency: string): FundingRate | undefined;
   /** Risk mode of a pair; `undefined` when it is not known, or was told too long ago. */
   modeOf(pair: string): RiskMode | undefined;
+  /** The largest order of a pair, base currency, that keeps the limits of one order at its reference price; `undefined` without a limit or a price. */
+  orderMax(pair: string, side: Side): Quantity | undefined;
   /** Values the currencies of `targets` and cash in cash; `undefined` when a price is missing or nothing is held. */
   value(targets: Targets, basis: Basis): Valued | undefined;
   /** Value in cash of everything that the account holds, what is set aside included, and the currencies without a price. */
@@ -111,6 +119,8 @@ export interface CheckWorld {
   minimum(pair: string): Minimum;
   /** Quote currencies and such: base and quote of a pair, when they are known without asking. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
+  /** Whether the market tells what it trades; `undefined`: not known. */
+  readonly hasVolume?: boolean | undefined;
   /** Decimals in which the desk will size the pair, as far as they are known without asking. */
   precisions(pair: string): Precisions;
 }
@@ -132,6 +142,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   readonly needsTerms?: boolean | undefined;
   /** Whether another document may take over from a running life: nothing that was decided may be left undone by it. */
   isReplaceable?(state: State): boolean;
+  /** Whether `plan` lets it decide on the account of now: it knows no slot beforehand and decides all of a round at once. */
+  readonly isEstimated?: boolean | undefined;
   /** Checks across fields. */
   check(params: Params, world: CheckWorld): readonly Problem[];
   /** First step of a life that begins at `begunAt`. */
@@ -139,6 +151,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** The slots ahead, if they are known beforehand. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
+  /** The times of a life at which it decides on sizes that nobody knows beforehand. */
+  looks?(params: Params, begunAt: Instant): readonly Instant[];
   /** The slots of the occurrence that is due at `due`, for a kind whose calendar begins parents of a known size. */
   slotsAt?(params: Params, due: Instant, known: Precisions | undefined): readonly Slot[];
   /** The most that a life may trade, for a kind that knows its total but not its slots: the controls hold it to that. */
@@ -178,6 +192,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         pairs: kind.pairs(params),
         needsValuation: kind.needsValuation?.(params) ?? false,
         needsTerms: kind.needsTerms ?? false,
+        isEstimated: kind.isEstimated ?? false,
         isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
         ladder: kind.ladder?.(params),
         notes: kind.notes?.(params) ?? [],
@@ -185,6 +200,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         start: (begunAt, view) => keep(kind.start(params, begunAt, view)),
         step: (state, wake, context) => keep(kind.step(read(state), wake, params, context)),
         slots: (begunAt, known) => kind.slots(params, begunAt, known),
+        looks: (begunAt) => kind.looks?.(params, begunAt) ?? [],
         slotsAt: (due, known) => kind.slotsAt?.(params, due, known) ?? [],
         ceiling: (instrument) => kind.ceiling?.(params, instrument),
         occurrences: (from, count) => kind.occurrences?.(params, from, count),
@@ -199,6 +215,7 @@ export interface BoundStrategy {
   readonly pairs: readonly string[];
   readonly needsValuation: boolean;
   readonly needsTerms: boolean;
+  readonly isEstimated: boolean;
   isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
   readonly notes: readonly string[];
@@ -206,6 +223,7 @@ export interface BoundStrategy {
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
   slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
+  looks(begunAt: Instant): readonly Instant[];
   slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];
   ceiling(instrument: Instrument): Ceiling | undefined;
   occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
@@ -218,6 +236,6 @@ export interface AnyStrategy {
   readonly params: z.ZodType;
   /** @throws ZodError when `raw` does not fit `params`. */
   bind(raw: unknown): BoundStrategy;
-  /** The kind with the code of a user's module, by what the module exports. Only of kinds whose code is the user's. */
-  withCode?(exported: unknown): AnyStrategy | { readonly problem: string };
+  /** The kind with the code of a user's module. Only of kinds whose code is the user's. */
+  readonly withCode?: (code: ModuleCode) => AnyStrategy;
 }

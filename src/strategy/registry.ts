@@ -1,6 +1,7 @@
 import type { AnyStrategy } from './kernel.ts';
 import { limit } from './kinds/limit/limit.ts';
 import { module } from './kinds/module/module.ts';
+import { pov } from './kinds/pov.ts';
 import { rebalance } from './kinds/rebalance/rebalance.ts';
 import { recurring } from './kinds/recurring/recurring.ts';
 import { settle } from './kinds/settle/settle.ts';
@@ -11,7 +12,7 @@ import { vwap } from './kinds/vwap.ts';
 
 /** Every kind of strategy: one line each. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
-  [twap, vwap, shortfall, rebalance, recurring, limit, sweep, settle, module].map((kind) => [
+  [twap, vwap, shortfall, pov, rebalance, recurring, limit, sweep, settle, module].map((kind) => [
     kind.kind,
     kind,
   ]),

@@ -63,6 +63,27 @@ describe('tranche backtest', () => {
     expect(err).toContain('half_spread_bps 1, impact_bps 4');
   });
 
+  it('says before it runs which prices shorten the window, and by how much', async () => {
+    const cwd = desk();
+    writeFileSync(join(cwd, 'btc.csv'), bars(4_000));
+    writeFileSync(join(cwd, 'eth.csv'), bars(1_000));
+    const { code, err } = await tranche(cwd, ...DATA, '--data', 'ethusd=eth.csv');
+    expect(code).toBe(0);
+    expect(err.split('\n')[0]).toBe('warning: the window ends at 2026-01-05T16:41:00.000Z, where the prices of ethusd end: 2.1 days of btcusd are left out'); // prettier-ignore
+    const asked = await tranche(cwd, ...DATA, '--data', 'ethusd=eth.csv', '--until', '2026-01-05T12:00:00Z');
+    expect(asked.err).not.toContain('are left out');
+  });
+
+  it('counts the fills at a price that is older than its bar', async () => {
+    const cwd = desk();
+    const lines = bars(200).split('\n');
+    // Minutes 20 to 39 are missing: slices come every five minutes.
+    writeFileSync(join(cwd, 'btc.csv'), [...lines.slice(0, 21), ...lines.slice(41)].join('\n'));
+    const { err } = await tranche(cwd, ...DATA);
+    expect(err).toMatch(/Note: [34] of 12 fills have a price that is older than its bar, up to 1\d min/u);
+    expect((await tranche(desk(), ...DATA)).err).not.toContain('older than its bar');
+  });
+
   it('says why a strategy could trade nothing when its time lies after the tape, or before it', async () => {
     const late = `${TWAP}start_time: '2026-02-01T09:00:00Z'\n`;
     const early = `${TWAP}start_time: '2025-02-01T09:00:00Z'\n`;
@@ -125,7 +146,7 @@ describe('tranche backtest', () => {
         from: '2026-01-05T01:00:00.000Z',
         until: '2026-01-05T01:30:00.000Z',
         model: 'normal, half_spread_bps=0',
-        settings: { half_spread_bps: 0, impact_bps: 10, gap_max: 'PT1H' },
+        settings: { half_spread_bps: 0, impact_bps: 10, impact_memory: 'none' },
         holdings: { btc: '0.49999998' },
       },
     });

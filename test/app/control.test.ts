@@ -209,6 +209,21 @@ describe('tranche status', () => {
     expect(JSON.parse(out)).toMatchObject({ desk: 'main', state: 'active', strategies: [{ id: 'btc' }] });
   });
 
+  it('shows readiness with its reasons, holdings, prices with their age, and when each strategy goes on; --exit-code tells scripts', async () => {
+    const { command } = await aServedDesk();
+    const ready = await command('status', '--exit-code');
+    expect(ready.code).toBe(0);
+    expect(ready.out).toContain('ready to trade');
+    expect(ready.out).toMatch(/^holds .*\d usd/mu);
+    expect(ready.out).toMatch(/^price btcusd \d+(?:\.\d+)?, \d+(?:\.\d)? s old \(probe\)$/mu);
+    expect(ready.out).toMatch(/btc \(twap\).*, next 2026-01-05T00:01:00/u);
+    await command('pause', '--why', 'lunch');
+    const paused = await command('status', '--exit-code');
+    expect(paused.code).toBe(75);
+    expect(paused.out).toContain('not ready: paused: lunch');
+    expect((await command('status')).code).toBe(0);
+  });
+
   it('says what is paused and how to go on, and who halted the desk and why', async () => {
     const { command } = await aServedDesk();
     await command('pause', '--pair', 'btcusd', '--why', 'spread');

@@ -89,6 +89,32 @@ continuous: true
     expect(out).toContain('no size is known in advance, so funds cannot be projected');
   });
 
+  it('are told of a share of the volume, whose sizes nobody knows, with its total as the most', async () => {
+    const strategies = `id: share
+kind: pov
+pair: btcusd
+side: buy
+total_quantity: { amount: '2', currency: btc }
+share: '0.05'
+interval: PT15M
+start_time: '2026-11-23T09:00:00[Europe/London]'
+duration: PT1H
+`;
+    const blind = await aDesk({ strategies }).plan('--json', '--from', '2026-11-23');
+    expect([blind.code, blind.out]).toEqual([78, expect.stringContaining('no market tells its volume')]);
+    const { plan } = aDesk({ strategies, config: 'venue: { capabilities: { ticker: true } }\n' });
+    const ran = await plan('--json', '--from', '2026-11-23');
+    expect(ran.code).toBe(0);
+    const [strategy] = dataOf(ran).strategies;
+    expect([strategy?.slots, strategy?.times.map(({ local }) => local?.slice(11))]).toEqual([
+      [],
+      ['09:15:00', '09:30:00', '09:45:00'],
+    ]);
+    const { out } = await plan('--from', '2026-11-23');
+    expect(out).toContain('  2026-11-23 09:15:00       2026-11-23 09:15:00  looks\n');
+    expect(out).toContain('  up to 2 btc, buy, when the market allows\n');
+  });
+
   it('are written as a calendar that keeps the names of its events', async () => {
     const { folder, plan } = aDesk({ strategies: `${twap()}---\n${daily('0 9 * * *', ', calendar: {}')}` });
     expect((await plan('--ics', 'plan.ics', '--from', '2026-11-20')).code).toBe(0);

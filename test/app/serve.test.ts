@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/app/config/secret.ts';
-import { bearersOf, notReady } from '../../src/app/daemon/serve.ts';
+import { notReady } from '../../src/app/daemon/readiness.ts';
+import { bearersOf } from '../../src/app/daemon/serve.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
@@ -46,6 +47,7 @@ describe('readiness', () => {
     isDown = true;
     bench.clock.run(after(START, 20 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([
+      expect.stringMatching(/^the venue does not answer, for \d+ s: /u),
       expect.stringMatching(/^the account was last read \d+ s ago, of at most 180 s$/u),
     ]);
     isDown = false;

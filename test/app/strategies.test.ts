@@ -175,8 +175,8 @@ describe('loadAll', () => {
     expect(slots[11]?.at).toBe(now + 44_000);
   });
 
-  it('loads the realistic examples as they are', () => {
+  it('loads the strategies of the dry run as they are', () => {
     const { strategies } = loadAll('config/dry-run.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: repo, now });
-    expect(strategies.map(({ id }) => id)).toEqual(['btc-twap', 'treasury-rebalance']);
+    expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
   });
 });

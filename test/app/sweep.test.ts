@@ -5,7 +5,7 @@ import { readInput } from '../../src/app/research/backtest-input.ts';
 import { readModel } from '../../src/app/config/model-file.ts';
 import { runPool, sharedIndex, sharedTape } from '../../src/app/sweep/sweep-pool.ts';
 import { progressLine, sweepProgress } from '../../src/app/sweep/sweep-progress.ts';
-import { sweepResultOf } from '../../src/app/sweep/sweep-result.ts';
+import { sweepNotes, sweepResultOf } from '../../src/app/sweep/sweep-result.ts';
 import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep/sweep-run.ts';
 import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep/sweep-run.ts';
 import { readVariants } from '../../src/app/sweep/sweep-variants.ts';
@@ -257,8 +257,9 @@ describe('the result of a sweep', () => {
       risk: 'risk_bps',
       front: [0],
     });
-    expect(resultOf({ cost_usd: '9', tracking_error: '0.01' })).toMatchObject({
-      by: 'cost_usd',
+    expect(resultOf({ cost_usd: '9', tracking_error: '0.01', portfolio_bps: '3' })).toMatchObject({
+      by: 'portfolio_bps',
+      cost: 'cost_usd',
       risk: 'tracking_error',
       front: [0],
     });
@@ -267,6 +268,29 @@ describe('the result of a sweep', () => {
       cost: 'cost_bps',
       front: [0],
     });
+  });
+});
+
+describe('the notes of a sweep', () => {
+  it('name settings that are equal on the front once, and warn of a best setting at the edge of its grid', () => {
+    const at = instant(0);
+    const rows = [['12', '5'], ['24', '4'], ['48', '3'], ['48', '3']]; // prettier-ignore
+    const result = sweepResultOf({
+      fields: ['slices'],
+      settings: rows.map(([slices = '']) => [slices]),
+      windows: [{ from: at, until: at }],
+      outcomes: [rows.map(([, cost = '']) => ({ figures: { cost_bps: cost, risk_bps: '1', fills: '9' }, control: 'active', records: 1, head: '' }))],
+      by: undefined,
+      risk: undefined,
+      isForward: false,
+      repeated: 0,
+      invalid: 0,
+      further: 0,
+    }); // prettier-ignore
+    expect(result.front).toEqual([2]);
+    const notes = sweepNotes(result);
+    expect(notes).toContain('Equal in both figures of the front, and listed once: 3 and 4.');
+    expect(notes).toContain('The best setting lies at the edge of the grid: slices 48 is the highest tried. A better one may lie beyond it: widen the range.'); // prettier-ignore
   });
 });
 

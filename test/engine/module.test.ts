@@ -4,11 +4,11 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { lateJournal } from '../../src/journal/format/late.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
-import { module } from '../../src/strategy/kinds/module/module.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
+import { moduleWith } from '../strategy/module-kind.ts';
 
 /** What a kernel of these tests was told, and whether it fails next. Outside of it, as a bug is. */
 interface Whim {
@@ -41,9 +41,8 @@ function sourceOf(kernel: ReturnType<typeof kernelOf>, over: object = {}): Strat
     total_quantity: { amount: '0.5', currency: 'btc' },
     ...over,
   };
-  const kind = module.withCode?.({ kernel });
-  if (kind === undefined || 'problem' in kind) throw new Error('no kind');
-  return { id: 'own', kind: 'module', hash: 'h', document: params, bound: kind.bind(params) };
+  const bound = moduleWith(kernel).bind(params);
+  return { id: 'own', kind: 'module', hash: 'h', document: params, bound };
 }
 
 function ran(

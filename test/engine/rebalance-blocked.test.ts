@@ -31,7 +31,7 @@ const refused: BenchOptions = {
 };
 const small: BenchOptions = {
   ...OPTIONS,
-  policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, orderNotionalMax: money('1000') } },
+  policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, orderNotionalMax: money('500') } },
 };
 
 function ran(options: BenchOptions, forMs: number): Bench {

@@ -91,7 +91,7 @@ describe('reference prices', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
     const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
     expect(ends).toHaveLength(3);
-    expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['no_reference']));
+    expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['quotes_unavailable']));
   });
 
   it('come from the feed where there is one, and nothing is probed', () => {

@@ -64,6 +64,10 @@ const STRATEGIES: Readonly<Record<string, Market & { readonly text: string }>> =
     ...BTC,
     text: "kind: vwap\npair: btcusd\nside: buy\ntotal_quantity: { amount: '1.5', currency: btc }\nstart_time: '2026-03-02T13:00:00[Europe/London]'\nduration: PT24H\ninterval: PT20M\nprofile: { time_zone: Europe/London, weights: [2, 1, 1, 1, 2, 3, 4, 5, 7, 8, 3, 2] }\n",
   },
+  pov: {
+    ...BTC,
+    text: "kind: pov\npair: btcusd\nside: buy\ntotal_quantity: { amount: '1.5', currency: btc }\nshare: '0.02'\ninterval: PT10M\nstart_time: '2026-03-02T20:00:00Z'\nduration: PT10H\nmax_slice_quantity: { amount: '0.2', currency: btc }\nlimit_price: '75000'\n",
+  },
   shortfall: {
     ...BTC,
     text: "kind: shortfall\npair: btcusd\nside: sell\ntotal_quantity: { amount: '1.5', currency: btc }\nstart_time: '2026-03-03T15:00:00[America/New_York]'\nduration: PT8H\ninterval: PT10M\nrisk_aversion: 5\nvolatility: '0.6'\nimpact: { bps: 2, per_hour: { amount: '0.5', currency: btc }, half_spread_bps: 1.5 }\n",

@@ -124,7 +124,7 @@ export const modes: readonly Mode[] = [
   { row: 35, what: 'a halt or the end of a slice comes while a request waits', alert: { none: NO_TRADE },
     tests: [[engine('gate'), 'lets nothing through once the slice is over'], [engine('rate-limiter'), 'forgets a wish that was taken back']] },
   // Asking for a quote
-  { row: 36, what: 'the venue cannot be connected to, or does not answer', alert: 'no_quotes',
+  { row: 36, what: 'the venue cannot be connected to, or does not answer', alert: 'venue_unreachable',
     tests: [[venue('http'), 'never left when nobody listens at the address'], [engine('refusals'), 'is asked again with growing, jittered waits, and trades on when it recovers: %s']] },
   { row: 37, what: 'the venue or a pair is unavailable', alert: 'no_quotes',
     tests: [[engine('refusals'), 'is asked again with growing, jittered waits, and trades on when it recovers: %s'], [engine('refusals'), 'costs the slice once the budget is spent, and the next slice starts with a new one']] },

@@ -124,8 +124,9 @@ describe('the report of a twap that the engine ran', () => {
     expect(fees).toBeGreaterThan(0n);
   });
 
-  it('has the benchmarks of the closes over its interval', () => {
-    const [begun, ended] = [first?.at ?? 0, finished?.at ?? 0];
+  it('has the benchmarks of the closes over its window, from its start to its end', () => {
+    const [begun, ended] = [Date.parse(parent?.window.from ?? ''), Date.parse(parent?.window.until ?? '')];
+    expect(begun).toBe(START);
     let area = 0;
     let [amount, volume] = [0, 0];
     for (const [i, close] of closes.entries()) {
@@ -284,14 +285,17 @@ describe('the report of a rebalancing that the engine ran', () => {
     expect(units(report.totals[0]?.costs.fees ?? '')).toBe(sum(fills.map((fill) => units(fill.fees))));
   });
 
-  it('has the course of a plain walk from day to day', () => {
+  it('has the course of a plain walk from day to day and to the end of the period', () => {
     const course = portfolio?.course;
     const begun = Date.parse(portfolio?.start?.at ?? '');
     const days: { value: number; index: number }[] = [];
     const held: Record<string, number> = { usd: 200_000, btc: 5, eth: 60 };
     let [done, peak, drawdown, target, before] = [0, 0, 0, 1, [0, 0]];
     const differences: number[] = [];
-    for (let at = begun; at <= end; at += DAY_MS) {
+    const whole = Math.floor((end - begun) / DAY_MS);
+    const share = (end - begun) / DAY_MS - whole;
+    expect(share).toBeGreaterThan(0);
+    for (const at of [...Array.from({ length: whole + 1 }, (_, i) => begun + i * DAY_MS), end]) {
       for (; done < fills.length && (fills[done]?.executed_at ?? 0) <= at; done++) {
         const { side = 'buy', base = '', quantity = '', amount = '', fees = '' } = fills[done] ?? {};
         const sign = side === 'buy' ? 1 : -1;
@@ -314,8 +318,11 @@ describe('the report of a rebalancing that the engine ran', () => {
       before = prices;
     }
     const mean = days.reduce((total, { value }) => total + value, 0) / days.length;
-    const middle = differences.reduce((a, b) => a + b, 0) / differences.length;
-    const variance = differences.reduce((a, b) => a + (b - middle) ** 2, 0) / (differences.length - 1);
+    const weights = differences.map((_, i) => (i < whole ? 1 : share));
+    const middle = differences.reduce((a, b) => a + b, 0) / (whole + share);
+    const variance =
+      differences.reduce((a, b, i) => a + (b - middle * (weights[i] ?? 0)) ** 2, 0) /
+      (whole + share - (whole + share ** 2) / (whole + share));
     const nine = (value: number): number => Number(value.toPrecision(9));
     expect(course?.step_ms).toBe(DAY_MS);
     expect(course?.points.map(({ value }) => value)).toEqual(days.map(({ value }) => nine(value)));

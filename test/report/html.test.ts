@@ -179,7 +179,7 @@ describe('a chart', () => {
   });
 
   it('draws bars from zero, bad ones above and good ones below it', () => {
-    const text = shown({ bars: [[1, 10], [2, -5]] }); // prettier-ignore
+    const text = shown({ bars: [[1, 100], [2, -50]] }); // prettier-ignore
     const bars = [...text.matchAll(/<rect class="bar (\w+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/gu)].slice(0, 2); // prettier-ignore
     const zero = Number(/class="grid zero" x1="74" x2="866" y1="([\d.]+)"/u.exec(text)?.[1]);
     const [up, down] = bars.map(([, kind, , y, , height]) => ({
@@ -191,6 +191,33 @@ describe('a chart', () => {
     expect((up?.y ?? 0) + (up?.height ?? 0)).toBeCloseTo(zero, 0);
     expect(down?.y).toBeCloseTo(zero, 1);
     expect(up?.height).toBeCloseTo(2 * (down?.height ?? 0), 0);
+  });
+
+  it('colours a cost or a gain of more than ten basis points alone', () => {
+    const text = shown({ bars: [[1, 10.1], [2, 10], [3, -10], [4, -10.1]] }); // prettier-ignore
+    const kinds = [...text.matchAll(/<rect class="bar (\w+)" x="[\d.]+" y="[\d.]+" width="[\d.]+" height/gu)].map(([, kind]) => kind); // prettier-ignore
+    expect(kinds.slice(0, 4)).toEqual(['bad', 'small', 'small', 'good']);
+    expect(text).toContain('cost above 10 bps');
+  });
+
+  it('moves hundreds of marks off the line, to the foot and the head of the chart', () => {
+    const at = (shape: 'up' | 'down', count: number): readonly number[] => {
+      const points = Array.from({ length: count }, (_, i): readonly [number, number] => [i, 100 + (i % 50)]);
+      const d = /class="mark[^"]*" d="([^"]+)"/u.exec(shown({ marks: [{ name: 'fills', colour: 4, shape, points }] }))?.[1]; // prettier-ignore
+      return [...new Set((d ?? '').matchAll(/M[\d.]+ ([\d.]+)/gu).map(([, y]) => Number(y)))];
+    };
+    expect(at('up', 60).length).toBe(50);
+    const [[foot, ...others], [head]] = [at('up', 672), at('down', 672)];
+    expect(others).toEqual([]);
+    expect((foot ?? 0) - (head ?? 0)).toBeGreaterThan(180);
+  });
+
+  it('puts equal ratios equally far apart on a logarithmic axis, with round levels', () => {
+    const text = shown({ isLog: true, lines: [{ name: 'l', colour: 1, points: [[0, 100], [1, 1_000], [2, 10_000]] }] }); // prettier-ignore
+    const [a, b, c] = [...(/<path class="line[^"]*" d="([^"]+)"/u.exec(text)?.[1] ?? '').matchAll(/[ML][\d.]+ ([\d.]+)/gu)].map(([, y]) => Number(y)); // prettier-ignore
+    expect((a ?? 0) - (b ?? 0)).toBeCloseTo((b ?? 0) - (c ?? 0), 0);
+    const levels = [...text.matchAll(/text-anchor="end">(\d{3,})<\/text>/gu)].map(([, label]) => label);
+    expect(levels).toEqual(['100', '300', '1000', '3000', '10000']);
   });
 
   it('draws nothing of nothing, and a single point all the same', () => {

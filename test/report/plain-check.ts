@@ -40,18 +40,19 @@ export function expectPlainReport(
 function checkParent(parent: PlainParent, json: ParentJson, prices: PlainPrices): void {
   const { first, fills, begun, slices } = parent;
   const endedAt = Date.parse(json.ended_at);
+  const [from, until] = [Date.parse(json.window.from), Date.parse(json.window.until)];
   const f = sum(fills.map(({ quantity }) => units(quantity)));
   const paid = wide(sum(fills.map(({ amount }) => units(amount))));
   const s = first.side === 'buy' ? 1n : -1n;
-  expect(json.costs).toEqual(costsText(plainCosts(parent, prices, endedAt)));
+  expect(json.costs).toEqual(costsText(plainCosts(parent, prices, until)));
   expect([json.traded, json.amount, json.arrival_price]).toEqual([wideText(wide(f)), wideText(paid), wideText(wide(units(first.decision_price ?? '')))]); // prettier-ignore
   expect([Date.parse(json.begun_at), Date.parse(json.due_at)]).toEqual([begun, parent.due]);
   if (f === 0n) return;
   if (wideText(wide(f)) === json.planned) expect(endedAt).toBe(Math.max(...fills.map((fill) => fill.executed_at), begun)); // prettier-ignore
   expect(rounded(json.average_price ?? '', 12)).toBe(quotient(paid, f));
   for (const [stated, price] of [
-    [json.twap, plainTwap(prices, first.pair, begun, endedAt)],
-    [json.vwap, plainVwap(prices, first.pair, begun, endedAt)],
+    [json.twap, plainTwap(prices, first.pair, from, until)],
+    [json.vwap, plainVwap(prices, first.pair, from, until)],
   ] as const) {
     const at = times(f, units(price ?? '0'));
     expect(stated).toEqual(
@@ -62,7 +63,7 @@ function checkParent(parent: PlainParent, json: ParentJson, prices: PlainPrices)
   expect(json.slices).toHaveLength(slices.length);
   for (const [i, slice] of slices.entries()) {
     const { at, intent } = slice;
-    const missed = plainMissed(slice, parent, prices.close(first.pair, endedAt));
+    const missed = plainMissed(slice, parent, prices.close(first.pair, until));
     expect(json.slices[i]?.untraded).toBe(wideText(wide(missed.untraded)));
     expect(json.slices[i]?.missed_cost).toBe(missed.cost === undefined ? undefined : wideText(missed.cost));
     const own = fills.filter((fill) => fill.slice === intent.slice);
@@ -205,8 +206,11 @@ export function expectPlainPortfolio(
   const own = totals.slice(1).map((value, i) => value / (totals[i] ?? 1) - 1);
   const differences = own.map((value, i) => value - (wanted[i] ?? 0));
   const mean = (of: readonly number[]): number => of.reduce((a, b) => a + b, 0) / of.length;
-  const middle = mean(differences);
-  const variance = differences.reduce((a, b) => a + (b - middle) ** 2, 0) / (differences.length - 1);
+  const steps = points.slice(1).map(({ at }, i) => (at - (points[i]?.at ?? at)) / course.step_ms);
+  const total = (of: readonly number[]): number => of.reduce((a, b) => a + b, 0);
+  const middle = total(differences) / total(steps);
+  const variance = total(differences.map((one, i) => (one - middle * (steps[i] ?? 0)) ** 2)) / (total(steps) - total(steps.map((one) => one * one)) / total(steps)); // prettier-ignore
+  expect(points.at(-1)?.at).toBe(Date.parse(end.at));
   expect(course.return).toBeCloseTo((totals.at(-1) ?? 0) / (totals[0] ?? 1) - 1, 6);
   expect(course.target_return).toBeCloseTo(wanted.reduce((a, b) => a * (1 + b), 1) - 1, 6);
   expect(course.tracking_error).toBeCloseTo(Math.sqrt((variance * 365.25 * 86_400_000) / course.step_ms), 8);

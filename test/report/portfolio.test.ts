@@ -60,6 +60,37 @@ describe('the course of a portfolio', () => {
     expect(course?.target_return).toBeCloseTo(1.1 * 0.75 * 1.25 - 1, 9);
   });
 
+  it('ends with a point at the end of its period, and weights the step before it by its length', () => {
+    // Every hour until 21:00, and 15 minutes more, in which btc doubles.
+    const closes = [...FLAT.slice(1), 110, 220];
+    const tape = hours(closes);
+    const early = {
+      ...tape,
+      times: tape.times.map((at, i) => (i === closes.length - 1 ? at - 45 * MINUTE : at)),
+    };
+    const story = records(
+      [0, aLife('rebalance', { target_weights: { btc: '0.25', usd: '0.75' }, drift_threshold: '0.1' })],
+      [0, reads({ btc: '1', usd: '100' })],
+      [12 * HOUR + 15 * MINUTE, aWake({ reason: 'inside_band' })],
+    );
+    const [first] = reportOf(figuresOf(story, { version: 't', prices: [early] })).portfolios;
+    const { course, end } = first ?? {};
+    expect(course?.points).toHaveLength(14);
+    expect(course?.points.at(-1)).toMatchObject({ at: '2026-12-01T21:15:00.000Z', value: 320 });
+    expect([end?.at, end?.value]).toEqual([course?.points.at(-1)?.at, '320']);
+    expect(course?.return).toBeCloseTo(0.6, 8);
+    expect(course?.drift_max).toBeCloseTo(220 / 320 - 0.25, 8);
+    // Own returns less those of the targets, the last over a quarter of a step.
+    const differences = [...FLAT.slice(2).map(() => 0), 10 / 200 - 0.025, 110 / 210 - 0.25];
+    const steps = differences.map((_, i) => (i === 12 ? 0.25 : 1));
+    const all = 12.25;
+    const mean = (10 / 200 - 0.025 + 110 / 210 - 0.25) / all;
+    const squares = differences.reduce((sum, d, i) => sum + (d - mean * (steps[i] ?? 0)) ** 2, 0);
+    const perYear = 365.25 * 24;
+    const expected = Math.sqrt((squares / (all - (12 + 0.0625) / all)) * perYear);
+    expect(course?.tracking_error).toBeCloseTo(expected, 6);
+  });
+
   it('counts the points outside its band, absolute or relative', () => {
     const closes = [...FLAT, 140, 160];
     // Weights of btc at the end: 140/240 and 160/260, 0.083 and 0.115 off a half.

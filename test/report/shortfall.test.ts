@@ -116,6 +116,45 @@ describe('the shortfall of a parent', () => {
     });
   });
 
+  it('values what was not traded at the end of the window of the document, however it was sliced', () => {
+    const parentOf = (slices: number, end?: number): Report['parents'][number] => {
+      const gap = 6 / slices;
+      const story = records(
+        [0, aLife('twap', { total_quantity: { amount: '3', currency: 'btc' }, duration: 'PT6M', slices })],
+        ...Array.from({ length: slices }, (_, slice): readonly (readonly [number, RecordBody])[] => [
+          [slice * gap * MINUTE, aWake({ intents: [wanted({ slice, decision_price: '100' })] })],
+          [slice * gap * MINUTE + 20, aSlice({ slice, result: 'expired', reason: 'limit_price' })],
+        ]).flat(),
+        [(slices - 1) * gap * MINUTE + 20, aWake({ on: 'outcome', finished: 'window_over' })],
+      );
+      const until = end === undefined ? {} : { end: after(NINE, end * MINUTE) };
+      return parentIn(made(story, { prices: [minutes('btcusd', CLOSES)], ...until }));
+    };
+    const found = [1, 2, 3, 6].map((slices) => parentOf(slices, 6));
+    for (const { costs, end, window } of found) {
+      expect(window).toEqual({ from: '2026-12-01T09:00:00.000Z', until: '2026-12-01T09:06:00.000Z' });
+      expect(end).toMatchObject({ price: '107', at: '2026-12-01T09:06:00.000Z' });
+      expect(costs).toMatchObject({ opportunity: '21', total: '21' });
+    }
+    // Nobody knows more than the period tells.
+    expect(parentOf(3, 5).window.until).toBe('2026-12-01T09:05:00.000Z');
+    expect(parentOf(3).window.until).toBe('2026-12-01T09:04:00.020Z');
+  });
+
+  it('holds a parent that traded early against the prices of its whole window', () => {
+    const story = records(
+      [0, aLife('twap', { total_quantity: { amount: '1', currency: 'btc' }, duration: 'PT4M', slices: 1 })],
+      [0, aWake({ intents: [wanted()] })],
+      ...traded(0, 0),
+      [20, aSlice()],
+      [20, aWake({ on: 'outcome', finished: 'finished' })],
+    );
+    const { twap, vwap, costs } = parentIn(made(story, { prices: [minutes('btcusd', CLOSES)], end: after(NINE, 6 * MINUTE) })); // prettier-ignore
+    expect(twap?.price).toBe(String((100 + 102 + 103.4 + 105.1) / 4));
+    expect(Number(vwap?.price)).toBeGreaterThan(102);
+    expect(costs?.opportunity).toBe('0');
+  });
+
   it('counts a fill once that is written twice', () => {
     const fill = LATE.find(({ body }) => body.kind === 'fill');
     expect(fill).toBeDefined();

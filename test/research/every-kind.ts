@@ -2,10 +2,10 @@ import { presetModel } from '../../src/research/run/model.ts';
 import type { ExecutionModel } from '../../src/research/run/model.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import { module } from '../../src/strategy/kinds/module/module.ts';
 import { defineKernel, later, price, ratio, scale, text, z } from '../../src/strategy/sdk.ts';
 import { aPolicy, aStrategy, aTwap } from '../engine/harness.ts';
 import type { RunShape } from './bench.ts';
+import { moduleWith } from '../strategy/module-kind.ts';
 
 /** Desks that together hold every kind of strategy, a user's own code among them, over BTC, ether and the cross of the two. */
 export interface EveryKind extends Pick<RunShape, 'strategies'> {
@@ -49,6 +49,15 @@ const scheduled: readonly StrategySource[] = [
     risk_aversion: 5,
     volatility: '0.6',
     impact: { bps: 4, per_hour: btc('20') },
+  }),
+  aStrategy('part', 'pov', {
+    pair: 'ethusd',
+    side: 'buy',
+    total_quantity: { amount: '9', currency: 'eth' },
+    share: '0.07',
+    interval: 'PT4M',
+    duration: 'PT3H',
+    max_slice_quantity: { amount: '0.5', currency: 'eth' },
   }),
   aStrategy('plan', 'recurring', {
     pair: 'ethbtc',
@@ -127,8 +136,6 @@ const kernel = defineKernel({
 });
 
 function ownStrategy(): StrategySource {
-  const kind = module.withCode?.({ kernel });
-  if (kind === undefined || 'problem' in kind) throw new Error(kind?.problem ?? 'no kind');
   const document = {
     module: './own.ts',
     pairs: ['btcusd', 'ethusd'],
@@ -137,7 +144,7 @@ function ownStrategy(): StrategySource {
     max_intents_per_minute: 6,
     params: { fall: '0.997', each: '0.25' },
   };
-  return { id: 'own', kind: 'module', hash: 'own', document, bound: kind.bind(document) };
+  return { id: 'own', kind: 'module', hash: 'own', document, bound: moduleWith(kernel).bind(document) };
 }
 
 const rate = { annualRate: '0.9', graceMinutes: 40, frequencyMinutes: 20 };

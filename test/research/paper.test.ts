@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { presetModel, venueOf } from '../../src/research/run/model.ts';
-import { venueTape } from '../../src/research/run/tape-market.ts';
+import { TapeReader, venueTape } from '../../src/research/run/tape-market.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
@@ -64,6 +64,7 @@ function onPaper({ strategies, holdings, policy, pts }: EveryKind): readonly str
   const clock = new VirtualClock(START);
   const pairs = tapes.map(({ pair }) => pair);
   const settings = pts === undefined ? model : { ...model, pts };
+  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
   const exchange = new Exchange({
     options: venueOf(settings, { seed: '1', from: START, pairs, holdings: amounts(holdings) }),
     tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape)])),
@@ -75,7 +76,10 @@ function onPaper({ strategies, holdings, policy, pts }: EveryKind): readonly str
     strategies,
     quoteLatencyMs: model.quoteLatencyMs,
     orderLatencyMs: model.orderLatencyMs,
-    market: () => inProcessMarket(exchange, { clock, pairs, everyMs: SECOND_MS }),
+    market: () => ({
+      ...inProcessMarket(exchange, { clock, pairs, everyMs: SECOND_MS }),
+      volume: (pair) => readers.get(pair)?.volume(clock.wall()),
+    }),
     policy: { historyMs: DAY_MS, ...policy },
   });
   bench.start();

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { checkLevel, rankOf, summaryOf } from '../../src/research/resample/bootstrap.ts';
-import { Resampler, blockFor, checkBlock, gridOf, piecesOf } from '../../src/research/resample/resample.ts';
+import {
+  Resampler,
+  blockFor,
+  checkBlock,
+  gridOf,
+  piecesOf,
+  startsOf,
+} from '../../src/research/resample/resample.ts';
 import type { Resampling } from '../../src/research/resample/resample.ts';
 import { faultIn, knownAt, lastKnownRow, tapeOf } from '../../src/research/tape/tape.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
@@ -104,6 +111,19 @@ describe('history that is drawn anew', () => {
     const [a, b] = drawn([one, double], 3);
     for (let row = 0; row < one.rows; row++)
       expect(Math.abs((b?.close[row] ?? 0) / (a?.close[row] ?? 1) / 2 - 1)).toBeLessThan(1e-8);
+  });
+
+  it('begins blocks of days at any time of day where it is unanchored, and says how many instants that are', () => {
+    const lengthMs = 10 * DAY_MS;
+    const anchored = drawing({ blockMs: DAY_MS });
+    const free = drawing({ blockMs: DAY_MS, isUnanchored: true });
+    const hoursOf = (resampling: Resampling): ReadonlySet<number> =>
+      new Set(Array.from({ length: 60 }, (_, index) => piecesOf(index, { lengthMs, grid: HOUR_MS, resampling })).flatMap((pieces) => pieces.map(({ target, source }) => (source - target + lengthMs) % DAY_MS))); // prettier-ignore
+    expect([hoursOf(anchored).size, hoursOf(free).size]).toEqual([1, 24]);
+    const tapes = [walkTape({ pair: 'btcusd', rows: 10 * 24 + 1, barMs: HOUR_MS })];
+    const span = { from: START, until: instant(START + lengthMs) };
+    expect(startsOf(tapes, span, anchored)).toEqual({ count: 10, unanchored: 240 });
+    expect(startsOf(tapes, span, free)).toEqual({ count: 240, unanchored: 240 });
   });
 
   it('takes every instant of history equally often, and blocks of days at their time of day', () => {

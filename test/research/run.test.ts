@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MINUTE_MS } from '../../src/core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { aStrategy, aTwap } from '../engine/harness.ts';
 import { aBacktest, aRun, at, closesTape, walkTape } from './bench.ts';
@@ -136,6 +136,14 @@ describe('a backtest', () => {
       body.kind === 'slice' ? (body.reason ?? []) : [],
     );
     expect(why).toContain('no_reference');
+  });
+
+  it('holds a price through a gap of an hour, or of one bar where bars are longer, unless the model says otherwise', () => {
+    const days = (missing: readonly number[]): Tape =>
+      walkTape({ pair: 'btcusd', rows: 12, barMs: DAY_MS, startPrice: 60_000, isMissing: (row) => missing.includes(row) }); // prettier-ignore
+    const traded = (missing: readonly number[]): number =>
+      fillsOf(aRun({ tapes: [days(missing)], strategies: [aTwap('twap', { duration: 'P10D', slices: 10 })] })).length; // prettier-ignore
+    expect([traded([]), traded([4]), traded([4, 5])]).toEqual([10, 10, 9]);
   });
 
   it('reads its account once when nothing but its own trades can move it', () => {

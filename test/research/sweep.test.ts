@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  edgesOf,
   expectedMaximum,
   luckOf,
   normalQuantile,
@@ -161,9 +162,21 @@ describe('the results of a sweep', () => {
     expect(ranked([{ gain_usd: '1' }, { gain_usd: '5' }, { gain_usd: '-9' }], 'gain_usd')).toEqual([1, 0, 2]);
   });
 
-  it('have a front of those that no other one beats in both figures', () => {
+  it('are not ranked where they traded nothing, whatever that would have cost: not in the order, front, luck or choice', () => {
+    const idle = { cost_bps: '-128.7', risk_bps: '0', fills: '0', value_usd: '9999999' };
+    const traded = ['5', '3', '4'].map((cost) => ({ cost_bps: cost, risk_bps: cost, fills: '1', value_usd: cost })); // prettier-ignore
+    const all = [idle, ...traded];
+    expect(ranked(all, 'cost_bps')).toEqual([2, 3, 1]);
+    expect(ranked(all, 'value_usd')).toEqual([1, 3, 2]);
+    expect(paretoFront(all, ['cost_bps', 'risk_bps'])).toEqual([[2]]);
+    expect(luckOf(all, 'cost_bps')).toMatchObject({ trials: 3, best: 3 });
+    const windows = [0, 1].map((k) => ({ from: instant(k), until: instant(k + 1) }));
+    expect(walkForward(windows, [all, all], 'cost_bps')).toMatchObject([{ chosen: 2, rank: 1, of: 3 }]);
+  });
+
+  it('have a front of those that no other one beats in both figures, equal ones in one place', () => {
     const all = [[1, 9], [2, 5], [2, 5], [3, 5], [4, 1], [9, 9], [4, 2]].map(([cost, risk]) => ({ cost_bps: String(cost), risk_bps: String(risk) })); // prettier-ignore
-    expect(paretoFront([...all, { cost_bps: '0' }], ['cost_bps', 'risk_bps'])).toEqual([0, 1, 2, 4]);
+    expect(paretoFront([...all, { cost_bps: '0' }], ['cost_bps', 'risk_bps'])).toEqual([[0], [1, 2], [4]]);
   });
 
   it('have the front that comparing each with each gives', () => {
@@ -174,7 +187,11 @@ describe('the results of a sweep', () => {
         const beaten = ([cost, gain]: readonly [number, number]): boolean =>
           points.some(([c, g]) => c <= cost && g >= gain && (c < cost || g > gain));
         const naive = points.flatMap((point, i) => (beaten(point) ? [] : [i]));
-        expect(paretoFront(all, ['cost_bps', 'gain_usd']).toSorted((a, b) => a - b)).toEqual(naive);
+        expect(
+          paretoFront(all, ['cost_bps', 'gain_usd'])
+            .flat()
+            .toSorted((a, b) => a - b),
+        ).toEqual(naive);
       }),
     );
   });
@@ -195,15 +212,35 @@ describe('the results of a sweep', () => {
     }
     expect(luckOf(costs('1', '2', '3'), 'cost_bps')).toMatchObject({
       trials: 3,
-      mean: 2,
-      deviation: 1,
+      median: 2,
       best: 1,
     });
     const gains = luckOf([{ gain_usd: '1' }, { gain_usd: '2' }, { gain_usd: '3' }], 'gain_usd');
-    expect(gains).toMatchObject({ mean: 2, best: 3 });
+    expect(gains).toMatchObject({ median: 2, best: 3 });
     expect(gains?.expectedBest).toBeGreaterThan(2);
     expect(luckOf(costs('1', '1', '1'), 'cost_bps')).toBeUndefined();
     expect(luckOf(costs('1', '2'), 'cost_bps')).toBeUndefined();
+  });
+});
+
+describe('the notes of a sweep', () => {
+  it('estimate luck from the better half: settings that went very wrong change it by little, and normal ones give their own deviation', () => {
+    const normal = Array.from({ length: 400 }, (_, i) => 100 + 10 * normalAt(1, 0, i));
+    const wrong = Array.from({ length: 20 }, (_, i) => 5_000 + i);
+    const [plain, skewed] = [normal, [...normal, ...wrong]].map((all) => luckOf(costs(...all.map(String)), 'cost_bps')); // prettier-ignore
+    expect(plain?.deviation).toBeGreaterThan(9);
+    expect(plain?.deviation).toBeLessThan(11);
+    expect(Math.abs((skewed?.expectedBest ?? 0) - (plain?.expectedBest ?? 0))).toBeLessThan(3);
+  });
+
+  it('name the fields whose best value is the lowest or highest of three numbers or more', () => {
+    const grid = ['12', '24', '96'].flatMap((slices) => ['buy', 'sell', 'both'].flatMap((side) => ['1', '2'].map((size) => [slices, side, size]))); // prettier-ignore
+    const edges = (best: number | undefined): unknown =>
+      edgesOf(['slices', 'side', 'size'], grid, best).map(({ field, value, end }) => [field, value, end]);
+    expect(edges(0)).toEqual([['slices', '12', 'lowest']]);
+    expect(edges(grid.length - 1)).toEqual([['slices', '96', 'highest']]);
+    expect(edges(6)).toEqual([]);
+    expect(edges(undefined)).toEqual([]);
   });
 });
 

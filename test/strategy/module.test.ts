@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { add, money, price, quantity, subtract, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
-import { module } from '../../src/strategy/kinds/module/module.ts';
 import * as sdk from '../../src/strategy/sdk.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import type { Intent, Kernel, View as OwnView, Wake } from '../../src/strategy/sdk.ts';
 import { amountOf, aView, aWorld, intentsOf, Life, NINE } from './views.ts';
+import { codeIn } from '../../src/strategy/kinds/module/module-code.ts';
+import { moduleWith } from './module-kind.ts';
 
 const PLAN = {
   module: './x.ts',
@@ -17,16 +18,10 @@ const PLAN = {
   max_intents_per_minute: 3,
 };
 
-function kindOf(kernel: unknown): AnyStrategy {
-  const coded = module.withCode?.({ kernel });
-  if (coded === undefined || 'problem' in coded) throw new Error(coded?.problem ?? 'no kind');
-  return coded;
-}
-
 const anyParams = z.record(z.string(), z.unknown());
 /** A kernel that waits a minute, then returns whatever it is told to. */
 const returning = (what: unknown): AnyStrategy =>
-  kindOf({
+  moduleWith({
     params: anyParams,
     start: () => ({ state: {}, waits: [{ on: 'at', at: NINE + MINUTE_MS }] }),
     step: () => (typeof what === 'function' ? (what as () => unknown)() : what),
@@ -62,7 +57,7 @@ const counter: Kernel<unknown, { n: number; heard: string[] }> = defineKernel({
 
 describe('a module', () => {
   it('asks within its declared total, each intent a parent of its own', () => {
-    const life = new Life(kindOf(counter), PLAN);
+    const life = new Life(moduleWith(counter), PLAN);
     const first = life.arrive();
     expect(intentsOf(first).map((one) => [one.leg, one.slice, one.pair, text(amountOf(one))])).toEqual([
       ['0', 0, 'btcusd', '0.25'],
@@ -72,7 +67,7 @@ describe('a module', () => {
   });
 
   it('hears of the end of every intent without asking for it, and what did not trade is free again', () => {
-    const life = new Life(kindOf(counter), PLAN);
+    const life = new Life(moduleWith(counter), PLAN);
     const step = life.arrive();
     expect(step.waits).toContainEqual({ on: 'outcome', leg: '0', slice: 0 });
     const after = life.end({ leg: '0', slice: 0, result: 'skipped' }, instant(NINE + 90 * SECOND_MS));
@@ -82,7 +77,7 @@ describe('a module', () => {
   it.each([['nothing left of its total', [4, 'it wants 0.25, and 0 of its total of 1 is left']]])(
     'is paused with %s, whatever became of it',
     (_, [fills, why]) => {
-      const life = new Life(kindOf(counter), { ...PLAN, max_intents_per_minute: 60 });
+      const life = new Life(moduleWith(counter), { ...PLAN, max_intents_per_minute: 60 });
       for (let n = 0; n < Number(fills); n++) {
         life.arrive();
         life.end({ leg: String(n), slice: 0, filled: quantity('0.25') }, life.due);
@@ -92,13 +87,16 @@ describe('a module', () => {
   );
 
   it('counts what is open at its whole size', () => {
-    const life = new Life(kindOf(counter), { ...PLAN, total_quantity: { amount: '0.4', currency: 'btc' } });
+    const life = new Life(moduleWith(counter), {
+      ...PLAN,
+      total_quantity: { amount: '0.4', currency: 'btc' },
+    });
     life.arrive();
     expect(life.arrive().fault).toBe('it wants 0.25, and 0.15 of its total of 0.4 is left');
   });
 
   it('counts a trade that turns up late, under the name of its intent', () => {
-    const life = new Life(kindOf(counter), PLAN);
+    const life = new Life(moduleWith(counter), PLAN);
     life.arrive();
     const late = { leg: '0', slice: 0 };
     life.end({ ...late, result: 'skipped' }, life.due);
@@ -109,7 +107,7 @@ describe('a module', () => {
   it('never lets a kernel begin more than its total, whatever it asks for and whatever of it trades', () => {
     /** Asks for the next of its sizes each minute. */
     const greedy = (sizes: readonly string[]): AnyStrategy =>
-      kindOf({
+      moduleWith({
         params: anyParams,
         start: (_: unknown, view: { at: number }) => ({
           state: 0,
@@ -171,7 +169,7 @@ describe('a module', () => {
       total_quantity: undefined,
       total_notional: { amount: '100', currency: 'usd' },
     };
-    const life = new Life(kindOf(kernel), plan);
+    const life = new Life(moduleWith(kernel), plan);
     expect(intentsOf(life.arrive())[0]?.size).toEqual({ by: 'amount', amount: money('70') });
     const after = life.end(
       { leg: '0', slice: 0, filled: quantity('0.001'), filledAmount: money('69.5') },
@@ -224,7 +222,7 @@ describe('a module', () => {
         return { state: { list: [1] }, waits: [{ on: 'at', at: NINE + 5 * MINUTE_MS }] };
       },
     };
-    const life = new Life(kindOf(kernel), { ...PLAN, params: { list: [7] } });
+    const life = new Life(moduleWith(kernel), { ...PLAN, params: { list: [7] } });
     const before = structuredClone(life.last.state);
     life.arrive();
     life.arrive();
@@ -282,18 +280,18 @@ describe('a step of a module that breaks a rule', () => {
       step: (_: unknown, __: unknown, ___: unknown, view: { price(pair: string): unknown }) =>
         view.price('ethusd'),
     };
-    expect(faultOf(kindOf(kernel)).fault).toBe('ethusd is not among the pairs of the document');
+    expect(faultOf(moduleWith(kernel)).fault).toBe('ethusd is not among the pairs of the document');
   });
 
   it('fails in its first step like in any other', () => {
     const kernel = { ...counter, start: () => { throw new Error('not today'); } }; // prettier-ignore
-    expect(new Life(kindOf(kernel), PLAN).last.fault).toBe('Error: not today');
+    expect(new Life(moduleWith(kernel), PLAN).last.fault).toBe('Error: not today');
   });
 });
 
 describe('the check of a module', () => {
   const problems = (kernel: unknown, plan: object): readonly string[] =>
-    kindOf(kernel).bind(plan).check(aWorld()).map(({ path, message }) => `${path.join('.')}: ${message}`); // prettier-ignore
+    moduleWith(kernel).bind(plan).check(aWorld()).map(({ path, message }) => `${path.join('.')}: ${message}`); // prettier-ignore
 
   it.each<[string, unknown, RegExp]>([
     ['nothing', {}, /^it exports no kernel: write export const kernel = defineKernel/u],
@@ -302,11 +300,11 @@ describe('the check of a module', () => {
     ['what cannot be called', { kernel: { params: anyParams, start: 1, step: 2 } }, /^start and step of its kernel must be a function$/u],
     ['params that read nothing', { default: { params: 7, start: () => 1, step: () => 1 } }, /^params of its kernel must be a schema of zod, or a function$/u],
   ])('refuses a module that exports %s', (_, exported, why) => {
-    expect(module.withCode?.(exported)).toEqual({ problem: expect.stringMatching(why) as string });
+    expect(codeIn(exported)).toEqual({ problem: expect.stringMatching(why) as string });
   }); // prettier-ignore
 
   it('takes a kernel as the default export as well', () => {
-    expect(module.withCode?.({ default: counter })).toHaveProperty('bind');
+    expect(codeIn({ default: counter })).toBeTypeOf('function');
   });
 
   it('asks the module about its own params: a schema with the place, a function in its words', () => {
@@ -338,7 +336,7 @@ describe('an amount that a module is given', () => {
     const mid = add(price('30000.5'), price('0.25'));
     const held = subtract(quantity('1000.25'), quantity('0.125'));
     const given: object[] = [];
-    const kind = kindOf({
+    const kind = moduleWith({
       params: anyParams,
       start: () => ({ state: {}, waits: [{ on: 'at', at: NINE + MINUTE_MS }] }),
       step(_state: unknown, _wake: Wake, _params: unknown, view: OwnView) {

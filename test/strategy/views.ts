@@ -27,6 +27,10 @@ export interface Scene {
   readonly owedSince?: Readonly<Record<string, Instant>>;
   readonly rates?: Readonly<Record<string, FundingRate>>;
   readonly modes?: Readonly<Record<string, RiskMode>>;
+  /** Largest order in base currency, by pair. */
+  readonly orderMax?: Readonly<Record<string, string>>;
+  /** What the market traded today, base currency, by pair. */
+  readonly volumes?: Readonly<Record<string, string>>;
   readonly basePrecision?: number;
   readonly minimum?: Instrument['minimum'];
 }
@@ -44,6 +48,7 @@ export function aView(scene: Scene = {}): View {
       const mid = midOf(pair);
       return mid === undefined ? undefined : { pair, mid, at, source: 'tape' };
     },
+    volume: (pair) => (scene.volumes?.[pair] === undefined ? undefined : quantity(scene.volumes[pair])),
     holdings: scene.held === undefined ? undefined : held,
     debts: new Map(
       [...held]
@@ -55,6 +60,7 @@ export function aView(scene: Scene = {}): View {
     ),
     rateOf: (currency) => scene.rates?.[currency],
     modeOf: (pair) => scene.modes?.[pair],
+    orderMax: (pair) => (scene.orderMax?.[pair] === undefined ? undefined : quantity(scene.orderMax[pair])),
     valuation: scene.valuation === undefined ? undefined : money(scene.valuation),
     value: (targets, basis) => valueOn(targets, basis, { holdings: held, midOf }),
     accountValue(basis) {

@@ -21,6 +21,8 @@ interface Run {
   readonly documents: readonly Document[];
   /** Files beside the documents. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Whether it needs the ticker. */
+  readonly isFed?: boolean;
   /** Stopped after so many fills of the strategy; left out: it ends by itself. */
   readonly fills?: number;
   /** What is wrong with the trades, in words; empty when nothing is. */
@@ -77,6 +79,25 @@ const runs: Readonly<Record<string, Run>> = {
       },
     ],
     judge: isTotal('0.3', 4),
+  },
+  pov: {
+    isFed: true,
+    documents: [
+      {
+        pair: 'btcusd',
+        side: 'buy',
+        total_quantity: { amount: '0.3', currency: 'btc' },
+        // The market trades about 1 btc a second.
+        share: '0.02',
+        interval: 'PT4S',
+        duration: 'PT1H',
+      },
+    ],
+    fills: 3,
+    judge: (trades) =>
+      trades.every(({ base, side }) => side === 'buy' && Number(base) > 0.01 && Number(base) < 0.25)
+        ? ''
+        : JSON.stringify(trades),
   },
   recurring: {
     documents: [
@@ -186,7 +207,7 @@ const runs: Readonly<Record<string, Run>> = {
 const tokenOf = (kind: string): string => `canary-kind-${kind}-77af10c2`;
 
 /** `tranche venue` with an account for every kind. Its limits of requests are not what is tested. */
-async function aVenueForAll(): Promise<string> {
+async function aVenueForAll(): Promise<Served> {
   const folder = aFolder();
   const accounts = Object.entries(runs).map(([kind, { balances }]) => ({
     name: kind,
@@ -196,7 +217,7 @@ async function aVenueForAll(): Promise<string> {
   const options = {
     accounts,
     pairs: {
-      btcusd: { start_price: '60000', volatility_pct_year: 20 },
+      btcusd: { start_price: '60000', volatility_pct_year: 20, volume_per_day: '86400' },
       ethusd: { start_price: '3000', volatility_pct_year: 20 },
     },
     limits: { enforced: false },
@@ -206,8 +227,10 @@ async function aVenueForAll(): Promise<string> {
     },
   };
   writeFileSync(join(folder, 'venue.yaml'), JSON.stringify(options));
-  return (await aVenueProcess(['--config', 'venue.yaml'], folder)).baseUrl;
+  return await aVenueProcess(['--config', 'venue.yaml'], folder);
 }
+
+type Served = Pick<Awaited<ReturnType<typeof aVenueProcess>>, 'baseUrl' | 'wsUrl'>;
 
 interface Begun {
   readonly kind: string;
@@ -216,9 +239,9 @@ interface Begun {
   readonly daemon: Program;
 }
 
-function begin(kind: string, run: Run, baseUrl: string): Begun {
+function begin(kind: string, run: Run, { baseUrl, wsUrl }: Served): Begun {
   const desk = aDesk({
-    venue: { baseUrl, token: tokenOf(kind) },
+    venue: { baseUrl, token: tokenOf(kind), ...(run.isFed === true ? { wsUrl } : {}) },
     strategies: run.documents.map((document) => ({ id: kind, kind, ...document })),
     config: { reference: { interval: 'PT2S' }, pts: { use: 'when_enabled' } },
   });
@@ -269,9 +292,9 @@ describe('a desk against `tranche venue`', () => {
   });
 
   it('trades what the document of its kind says, by the ledger of the venue', async () => {
-    const baseUrl = await aVenueForAll();
-    const begun = Object.entries(runs).map(([kind, run]) => begin(kind, run, baseUrl));
-    const told = await Promise.all(begun.map(async (one) => await judged(one, baseUrl)));
+    const venue = await aVenueForAll();
+    const begun = Object.entries(runs).map(([kind, run]) => begin(kind, run, venue));
+    const told = await Promise.all(begun.map(async (one) => await judged(one, venue.baseUrl)));
     expect(Object.fromEntries(told)).toEqual(
       Object.fromEntries(Object.keys(runs).map((kind) => [kind, 'ok'])),
     );

@@ -143,3 +143,42 @@ describe('a venue that is away', () => {
     return fills;
   }
 });
+
+describe('the process of the venue', () => {
+  it('that is killed raises a critical alert within 60 s, trades within 30 s of its restart, and slices of the outage name it or their deadline', async () => {
+    const folder = aFolder();
+    const state = ['--state', join(folder, 'venue.state')];
+    const venue = await aVenueProcess(state, folder);
+    const twap = twapOf({ id: 'btc', slices: 60, everyMs: 5_000 });
+    const desk = aDesk({ venue, strategies: [twap] });
+    const daemon = desk.run('--json');
+    await daemon.event('fill', { count: 2 });
+
+    await venue.program.kill();
+    const diedAt = Date.now();
+    const words = (): string => `${alertsOf(desk).join(', ')}\n${daemon.lastWords()}`;
+    await until(() => alertsOf(desk).includes('venue_down'), words, 60_000);
+    expect(alertsOf(desk)).toContain('venue_unreachable');
+    const before = daemon.eventsOf('fill').length;
+
+    const again = await aVenueProcess([...state, '--port', new URL(venue.baseUrl).port], folder);
+    const backAt = Date.now();
+    expect(again).toMatchObject({ baseUrl: venue.baseUrl, token: venue.token });
+    await daemon.event('fill', { count: before + 1, withinMs: 30_000 });
+    daemon.signal('SIGTERM');
+    await daemon.ended();
+
+    const missed = (await desk.records()).filter(
+      ({ kind, result, recorded_at: at }) =>
+        kind === 'slice' && result !== 'filled' && Number(at) > diedAt && Number(at) < backAt,
+    );
+    expect(missed.length).toBeGreaterThan(3);
+    // A slice whose time passes between two tries says so: the reason of its last try is not kept yet.
+    const tried = missed.filter(({ reason }) => reason !== 'deadline');
+    expect(tried.length).toBeGreaterThan(0);
+    for (const slice of tried) expect(slice).toHaveProperty('reason', 'venue_failed');
+    for (const { detail } of tried) expect(detail).toMatch(/connect/u);
+    expectSameStory(await desk.fills(), await readTrades(again));
+    await expectWholeJournal(desk);
+  });
+});

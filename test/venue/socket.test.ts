@@ -5,7 +5,7 @@ import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ReferencePrice } from '../../src/core/reference-price.ts';
 import { text } from '../../src/core/money.ts';
-import { instant, monotonic } from '../../src/core/time.ts';
+import { instant, MINUTE_MS, monotonic, SECOND_MS } from '../../src/core/time.ts';
 import type { Clock } from '../../src/engine/ports.ts';
 import { retryDelayMs } from '../../src/venue/socket.ts';
 import type { SocketEvent } from '../../src/venue/socket.ts';
@@ -18,6 +18,7 @@ interface Listener {
   readonly prices: ReferencePrice[];
   readonly events: SocketEvent[];
   readonly told: () => [string, string][];
+  readonly volume: (pair: string) => string | undefined;
   stop(): void;
 }
 
@@ -36,7 +37,11 @@ function listen(wsUrl: string, more: Partial<TickerOptions> = {}): Listener {
   const subscription = market.prices$.subscribe((price) => prices.push(price));
   onTestFinished(() => subscription.unsubscribe());
   const told = (): [string, string][] => prices.map(({ pair, mid }) => [pair, text(mid)]);
-  return { prices, events, told, stop: () => subscription.unsubscribe() };
+  const volume = (pair: string): string | undefined => {
+    const known = market.volume?.(pair);
+    return known && text(known);
+  };
+  return { prices, events, told, volume, stop: () => subscription.unsubscribe() };
 }
 
 describe('the ticker', () => {
@@ -50,6 +55,23 @@ describe('the ticker', () => {
     ]);
     expect(listener.prices[0]).toMatchObject({ source: 'ticker', at: expect.any(Number) as number });
     expect(listener.events).toEqual([{ event: 'open' }]);
+  });
+
+  it('tells the volume of the day as the newest message has it, falls included, and forgets it after two minutes', async () => {
+    const told = (volume: string): string =>
+      `{"recipient":"ticker.sfox.btcusd","payload":{"last":7${volume}}}`;
+    const server = await sending(told(',"volume":1200.5'), told(',"volume":0.25'));
+    let lateMs = 0;
+    const clock = { ...systemClock, monotonic: () => monotonic(systemClock.monotonic() + lateMs) };
+    const listener = listen(server.url, { clock });
+    await expect.poll(listener.told).toHaveLength(2);
+    expect([listener.volume('btcusd'), listener.volume('ethusd')]).toEqual(['0.25', undefined]);
+    lateMs = 2 * MINUTE_MS + SECOND_MS;
+    expect(listener.volume('btcusd')).toBeUndefined();
+    lateMs = 0;
+    for (const socket of server.sockets) socket.send(told(''));
+    await expect.poll(listener.told).toHaveLength(3);
+    expect(listener.volume('btcusd')).toBeUndefined();
   });
 
   it('gives the price of a payload that is itself a text of JSON', async () => {

@@ -47,6 +47,10 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
     .option('--level <percent>', 'confidence level of a further interval, besides 5 % to 95 %', percent, 95)
     .option('--no-trend', 'remove the mean return of the window from resampled history')
+    .option(
+      '--unanchored',
+      'let blocks of whole days begin at any time of day, instead of the one that they stand for',
+    )
     .option('--workers <n>', 'resampling threads (default: one per core)', threads, availableParallelism())
     .option(
       '--journal <file>',

@@ -12,10 +12,12 @@ export interface ControlCli {
 /** `tranche status`, `pause`, `resume`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
-  leaf(cli, 'status', 'show the running desk: state, strategies, limits, doubts').action(async (options) => {
-    const { status } = await import('../commands/status.ts');
-    done(await status(options, io));
-  });
+  leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
+    .option('--exit-code', 'exit 75 when the desk cannot trade now')
+    .action(async (options) => {
+      const { status } = await import('../commands/status.ts');
+      done(await status(options, io));
+    });
   for (const [name, does] of [
     ['pause', 'start no new slices; let open ones finish'],
     ['resume', 'lift a pause'],

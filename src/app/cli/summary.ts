@@ -1,19 +1,9 @@
-import {
-  add,
-  cost,
-  fraction,
-  money,
-  NO_MONEY,
-  NO_QUANTITY,
-  price,
-  quantity,
-  ratioOf,
-  roundEven,
-  scale,
-  subtract,
-} from '../../core/money.ts';
-import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
-import type { FillRecord, StoredRecord } from '../../core/record.ts';
+import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
+import { against, statedBps } from '../../report/figures/shortfall.ts';
+import { grouped, priced } from '../../report/html/markup.ts';
+import { averageOf } from '../../report/json/json-parts.ts';
 
 /** What one strategy traded of one pair and side, against the price when it was decided. */
 export interface Traded {
@@ -26,11 +16,11 @@ export interface Traded {
   readonly quantity: Quantity;
   readonly amount: Money;
   readonly fees: Money;
-  readonly average: Price;
+  readonly average: string;
   /** Reference price when the first parent of these fills was decided; `undefined` when none was known. */
   readonly arrival: Price | undefined;
   /** Average price against arrival, each fill against the arrival of its parent. Positive is bad. Basis points. */
-  readonly costBps: Ratio | undefined;
+  readonly costBps: string | undefined;
 }
 
 /** Sums of one row. `benchmark`: what the same quantities would have cost at arrival; unknown once one arrival is. */
@@ -46,37 +36,73 @@ interface Sums {
 /** Parents whose arrival is remembered, the newest: earlier ones have ended. */
 const ARRIVALS_MAX = 10_000;
 
-/** Adds the fills of this run up as records come by. Arrival: the reference price when the first slice of a parent was decided. */
+/** What counts on in the next process. */
+interface Kept {
+  readonly arrivals: ReadonlyMap<string, Price>;
+  readonly sums: ReadonlyMap<string, Sums>;
+  readonly finished: ReadonlySet<string>;
+}
+
+/**
+ * Adds the fills of each strategy up as records come by, from the start of its life: also those of earlier processes, unless the
+ * strategy had finished by then. Arrival: the reference price when the first slice of a parent was decided.
+ */
 export class Summary {
   #arrivals = new Map<string, Price>();
-  readonly #sums = new Map<string, Sums>();
+  #sums = new Map<string, Sums>();
+  #finished = new Set<string>();
+  /** Of lives that a new document replaced in this process. */
+  readonly #earlier: Sums[] = [];
 
-  take(stored: StoredRecord): void {
-    this.replay(stored);
-    if (stored.body.kind === 'fill') this.#add(stored.body);
+  take({ body }: StoredRecord): void {
+    this.#note(body);
+    if (body.kind === 'fill') this.#add(body);
   }
 
-  /** A record of an earlier run: its arrivals count on, its fills do not. */
+  /** A record of an earlier process. */
   replay({ body }: StoredRecord): void {
+    this.#note(body);
+    if (body.kind === 'fill' && !this.#finished.has(body.strategy)) this.#add(body);
+    if (body.kind === 'wake' && body.finished !== undefined) this.#forget(body.strategy);
+    this.#earlier.length = 0;
+  }
+
+  #note(body: RecordBody): void {
+    if (body.kind === 'strategy') this.#beginLife(body.strategy);
     if (body.kind !== 'wake') return;
     for (const { parent, decision_price: decision } of body.intents) {
       if (decision !== undefined && !this.#arrivals.has(parent)) this.#arrivals.set(parent, price(decision));
     }
     if (this.#arrivals.size > ARRIVALS_MAX) this.#arrivals.delete(this.#arrivals.keys().next().value ?? '');
+    if (body.finished !== undefined) this.#finished.add(body.strategy);
   }
 
-  /** What counts on in the next process. */
-  saved(): ReadonlyMap<string, Price> {
-    return this.#arrivals;
+  /** What its life before traded in this process keeps a row of its own. */
+  #beginLife(strategy: string): void {
+    this.#finished.delete(strategy);
+    this.#earlier.push(...this.#forget(strategy));
+  }
+
+  #forget(strategy: string): readonly Sums[] {
+    const own = [...this.#sums].filter(([, { first }]) => first.strategy === strategy);
+    for (const [key] of own) this.#sums.delete(key);
+    return own.map(([, sums]) => sums);
+  }
+
+  saved(): Kept {
+    return { arrivals: this.#arrivals, sums: this.#sums, finished: this.#finished };
   }
 
   /** Takes over what `saved` gave. */
-  restore(arrivals: ReadonlyMap<string, Price>): void {
+  restore({ arrivals, sums, finished }: Kept): void {
     this.#arrivals = new Map(arrivals);
+    this.#finished = new Set(finished);
+    this.#sums = new Map([...sums].map(([key, one]) => [key, { ...one }]));
+    for (const strategy of finished) this.#forget(strategy);
   }
 
   rows(): readonly Traded[] {
-    return [...this.#sums.values()].map((sums) => this.#row(sums));
+    return [...this.#earlier, ...this.#sums.values()].map((sums) => this.#row(sums));
   }
 
   #add(fill: FillRecord): void {
@@ -112,17 +138,11 @@ export class Summary {
       quantity: traded,
       amount,
       fees,
-      average: price(amount.div(traded).toFixed(12)),
+      average: averageOf(amount, traded) ?? '0',
       arrival: this.#arrivals.get(first.parent),
-      costBps: benchmark === undefined ? undefined : costBps(first.side, amount, benchmark),
+      costBps: benchmark && statedBps(against(first.side, subtract(amount, benchmark)), benchmark),
     };
   }
-}
-
-/** `s (P̄ − P_a) / P_a`, in basis points to the nearest of four decimals: positive means that the trades were worse than arrival. */
-function costBps(side: 'buy' | 'sell', amount: Money, benchmark: Money): Ratio {
-  const away = side === 'buy' ? subtract(amount, benchmark) : subtract(benchmark, amount);
-  return roundEven(scale(fraction(away, benchmark), ratioOf(10_000)), 4);
 }
 
 /** The closing words of a run. */
@@ -133,9 +153,9 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
     row.side,
     `${row.quantity.toFixed()} ${row.base}`,
     `${row.fills} fill${row.fills === 1 ? '' : 's'}`,
-    `at ${row.average.toFixed(2)}`,
-    row.arrival === undefined ? 'arrival unknown' : `arrival ${row.arrival.toFixed(2)}`,
-    row.costBps === undefined ? '' : `cost ${row.costBps.toFixed(2)} bps`,
+    `at ${plain(priced(row.average))}`,
+    row.arrival === undefined ? 'arrival unknown' : `arrival ${plain(priced(row.arrival.toFixed()))}`,
+    row.costBps === undefined ? '' : `cost ${shortBps(row.costBps)} bps`,
     row.fees.isZero() ? '' : `fees ${row.fees.toFixed()} ${row.quote}`,
   ]);
   return [
@@ -144,6 +164,11 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
     'cost is against the reference price at the decision of each parent; positive is bad',
   ];
 }
+
+/** As a report for people says it, without what a terminal cannot copy: thousands apart and the long minus. */
+export const plain = (shown: string): string => shown.replaceAll(',', '').replace('\u2212', '-');
+/** Basis points with two decimals, to the nearest. */
+export const shortBps = (bps: string): string => plain(grouped(bps));
 
 /** Columns of text, aligned. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {

@@ -20,7 +20,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option('--vary <field=values>', 'a field of a strategy (id.field with several strategies) and its values: 0.01..0.10/0.01, 12,24,48 or random(58000..62000); join fields that change together: a+b=0.6+0.4,0.5+0.5; repeatable', collect, [])
     .option('--samples <n>', 'number of random draws; without random fields, number of grid settings to sample', count(1, 10_000))
     .option('--skip-invalid', 'skip invalid settings instead of refusing the whole sweep')
-    .option('--by <figure>', 'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: cost_usd for portfolios, else cost_bps)')
+    .option('--by <figure>', 'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: portfolio_bps for portfolios, else cost_bps)')
     .option('--risk <figure>', 'risk axis of the efficient frontier: risk_bps, tracking_error, drawdown, … (default: tracking_error for portfolios, else risk_bps)')
     .option('--walk-forward <n>', 'walk-forward test: select on one window, evaluate on the next, n times', count(1, 100))
     .option('--out <folder>', 'store each result in this folder when it is known, and resume from it')

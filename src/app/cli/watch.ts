@@ -1,6 +1,6 @@
 import { add, approximate, NO_MONEY, ratio } from '../../core/money.ts';
 import { drifts, value } from '../../core/risk/portfolio.ts';
-import type { StoredRecord } from '../../core/record.ts';
+import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
@@ -31,6 +31,8 @@ export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: W
   alert,
   record(stored) {
     metrics.record(stored);
+    const short = shortEnd(stored.body);
+    if (short !== undefined) alert('parent_short', short);
     summary.take(stored);
     progress.record(stored);
     onRecord(stored);
@@ -48,6 +50,16 @@ export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: W
     },
   },
 });
+
+/** What a strategy left when its record says that it has ended short of its total; `undefined` for every other record. */
+export function shortEnd(
+  body: RecordBody,
+): { readonly strategy: string; readonly reason: string; readonly left: string } | undefined {
+  if (body.kind !== 'wake') return undefined;
+  const { strategy, finished, note } = body;
+  const isShort = finished !== undefined && finished !== 'finished' && note?.endsWith('not traded') === true;
+  return isShort ? { strategy, reason: finished, left: note } : undefined;
+}
 
 /** A record as shown to those who follow the desk. */
 export const eventOf = ({ seq, at, body }: StoredRecord): object => ({

@@ -9,7 +9,7 @@ import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../planning/calendar-file.ts';
 import { checksOf, isFeasible } from '../../planning/feasible.ts';
 import { expectedCosts } from '../../planning/check-cost.ts';
-import type { Check, PlanFacts } from '../../planning/plan.ts';
+import type { Check, PlanFacts, PlannedStrategy } from '../../planning/plan.ts';
 import type { Problem } from '../../strategy/kernel.ts';
 import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
 import type { JournalSnapshot } from '../strategies/journal-snapshot.ts';
@@ -24,6 +24,7 @@ import { planData, planEvents, planWords } from '../planning/plan-text.ts';
 import type { ToldPlan } from '../planning/plan-text.ts';
 import { planOf } from '../planning/planning.ts';
 import type { PlanWorld } from '../planning/planning.ts';
+import { rehearse } from '../planning/rehearse.ts';
 import { formatProblems } from '../config/problems.ts';
 import { statedRates } from '../config/rates.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
@@ -165,10 +166,6 @@ interface Wanted {
 }
 
 function toldPlan({ config, strategies, found, world, begun, span, days, isNamed }: Wanted): ToldPlan {
-  const planned = strategies.map((one) => {
-    const own = planOf(one, span, world);
-    return isNamed ? { ...own, zone: world.zone } : own;
-  });
   const facts: PlanFacts = {
     ...planLimits(config),
     now: span.from,
@@ -184,6 +181,15 @@ function toldPlan({ config, strategies, found, world, begun, span, days, isNamed
       ofPair: (pair) => begun.dayNotional(span.from, pair),
     },
   };
+  const planned = strategies.map((one): PlannedStrategy => {
+    const own = planOf(one, span, world);
+    const estimate = estimateOf(one, own, facts);
+    return {
+      ...own,
+      ...(isNamed ? { zone: world.zone } : {}),
+      ...(estimate === undefined ? {} : { estimate }),
+    };
+  });
   const checks = [
     ...checksOf(planned, facts),
     // Checked before, without what the venue has told since: the decimals of its currencies.
@@ -203,6 +209,18 @@ function toldPlan({ config, strategies, found, world, begun, span, days, isNamed
     currency: facts.limits.currency,
     names: (pair) => world.currencies(pair),
   };
+}
+
+/** Of a strategy that decides on the account: at its next time, or now where it watches the prices. */
+function estimateOf(
+  { id, bound, document }: LoadedStrategy,
+  { standing, times }: PlannedStrategy,
+  facts: PlanFacts,
+): PlannedStrategy['estimate'] {
+  if (!bound.isEstimated || standing === 'finished') return undefined;
+  const isScheduled = document['schedule'] !== undefined;
+  const at = isScheduled ? times.find(({ closed }) => closed === undefined)?.at : facts.now;
+  return at === undefined ? undefined : rehearse({ id, bound, at, isScheduled }, facts);
 }
 
 function writeCalendar(

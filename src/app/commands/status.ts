@@ -1,14 +1,21 @@
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
+import { exitCodes } from '../../core/errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How the daemon is. Exit codes: 0, 69 when none can be reached, 78 when it refuses the token. */
-export async function status(options: DaemonOptions, io: CommandIo): Promise<number> {
+/**
+ * How the daemon is. Exit codes: 0, 69 when none can be reached, 78 when it refuses the token; with `exitCode` 75 when the desk
+ * cannot trade now.
+ */
+export async function status(
+  options: DaemonOptions & { readonly exitCode?: boolean | undefined },
+  io: CommandIo,
+): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/status' });
   tell(io, options.json, body, wordsOf(body));
-  return 0;
+  return options.exitCode === true && namesOf(body['not_ready']).length > 0 ? exitCodes.again : 0;
 }
 
 function wordsOf(body: Json): readonly string[] {
@@ -24,13 +31,26 @@ function wordsOf(body: Json): readonly string[] {
     ...(body['level'] === 'kill'
       ? ['this process cannot send orders: stop it, then start it with tranche run --rearm "reason"']
       : []),
+    ...(Array.isArray(body['not_ready'])
+      ? [
+          body['not_ready'].length === 0
+            ? 'ready to trade'
+            : `not ready: ${namesOf(body['not_ready']).join('; ')}`,
+        ]
+      : []),
     ...listOf(body['strategies']).map(
       (one) =>
         `  ${plain(one['id'])} (${plain(one['kind'])})  ${plain(one['slices_done'])}${one['slices_total'] === 0 ? '' : ` of ${plain(one['slices_total'])}`} slices${
           one['finished'] === undefined ? '' : `, finished: ${plain(one['finished'])}`
-        }`,
+        }${one['next_at'] === undefined ? '' : `, next ${plain(one['next_at'])}`}`,
     ),
     `fills ${plain(body['fills'])}; today ${plain(day['used'])} of ${plain(day['max'] ?? 'no limit')} ${plain(day['currency'])}; doubts ${plain(doubts['used'])} of ${plain(doubts['max'])}`,
+    ...holdingWords(body),
+    ...listOf(body['prices']).map((one) =>
+      one['mid'] === undefined
+        ? `price ${plain(one['pair'])}: none that is fresh`
+        : `price ${plain(one['pair'])} ${plain(one['mid'])}, ${plain(one['age_s'])} s old (${plain(one['source'])})`,
+    ),
     ...Object.entries(pausedOf(body)).map(([scope, reason]) => {
       const [kind = '', name = ''] = scope.split(':');
       return `paused: ${kind} ${name}: ${plain(reason)} (tranche resume --${kind} ${name})`;
@@ -58,6 +78,13 @@ export const overrideWords = (body: Json): readonly string[] =>
     const approved = one['approved_by'] === undefined ? '' : `, approved by ${plain(one['approved_by'])}`;
     return `${plain(one['id'])} ${plain(one['state'])}: ${what} until ${plain(one['expires_at'])}, proposed by ${plain(one['proposed_by'])}${approved}: ${plain(one['why'])}`;
   });
+
+function holdingWords({ holdings }: { readonly holdings?: Json }): readonly string[] {
+  const held = Object.entries(holdings ?? {});
+  return held.length === 0
+    ? []
+    : [`holds ${held.map(([currency, amount]) => `${plain(amount)} ${currency}`).join(', ')}`];
+}
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
 

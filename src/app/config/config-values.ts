@@ -113,8 +113,8 @@ export interface Config {
   readonly isOtherRuntimeAllowed: boolean;
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
-  /** Whether strategies may bring code of their own. Always outside of live mode. */
-  readonly areModulesAllowed: boolean;
+  /** Where the code of modules runs, if it may: in live mode only when the config allows it. A backtest runs it in its own process. */
+  readonly modules: 'refused' | 'own_process' | 'this_process';
   /** When they are read again while the desk runs. */
   readonly reload: 'on_request' | 'on_change';
 }
@@ -297,7 +297,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     allowEnvironment: raw.allow_environment,
     isOtherRuntimeAllowed: raw.runtime.allow_other,
     strategyFiles: context.strategyFiles,
-    areModulesAllowed: context.mode !== 'live' || areModulesAllowed(raw.strategies),
+    modules: context.mode !== 'live' || areModulesAllowed(raw.strategies) ? 'own_process' : 'refused',
     reload: raw.reload,
   };
 }

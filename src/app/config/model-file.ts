@@ -51,7 +51,7 @@ function baseOf(model: string, options: ReadOptions): NamedModel {
 }
 
 /** Settings that are text in YAML as well. */
-const TEXTS: ReadonlySet<string> = new Set(['max_usd', 'gap_max']);
+const TEXTS: ReadonlySet<string> = new Set(['max_usd', 'gap_max', 'impact_memory']);
 
 /** The settings that are given, read by the rules of the model; none that are not. */
 function assumed(assume: readonly string[]): Partial<ExecutionModel> {

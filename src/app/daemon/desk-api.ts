@@ -1,6 +1,7 @@
 import { add, money, quantity, text } from '../../core/money.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
 import { isoOf } from '../../core/time.ts';
+import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
 import { isOver } from '../../engine/operator/overrides.ts';
@@ -15,6 +16,7 @@ import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
 import type { OperatedDesk, Order } from '../../operate/api.ts';
 import { slotCounts } from '../cli/watch.ts';
+import { notReady } from './readiness.ts';
 
 /** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
 export const deskApi = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
@@ -58,6 +60,16 @@ function statusOf(desk: Desk): object {
     by: killSwitch.halt?.by ?? state.controlBy,
     why: desk.controlWhy,
     is_stopping: desk.isStopping,
+    not_ready:
+      desk.account.lastReadAt === undefined
+        ? ['recovering: the account has not been read yet']
+        : notReady(desk),
+    holdings: Object.fromEntries(
+      [...(state.balances ?? [])]
+        .filter(([, amount]) => !amount.isZero())
+        .map(([currency, amount]) => [currency, text(amount)]),
+    ),
+    prices: pricesOf(desk),
     strategies: [...desk.strategies.sources.values()].map(({ id, kind }) => {
       const life = state.lives.get(id);
       return {
@@ -67,6 +79,7 @@ function statusOf(desk: Desk): object {
         slices_total: counts.get(id) ?? 0,
         finished: life?.finished,
         last_reason: life?.lastReason,
+        next_at: nextAt(life?.waits ?? []),
       };
     }),
     fills: state.fills,
@@ -88,6 +101,24 @@ function statusOf(desk: Desk): object {
     last_record_age_s: state.lastRecordAt === undefined ? undefined : seconds(now - state.lastRecordAt),
     ...openOf(desk),
   };
+}
+
+/** The fresh price of each pair that a strategy trades, and its age; of a pair without one the pair alone. */
+function pricesOf(desk: Desk): readonly object[] {
+  const pairs = new Set([...desk.strategies.sources.values()].flatMap(({ bound }) => bound.pairs));
+  return [...pairs].map((pair) => {
+    const price = desk.references.get(pair);
+    if (price === undefined) return { pair };
+    const { mid, at, source } = price;
+    return { pair, mid: text(mid), source, age_s: seconds(Math.max(0, desk.ports.clock.wall() - at)) };
+  });
+}
+
+/** The next time of day that a strategy waits for. */
+function nextAt(waits: readonly Wait[]): string | undefined {
+  const times = waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
+  const [first] = times.toSorted((a, b) => a - b);
+  return first === undefined ? undefined : isoOf(first);
 }
 
 /** What waits, for what and for how long: one line each, for people. */

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord } from '../../core/record.ts';
 import type { AccountFeedPort, MarketPort, VenuePort } from '../../engine/ports.ts';
@@ -33,8 +35,11 @@ export interface ModeSetup {
   readonly mayMoveMoney: () => boolean;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
-  /** Fills that the journal holds, one at a time: all its records at once may be gigabytes. */
-  pastFills(): Iterable<FillRecord>;
+  /**
+   * Fills that the journal holds, one at a time: all its records at once may be gigabytes. Absent for a command that never
+   * trades: it has no journal and keeps no simulated account.
+   */
+  pastFills?(): Iterable<FillRecord>;
 }
 
 /** A mode is a row. */
@@ -43,16 +48,18 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
 
   async dry_run(setup) {
     const world = await connect(setup, addressOf(setup.config));
-    return { ...world, venue: dryRunVenue(world.venue, { clock: systemClock, past: setup.pastFills() }) };
+    return { ...world, venue: dryRunVenue(world.venue, { clock: systemClock, past: setup.pastFills?.() ?? [] }) };
   },
 
-  /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. */
+  /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. Its account lives as long as the journal. */
   async paper(setup) {
     const { startVenue } = await import('../../simulator/venue.ts');
     const { simulated } = setup.config.venue;
     const currencies = simulatedCurrencies(setup.config) ?? {};
+    const stateFile = keptAccountOf(setup);
     const embedded = await startVenue(simulated === undefined ? {} : { ...simulated, currencies }, {
       clock: systemClock,
+      stateFile,
       async loadTape(pair, file) {
         const { loadPriceTape } = await import('../research/price-tape.ts');
         return await loadPriceTape(pair, file, '.');
@@ -70,6 +77,25 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
     };
   },
 };
+
+/**
+ * The file that keeps the simulated account, beside the journal: the next process on the journal finds what this one traded.
+ *
+ * @throws OperatorError `config` when the journal has fills and the file of their account is gone.
+ */
+function keptAccountOf(setup: ModeSetup): string | undefined {
+  const journal = journalFileOf(setup.config.journal);
+  if (journal === undefined || setup.pastFills === undefined) return undefined;
+  const file = `${journal}.venue`;
+  if (!existsSync(file)) {
+    for (const _ of setup.pastFills())
+      throw new OperatorError(
+        'config',
+        `the journal ${journal} has fills of a simulated account that is not kept: ${file} does not exist. Name a new journal, or bring the file back`,
+      );
+  }
+  return file;
+}
 
 interface Address {
   readonly baseUrl: string;

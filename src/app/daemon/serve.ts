@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { OperatorError } from '../../core/errors.ts';
-import { MINUTE_MS } from '../../core/time.ts';
-import type { Monotonic } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { Command } from '../../engine/ports.ts';
-import { blindness } from '../../engine/market/risk-context.ts';
 import type { Bearer } from '../../operate/access.ts';
 import type { EventStream } from '../../operate/events.ts';
 import type { Metrics } from '../../operate/metrics.ts';
@@ -15,13 +12,9 @@ import { writeControlFile } from './control-file.ts';
 import { readCertificates } from '../config/authority.ts';
 import { readTokenFile } from '../config/credential.ts';
 import { deskApi } from './desk-api.ts';
+import { notReady } from './readiness.ts';
 import { Secret } from '../config/secret.ts';
 import { version } from '../version.ts';
-
-/** Failures in a row of a pair from which on the daemon does not count as ready. */
-const FAILURES_MAX = 3;
-/** However short its waits are set: after a refusal for its rate the desk waits up to a minute. */
-const ASKED_WITHIN_MS = 2 * MINUTE_MS;
 
 export interface Served {
   readonly metrics: Metrics;
@@ -90,27 +83,6 @@ async function listen(operate: OperateConfig, bearers: readonly Bearer[], served
     await server.close();
   });
   return server.url;
-}
-
-/** Why the desk cannot trade now, in words; empty when it can. */
-export function notReady(desk: Desk): readonly string[] {
-  if (desk.isStopping) return ['stopping'];
-  if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
-  const stale = blindness(desk);
-  const now = desk.ports.clock.monotonic();
-  // Whoever still wants to trade a pair asks again by then. Of one that nobody asks for, as its strategy is over, nothing is known.
-  const isRecent = (last: Monotonic): boolean =>
-    now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
-  const failing = new Map<string, number>();
-  // A slice that waits for a price has not asked yet: small quotes are asked for it.
-  for (const [pair, { count, last }] of [...desk.references.failures, ...desk.failures])
-    if (count >= FAILURES_MAX && isRecent(last)) failing.set(pair, count);
-  return [
-    ...(stale === undefined
-      ? []
-      : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
-    ...[...failing].map(([pair, count]) => `venue is not quoting ${pair}: ${count} failures in a row`),
-  ];
 }
 
 /** Name of the token that stands beside the journal. */

@@ -102,7 +102,6 @@ async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
     mayMoveMoney: () => false,
     warn: (message) => notices.push(message),
     alert: () => undefined,
-    pastFills: () => [],
   });
   try {
     const currencies = await attempt(world.venue.currencies(), 'its currencies', notices);

@@ -122,12 +122,31 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
     const at = ceiling.limit === undefined ? '' : ` at ${text(ceiling.limit)} or better`;
     lines.push(`up to ${sizeText(ceiling, plan)}, ${ceiling.side}${at}, when the market allows`);
   }
+  lines.push(...estimateLines(strategy, plan));
   if (strategy.standing !== undefined) lines.push(STANDING[strategy.standing]);
   if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC are over`);
   if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.days} days`);
   lines.push(...notes);
   if (isCut) lines.push('there are more times than the plan covers: plan fewer days');
   return lines;
+}
+
+/** What it would trade now, for each trade of it. */
+function estimateLines({ estimate }: PlannedStrategy, plan: ToldPlan): readonly string[] {
+  if (estimate === undefined) return [];
+  if ('missing' in estimate) return [`its trades of now are not estimated: ${estimate.missing}`];
+  const { slices, why } = estimate;
+  if (slices.length === 0)
+    return [`with the account and the prices of now it trades nothing: ${why ?? 'no reason'}`];
+  const trades = [...Map.groupBy(slices, ({ leg }) => leg ?? '').values()].map((of) => {
+    const side = of[0]?.side ?? '';
+    const how = [
+      of.length === 1 ? '' : ` in ${of.length} slices`,
+      of.some(({ isSplit }) => isSplit === true) ? ' in pieces within the limits of one order' : '',
+    ].join('');
+    return `${side} ${totalText(of, plan)}${how}`;
+  });
+  return [`with the account and the prices of now it trades: ${trades.join(', ')}`];
 }
 
 const STANDING = {
@@ -168,6 +187,22 @@ const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' :
 const seconds = (at: Instant): string => isoOf(at).slice(0, 19).replace('T', ' ');
 const clock = (at: Instant, zone: string): string => localText(instant(Math.floor(at / 1000) * 1000), zone);
 
+const slotData = (slice: PlannedSlice, zone: string, plan: ToldPlan): object => ({
+  at: isoOf(instant(Math.floor(slice.at))),
+  local: localText(instant(Math.floor(slice.at)), zone),
+  until: isoOf(instant(Math.floor(slice.until))),
+  ...(slice.leg === undefined ? {} : { leg: slice.leg }),
+  slice: slice.slice,
+  pair: slice.pair,
+  side: slice.side,
+  ...(slice.size.by === 'quantity'
+    ? { quantity: text(slice.size.quantity), currency: plan.names(slice.pair)?.base }
+    : { amount: text(slice.size.amount), currency: plan.names(slice.pair)?.quote }),
+  ...(slice.limit === undefined ? {} : { limit_price: text(slice.limit) }),
+  ...(slice.closed === undefined ? {} : { closed: slice.closed }),
+  ...(slice.isSplit === true ? { in_pieces: true } : {}),
+});
+
 /** The whole plan as plain data: times in UTC and on the clock of the strategy, amounts as text. */
 export function planData(plan: ToldPlan): object {
   const iso = (at: Instant): string => isoOf(instant(Math.floor(at)));
@@ -182,20 +217,18 @@ export function planData(plan: ToldPlan): object {
       zone: one.zone,
       pairs: one.pairs,
       notes: one.notes,
-      slots: one.slices.map((slice) => ({
-        at: iso(slice.at),
-        local: localText(instant(Math.floor(slice.at)), one.zone),
-        until: iso(slice.until),
-        ...(slice.leg === undefined ? {} : { leg: slice.leg }),
-        slice: slice.slice,
-        pair: slice.pair,
-        side: slice.side,
-        ...(slice.size.by === 'quantity'
-          ? { quantity: text(slice.size.quantity), currency: plan.names(slice.pair)?.base }
-          : { amount: text(slice.size.amount), currency: plan.names(slice.pair)?.quote }),
-        ...(slice.limit === undefined ? {} : { limit_price: text(slice.limit) }),
-        ...(slice.closed === undefined ? {} : { closed: slice.closed }),
-      })),
+      slots: one.slices.map((slice) => slotData(slice, one.zone, plan)),
+      ...(one.estimate === undefined
+        ? {}
+        : {
+            estimate:
+              'missing' in one.estimate
+                ? { missing: one.estimate.missing }
+                : {
+                    slots: one.estimate.slices.map((slice) => slotData(slice, one.zone, plan)),
+                    why: one.estimate.why,
+                  },
+          }),
       times: one.times.map(({ at, closed }) => ({
         at: iso(at),
         local: localText(at, one.zone),

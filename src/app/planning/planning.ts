@@ -44,7 +44,7 @@ export function planOf(
   const begunAt = isSame && life !== undefined ? life.begunAt : span.from;
   const [pair] = bound.pairs;
   const known = pair === undefined ? undefined : world.precisions(pair);
-  const times = timesOf(own);
+  const times = [...timesOf(own), ...looksOf(own, begunAt)];
   const slots = bound.slots(begunAt, known);
   const slices =
     slots.length > 0
@@ -117,6 +117,14 @@ function timesOf({ document, span }: Planned): readonly PlannedTime[] {
   const until = instant(Math.min(span.until, end ?? span.until));
   return timesBetween(schedule, { from, until, most: TIMES_MAX });
 }
+
+/** Times of a life in the span at which sizes are decided that nobody knows now. */
+const looksOf = ({ bound, span }: Planned, begunAt: Instant): readonly PlannedTime[] =>
+  bound
+    .looks(begunAt)
+    .filter((at) => at >= span.from && at < span.until)
+    .slice(0, TIMES_MAX)
+    .map((at) => ({ at }));
 
 function scheduleOf(document: Document): CountedSchedule | undefined {
   const parsed = countedScheduleFields.safeParse(document['schedule']);

@@ -9,7 +9,7 @@ import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Quantity } from '../../core/money.ts';
 import { quantity, text } from '../../core/money.ts';
-import { instant, isoOf, parseTime } from '../../core/time.ts';
+import { DAY_MS, instant, isoOf, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
@@ -89,6 +89,7 @@ export async function readInput(
   const tapes: NamedTape[] = [];
   for (const file of tapeFiles) tapes.push({ file: file.name, tape: await readTape(file) });
   const window = windowOf(options, tapes);
+  warnOfShorterWindow(options, tapes, window, io);
   warnOfLateStarts(strategies, window.until, io);
   return {
     config,
@@ -116,6 +117,7 @@ function onTapes(config: Config, pairs: readonly string[]): Config {
   });
   return {
     ...config,
+    modules: 'this_process',
     venue: { ...config.venue, isTaped: true, simulated: { ...simulated, pairs: Object.fromEntries(all) } },
   };
 }
@@ -181,6 +183,27 @@ function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant,
         `warning: strategy ${id} has start_time ${isoOf(startsAt)}, but the window ends at ${isoOf(until)}: it will not trade\n`,
       );
   }
+}
+
+/** One coin that was listed late or delisted early decides the window of all: that is told before anything runs. */
+function warnOfShorterWindow(
+  asked: InputOptions,
+  tapes: readonly NamedTape[],
+  { from, until }: Pick<BacktestInput, 'from' | 'until'>,
+  io: CommandIo,
+): void {
+  const days = (ms: number): string => `${Number((ms / DAY_MS).toFixed(1))} days`;
+  const covers = tapes.map(({ tape }) => ({ pair: tape.pair, ...coverOf([tape]) }));
+  const ofAll = {
+    from: covers.reduce((a, b) => (b.from < a.from ? b : a)),
+    until: covers.reduce((a, b) => (b.until > a.until ? b : a)),
+  };
+  const pairsAt = (end: 'from' | 'until', at: Instant): string => covers.filter((one) => one[end] === at).map(({ pair }) => pair).join(', '); // prettier-ignore
+  const lost = { from: from - ofAll.from.from, until: ofAll.until.until - until };
+  if (asked.until === undefined && lost.until >= DAY_MS)
+    io.stderr.write(`warning: the window ends at ${isoOf(until)}, where the prices of ${pairsAt('until', until)} end: ${days(lost.until)} of ${ofAll.until.pair} are left out\n`); // prettier-ignore
+  if (asked.from === undefined && lost.from >= DAY_MS)
+    io.stderr.write(`warning: the window begins at ${isoOf(from)}, where the prices of ${pairsAt('from', from)} begin: ${days(lost.from)} of ${ofAll.from.pair} are left out\n`); // prettier-ignore
 }
 
 /** The window that is asked for; left out: all that every tape covers. */

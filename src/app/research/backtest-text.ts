@@ -3,7 +3,7 @@ import type { Backtest } from '../../research/run/run.ts';
 import type { Alert } from '../../core/alerts.ts';
 import { add, NO_QUANTITY, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
-import { instant, isoOf } from '../../core/time.ts';
+import { durationText, instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures, ReportInput } from '../../report/figures/figures.ts';
@@ -33,6 +33,7 @@ export function backtestFigures(ended: Ended): Figures {
   const { input, journal, running } = ended;
   return figuresOf(journal.read(), {
     version,
+    end: input.until,
     prices: input.tapes.map(({ tape }) => tape),
     assumptions: assumptionsOf(ended.named, input),
     carry: carryOf(running),
@@ -46,7 +47,7 @@ export function backtestFigures(ended: Ended): Figures {
 }
 
 function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts {
-  const { exchange, clock, desk } = running;
+  const { exchange, desk } = running;
   const account = exchange.accounts[0]?.name ?? '';
   const balances = exchange.balances(account);
   return {
@@ -59,7 +60,7 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
     holdings: balances.ok
       ? Object.fromEntries(balances.value.map(({ currency, balance }) => [currency, text(balance)]))
       : {},
-    value_usd: text(exchange.valueOf(account, clock.wall())),
+    value_usd: text(running.valueAt(input.until)),
     open_doubts: desk.state.doubts.length,
     control: desk.control,
     alerts: Object.fromEntries(alerts),
@@ -68,7 +69,12 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
 
 /** Assumptions behind a backtest: the whole model, including what it does not cover. */
 function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
-  const unset = { last_look_bps: 'never', price_precision: 'six digits of each price or more' };
+  const unset = {
+    last_look_bps: 'never',
+    price_precision: 'six digits of each price or more',
+    impact_participation: 'none',
+    gap_max: 'PT1H, or one bar where bars are longer',
+  };
   const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });
   const held = [...holdings].map(([currency, amount]) => `${text(amount)} ${currency}`);
   return [
@@ -79,8 +85,15 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
     `Opening balances: ${held.length === 0 ? 'none' : held.join(', ')}.`,
     'The close of a bar is known when the bar has ended; highs and lows are not used.',
     'Own trades do not move the prices of the tape.',
+    impactNote(model),
   ];
 }
+
+/** What the memory of the impact means for the choice of a number of slices. */
+const impactNote = ({ impactMemory: memory }: NamedModel['model']): string =>
+  memory === 'none'
+    ? 'impact_memory none: the venue forgets a trade at once, so that impact falls with the square root of the number of slices. Do not choose a number of slices by it; set a half-life such as impact_memory=PT1H.'
+    : `impact_memory ${durationText(memory)}: sizes bear the impact of earlier trades on the same side, half of it after this time. Slices close together cost as much as one order; beyond one slice in each half-life more slices save hardly anything.`;
 
 const worded = (settings: Readonly<Record<string, unknown>>): string =>
   Object.entries(settings)

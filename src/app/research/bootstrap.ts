@@ -1,6 +1,6 @@
 import { RESAMPLES, checkLevel, leastFor, rankOf, summaryOf } from '../../research/resample/bootstrap.ts';
 import { isFigure } from '../../research/sweep/sweep-figures.ts';
-import { blockFor, checkBlock } from '../../research/resample/resample.ts';
+import { startsOf, blockFor, checkBlock } from '../../research/resample/resample.ts';
 import type { Resampling } from '../../research/resample/resample.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS, durationText, HOUR_MS, MINUTE_MS, parseDuration, SECOND_MS } from '../../core/time.ts';
@@ -23,6 +23,7 @@ export interface BootstrapOptions {
   /** Percent. */
   readonly level: number;
   readonly trend: boolean;
+  readonly unanchored?: boolean | undefined;
   readonly workers: number;
   readonly seed: string;
 }
@@ -49,7 +50,8 @@ export function resamplingOf(input: BacktestInput, options: BootstrapOptions): R
   const blockMs = options.block === undefined ? blockFor(tapes, input) : readBlock(options.block);
   checkBlock(blockMs, tapes, input);
   checkLevel(options.level / 100, options.bootstrap ?? RESAMPLES.usual);
-  return { seed: options.seed, blockMs, trend: options.trend ? 'kept' : 'removed' };
+  const isUnanchored = options.unanchored === true ? { isUnanchored: true } : {};
+  return { seed: options.seed, blockMs, trend: options.trend ? 'kept' : 'removed', ...isUnanchored };
 }
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -146,7 +148,7 @@ const documentOf = ({ id, kind, hash, document }: BacktestInput['strategies'][nu
 
 export function factsOf(
   outcomes: readonly SweepOutcome[],
-  { input, options, resampling }: { readonly input: Pick<BacktestInput, 'from' | 'until'>; readonly options: BootstrapOptions; readonly resampling: Resampling },
+  { input, options, resampling }: { readonly input: Pick<BacktestInput, 'from' | 'until' | 'tapes'>; readonly options: BootstrapOptions; readonly resampling: Resampling },
 ): BootstrapFacts {
   const [history, ...drawn] = outcomes;
   const level = options.level / 100;
@@ -183,7 +185,10 @@ export function factsOf(
     seed: resampling.seed,
     level,
     figures,
-    notes: notesOf({ resampling, blocks, drawn: drawn.length, asked, halted }),
+    notes: [
+      ...notesOf({ resampling, blocks, drawn: drawn.length, asked, halted }),
+      ...anchorNotes(input, resampling),
+    ],
   };
 } // prettier-ignore
 
@@ -216,6 +221,18 @@ function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resamp
     ...(halted === 0 ? [] : [`In ${halted} of ${drawn} resamples a control halted the desk: their figures cover its trades until then.`]),
   ];
 } // prettier-ignore
+
+/** Blocks that keep their time of day are fewer: what that leaves, as a figure. */
+function anchorNotes(
+  { tapes, ...span }: Pick<BacktestInput, 'from' | 'until' | 'tapes'>,
+  resampling: Resampling,
+): readonly string[] {
+  const { count, unanchored } = startsOf(tapes.map(({ tape }) => tape), span, resampling); // prettier-ignore
+  if (resampling.isUnanchored === true)
+    return [`Blocks begin at any of ${unanchored} instants, at any time of day: what a strategy does at an hour meets the prices of other hours.`]; // prettier-ignore
+  if (count === unanchored) return [];
+  return [`Blocks keep their time of day: each begins at one of ${count} instants of the window instead of ${unanchored}, so that its ${count} days alone are recombined. --unanchored lets blocks begin anywhere.`]; // prettier-ignore
+}
 
 /** The intervals for people. */
 export function bootstrapLines(facts: BootstrapFacts): readonly string[] {

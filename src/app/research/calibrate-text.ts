@@ -20,7 +20,8 @@ export interface Calibration {
 }
 
 /** Settings that a journal cannot provide. */
-const NEVER_LEARNT = 'gap_max, price_precision and pts cannot be estimated from a journal';
+const NEVER_LEARNT =
+  'gap_max, impact_memory, impact_participation, price_precision and pts cannot be estimated from a journal';
 
 const dialsOf = ({ learnt }: Calibration, pair?: string): readonly Dial[] =>
   learnt.filter(isDial).filter((dial) => dial.pair === pair);

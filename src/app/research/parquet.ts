@@ -1,16 +1,43 @@
 import { renameSync, rmSync } from 'node:fs';
-import { fileWriter, parquetWriteRows } from 'hyparquet-writer';
+import type { SchemaElement } from 'hyparquet-writer';
+import { fileWriter, parquetWriteRows, schemaFromColumnData } from 'hyparquet-writer';
 import { OperatorError } from '../../core/errors.ts';
+import { fixedEven, money } from '../../core/money.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';
 
-/** A cell: whole numbers, times, text that keeps every digit, or nothing. */
+/** A cell: whole numbers, times, text, an amount as text, or nothing. */
 export type Cell = bigint | number | Date | string | undefined;
 
 export interface ParquetColumn {
   readonly name: string;
-  readonly type: 'INT32' | 'INT64' | 'TIMESTAMP' | 'STRING';
+  readonly type: 'INT32' | 'INT64' | 'TIMESTAMP' | 'STRING' | 'DECIMAL';
   readonly nullable: boolean;
 }
+
+/** `DECIMAL(38, 18)`, which readers of Parquet hold exactly: 18 decimals, to the nearest, and twenty digits before the point. */
+const [PRECISION, SCALE] = [38, 18];
+const BYTES = 16;
+
+/** As the whole number of units that a column of decimals holds. */
+function unitsOf(amount: string): bigint {
+  const units = BigInt(fixedEven(money(amount), SCALE).replace('.', ''));
+  if (units.toString().replace('-', '').length <= PRECISION) return units;
+  throw new OperatorError(
+    'storage',
+    `${amount} has more digits than a decimal of Parquet (${PRECISION}): use CSV`,
+  );
+}
+
+const elementOf = ({ name, nullable }: ParquetColumn): SchemaElement => ({
+  name,
+  type: 'FIXED_LEN_BYTE_ARRAY',
+  type_length: BYTES,
+  repetition_type: nullable ? 'OPTIONAL' : 'REQUIRED',
+  converted_type: 'DECIMAL',
+  logical_type: { type: 'DECIMAL', precision: PRECISION, scale: SCALE },
+  precision: PRECISION,
+  scale: SCALE,
+});
 
 /**
  * Writes rows as one Parquet file that only its owner reads. A file of that name is replaced once the new one is whole. Memory
@@ -27,16 +54,39 @@ export async function writeParquetFile(
   try {
     rmSync(part, { force: true });
     createPrivate(part);
+    const decimals = columns.filter(({ type }) => type === 'DECIMAL');
     await parquetWriteRows({
       writer: fileWriter(part),
-      rows,
-      columns: [...columns],
+      rows: withUnits(rows, decimals),
+      columns: columns.map(({ name }) => ({ name })),
+      schema: schemaOf(columns),
       rowGroupSize: 10_000,
       createdBy: 'tranche',
     });
     renameSync(part, file);
   } catch (cause) {
     throw notWritten(file, cause);
+  }
+}
+
+const schemaOf = (columns: readonly ParquetColumn[]): SchemaElement[] =>
+  schemaFromColumnData({
+    columnData: columns.map((column) => {
+      const { name, type, nullable } = column;
+      return type === 'DECIMAL' ? { name, data: [] } : { name, data: [], type, nullable };
+    }),
+    schemaOverrides: Object.fromEntries(
+      columns.filter(({ type }) => type === 'DECIMAL').map((column) => [column.name, elementOf(column)]),
+    ),
+  });
+
+function* withUnits(
+  rows: Iterable<Record<string, Cell>>,
+  decimals: readonly ParquetColumn[],
+): Iterable<Record<string, Cell>> {
+  for (const row of rows) {
+    const units = decimals.map(({ name }) => [name, typeof row[name] === 'string' ? unitsOf(row[name]) : undefined] as const); // prettier-ignore
+    yield { ...row, ...Object.fromEntries(units) };
   }
 }
 

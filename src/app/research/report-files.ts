@@ -2,9 +2,10 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/escape.ts';
-import type { FillRecord } from '../../core/record.ts';
-import { FILL_COLUMNS, fillLines } from '../../journal/export.ts';
+import { text } from '../../core/money.ts';
+import { csvRow, FILL_COLUMNS, fillRow } from '../../journal/export.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';
+import type { FillRow } from '../../report/figures/fill-figures.ts';
 import type { Figures } from '../../report/figures/figures.ts';
 import { reportOf } from '../../report/json/json.ts';
 import type { Report } from '../../report/json/schema.ts';
@@ -45,8 +46,8 @@ export async function writeReport(
   const report = reportOf(figures);
   writeText(join(folder, 'report.html'), reportHtml(report, figures));
   writeText(join(folder, 'report.json'), reportText(report));
-  writeText(join(folder, 'fills.csv'), [...fillLines(figures.fills)].join(''));
-  await writeParquetFile(join(folder, 'fills.parquet'), parquetColumns, cells(figures.fills));
+  writeText(join(folder, 'fills.csv'), fillsCsv(figures.fillRows));
+  await writeParquetFile(join(folder, 'fills.parquet'), parquetColumns, cells(figures.fillRows));
   return report;
 }
 
@@ -65,18 +66,40 @@ export function refuseToReplace(folder: string, { overwrite }: WriteOptions): vo
 export const reportText = (report: Report): string =>
   `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
 
-const parquetColumns = FILL_COLUMNS.map((name) => {
+/** Those of `journal export`, and what a fill is judged by. Scripts rely on the names and their order. */
+export const REPORT_FILL_COLUMNS = [...FILL_COLUMNS, 'reference_price', 'spread', 'cost'] as const;
+type FillColumn = (typeof REPORT_FILL_COLUMNS)[number];
+
+const AMOUNTS: ReadonlySet<FillColumn> = new Set<FillColumn>(['quantity', 'price', 'amount', 'fees', 'reference_price', 'spread', 'cost']); // prettier-ignore
+
+const parquetColumns = REPORT_FILL_COLUMNS.map((name) => {
   if (name === 'executed_at') return { name, type: 'TIMESTAMP' as const, nullable: false };
   if (name === 'slice' || name === 'attempt') return { name, type: 'INT32' as const, nullable: false };
-  return { name, type: 'STRING' as const, nullable: false };
+  const nullable = name === 'reference_price' || name === 'spread' || name === 'cost';
+  return { name, type: AMOUNTS.has(name) ? ('DECIMAL' as const) : ('STRING' as const), nullable };
 });
 
-function* cells(fills: Iterable<FillRecord>): Iterable<Record<string, Cell>> {
-  for (const fill of fills)
-    yield Object.fromEntries(
-      FILL_COLUMNS.map((name): [string, Cell] => [
-        name,
-        name === 'executed_at' ? new Date(fill.executed_at) : fill[name],
-      ]),
-    );
+const judged = ({ reference, spread, cost }: FillRow): Readonly<Record<string, string | undefined>> => ({
+  reference_price: reference,
+  spread: spread && text(spread),
+  cost: cost && text(cost),
+});
+
+function fillsCsv(fills: readonly FillRow[]): string {
+  const rows = fills.map((fill) => {
+    const row = { ...fillRow(fill.record), ...judged(fill) };
+    return csvRow(REPORT_FILL_COLUMNS.map((column) => row[column]));
+  });
+  return [csvRow(REPORT_FILL_COLUMNS), ...rows].join('');
+}
+
+function* cells(fills: Iterable<FillRow>): Iterable<Record<string, Cell>> {
+  for (const fill of fills) {
+    const { record } = fill;
+    const own = FILL_COLUMNS.map((name): [string, Cell] => [
+      name,
+      name === 'executed_at' ? new Date(record.executed_at) : record[name],
+    ]);
+    yield { ...Object.fromEntries(own), ...judged(fill) };
+  }
 }

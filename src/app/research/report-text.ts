@@ -1,8 +1,7 @@
-import { money, roundEven } from '../../core/money.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';
-import { table } from '../cli/summary.ts';
+import { plain, shortBps, table } from '../cli/summary.ts';
 
 /** Reasons that a summary lists; the report has all. */
 const REASONS_SHOWN = 8;
@@ -30,13 +29,13 @@ function costLines({ groups }: Report): readonly string[] {
     strategy,
     side,
     `${traded} ${base}`,
-    average === undefined ? '' : `at ${priced(average).replaceAll(',', '')}`,
+    average === undefined ? '' : `at ${plain(priced(average))}`,
     `${fills.fills}`,
     ...(['delay', 'trading', 'opportunity', 'fees', 'total'] as const).map((part) =>
-      shortBps(costs.bps?.[part]),
+      bpsOrNone(costs.bps?.[part]),
     ),
-    shortBps(costs.arrival_slippage_bps),
-    shortBps(fills.spread_bps),
+    bpsOrNone(costs.arrival_slippage_bps),
+    bpsOrNone(fills.spread_bps),
   ]);
   const head = ['strategy', '', 'traded', '', 'fills', 'delay', 'trading', 'opportunity', 'fees', 'shortfall', 'slippage', 'spread']; // prettier-ignore
   return ['', 'Cost in basis points', ...table([head, ...rows])];
@@ -75,7 +74,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
     const parts = [
       ...(end === undefined
         ? []
-        : [`worth ${shortAmount(end.value)} ${cash}, largest drift ${percent(Number(end.drift))}`]),
+        : [`worth ${shortAmount(end.value)} ${cash}`, `drift ${percent(Number(end.drift))} at the end`]),
       several(decisions, 'rebalancing'),
       ...(course === undefined
         ? []
@@ -83,6 +82,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
             `turnover ${percent(course.turnover)}`,
             `return ${percent(course.return)} against ${percent(course.target_return)} of the targets`,
             `drawdown ${percent(course.drawdown)}`,
+            `largest drift ${percent(course.drift_max)}, mean ${percent(course.drift_mean)}`,
           ]),
       ...(course?.tracking_error === undefined
         ? []
@@ -93,7 +93,6 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
 }
 
 const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/u, '');
-const shortBps = (text: string | undefined): string =>
-  text === undefined ? '-' : roundEven(money(text), 2).toFixed(2);
-const shortAmount = (text: string): string => valued(text, text).replaceAll(',', '').replace('\u2212', '-');
+const shortAmount = (text: string): string => plain(valued(text, text));
+const bpsOrNone = (text: string | undefined): string => (text === undefined ? '-' : shortBps(text));
 const percent = (fraction: number): string => `${fixed(100 * fraction, 2)} %`;

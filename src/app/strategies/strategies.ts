@@ -12,6 +12,8 @@ import type { Config, ConfigOptions, LoadedConfig } from '../config/config.ts';
 import { Calendars } from '../config/calendars.ts';
 import { explain } from '../config/explain.ts';
 import { problemAt, readFile, shownPath } from '../config/files.ts';
+import { codeIn } from '../../strategy/kinds/module/module-code.ts';
+import { codeInOwnProcess } from './module-process.ts';
 import { loadModule, readModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 import type { ReadOptions } from '../config/files.ts';
@@ -154,9 +156,9 @@ function bind(
   if (!parsed.success) problems.push(...explain(parsed.error, kind.params, document, COMMON_KEYS));
   if (!head.success || !parsed.success) return { problems };
 
-  if (kind.withCode !== undefined && config?.areModulesAllowed === false)
+  if (kind.withCode !== undefined && config?.modules === 'refused')
     return { problems: [document.problem(['kind'], MODULES_OFF)] };
-  const coded = withCode(kind, params, document, cwd);
+  const coded = withCode(kind, params, document, { cwd, modules: config?.modules });
   if ('problem' in coded) return { problems: [document.problem(['module'], coded.problem)] };
   const bound = coded.kind.bind(params);
   problems.push(...checkPairs(bound, document, config));
@@ -175,17 +177,20 @@ export function reviveStrategy(
   { strategy: id, hash, type, document }: BegunDocument,
   {
     kinds = registry,
-    areModulesAllowed = true,
-  }: { readonly kinds?: ReadonlyMap<string, AnyStrategy>; readonly areModulesAllowed?: boolean } = {},
+    modules,
+  }: {
+    readonly kinds?: ReadonlyMap<string, AnyStrategy>;
+    readonly modules?: Config['modules'] | undefined;
+  } = {},
 ): StrategySource | undefined {
   const kind = kinds.get(type);
   if (kind === undefined || !isRecord(document)) return undefined;
-  if (kind.withCode !== undefined && !areModulesAllowed) return undefined;
+  if (kind.withCode !== undefined && modules === 'refused') return undefined;
   const { source, ...params } = Object.fromEntries(
     Object.entries(document).filter(([key]) => !COMMON_KEYS.includes(key)),
   );
   try {
-    const coded = kind.withCode === undefined ? kind : kind.withCode(loadModule(sourceIn(source)));
+    const coded = kind.withCode === undefined ? kind : codedKind(kind.withCode, sourceIn(source), modules);
     return 'problem' in coded ? undefined : { id, kind: type, hash, document, bound: coded.bind(params) };
   } catch {
     return undefined;
@@ -206,16 +211,25 @@ function withCode(
   kind: AnyStrategy,
   { module: named }: Readonly<Record<string, unknown>>,
   { file }: YamlDocument,
-  cwd: string,
+  { cwd, modules }: { readonly cwd: string; readonly modules: Config['modules'] | undefined },
 ): { readonly kind: AnyStrategy; readonly content: object } | { readonly problem: string } {
   if (kind.withCode === undefined) return { kind, content: {} };
   try {
     const source = readModule(String(named), file, cwd);
-    const coded = kind.withCode(loadModule(source));
+    const coded = codedKind(kind.withCode, source, modules);
     return 'problem' in coded ? coded : { kind: coded, content: { source } };
   } catch (cause) {
     return { problem: cause instanceof Error ? cause.message : 'it cannot be loaded' };
   }
+}
+
+function codedKind(
+  coded: NonNullable<AnyStrategy['withCode']>,
+  source: ModuleSource,
+  modules: Config['modules'] | undefined,
+): AnyStrategy | { readonly problem: string } {
+  const code = modules === 'own_process' ? codeInOwnProcess(source) : codeIn(loadModule(source));
+  return typeof code === 'function' ? coded(code) : code;
 }
 
 function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {
@@ -294,6 +308,7 @@ export function worldOf(config: Config | undefined): CheckWorld {
   return {
     currencies,
     minimum,
+    hasVolume: config?.venue.isTaped === true ? undefined : config?.venue.capabilities.ticker,
     precisions(pair) {
       const names = currencies(pair);
       if (names === undefined) return { basePrecision: undefined, quotePrecision: undefined };

@@ -38,7 +38,7 @@ export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
       notes: again.hash === hash ? [] : [CONFIG_CHANGED],
     };
   },
-  revive: (begun) => reviveStrategy(begun, { areModulesAllowed: files.config.areModulesAllowed }),
+  revive: (begun) => reviveStrategy(begun, { modules: files.config.modules }),
   changed$: files.config.reload === 'on_change' ? folderChanges(files) : undefined,
 });
 

@@ -1,6 +1,13 @@
 import { settingsOf } from '../../research/run/model.ts';
-import { luckOf, paretoFront, ranked, sweepFigures } from '../../research/sweep/sweep-figures.ts';
-import type { FigureName, Luck, SweepFigures } from '../../research/sweep/sweep-figures.ts';
+import {
+  edgesOf,
+  isIdle,
+  luckOf,
+  paretoFront,
+  ranked,
+  sweepFigures,
+} from '../../research/sweep/sweep-figures.ts';
+import type { Edge, FigureName, Luck, SweepFigures } from '../../research/sweep/sweep-figures.ts';
 import { heatMapOf } from '../../research/sweep/heat-map.ts';
 import type { HeatMap } from '../../research/sweep/heat-map.ts';
 import type { Setting } from '../../research/sweep/vary.ts';
@@ -27,6 +34,11 @@ export interface SweepResult {
   /** Indices of settings, of the one window or of all windows together. None of a walk forward: it judges choices. */
   readonly order: readonly number[];
   readonly front: readonly number[];
+  /** Settings of the front that equal an earlier one of it in both figures, by that one; they are not in `front`. */
+  readonly equal: ReadonlyMap<number, readonly number[]>;
+  readonly edges: readonly Edge[];
+  /** Those that traded nothing in the one window, or in none of the windows: ranked apart, as no setting among them is better. */
+  readonly idle: readonly number[];
   readonly map: HeatMap | undefined;
   readonly luck: Luck | undefined;
   readonly folds: readonly Fold[] | undefined;
@@ -42,7 +54,7 @@ export interface Swept {
   readonly settings: readonly Setting[];
   readonly windows: readonly Window[];
   readonly outcomes: SweepResult['outcomes'];
-  /** Default: total cost for portfolios, because more trades are smaller and cheaper each; else the cost rate. */
+  /** Default: trading cost and tracking error in one figure for portfolios, because cost alone is least without a trade; else the cost rate. */
   readonly by: FigureName | undefined;
   /** Default: the tracking error for portfolios, else the deviation of slice prices. */
   readonly risk: FigureName | undefined;
@@ -62,9 +74,12 @@ export function sweepResultOf(swept: Swept): SweepResult {
   const all = isForward ? [] : (figures[0] ?? []);
   const isPortfolio = figures.flat().some((one) => one?.tracking_error !== undefined);
   const usual = isPortfolio ? 'cost_usd' : 'cost_bps';
-  const by = swept.by ?? usual;
+  const by = swept.by ?? (isPortfolio ? 'portfolio_bps' : usual);
   const risk = swept.risk ?? (isPortfolio ? 'tracking_error' : 'risk_bps');
-  const cost = by === risk ? usual : by;
+  // The usual figure of portfolios holds the risk already.
+  const cost = by === risk || by === 'portfolio_bps' ? usual : by;
+  const order = ranked(all, by);
+  const front = paretoFront(all, [cost, risk]);
   return {
     fields,
     settings,
@@ -73,8 +88,11 @@ export function sweepResultOf(swept: Swept): SweepResult {
     by,
     cost,
     risk,
-    order: ranked(all, by),
-    front: paretoFront(all, [cost, risk]),
+    order,
+    front: front.flatMap(([first]) => first ?? []),
+    equal: new Map(front.flatMap(([first, ...others]) => (first === undefined || others.length === 0 ? [] : [[first, others] as const]))), // prettier-ignore
+    edges: edgesOf(fields, settings, order[0]),
+    idle: settings.flatMap((_, index) => (figures.every((window) => isIdle(window[index])) ? [index] : [])),
     map: isForward ? undefined : heatMapOf(fields, settings, all, by),
     luck: luckOf(all, by),
     folds: isForward ? walkForward(windows, figures, by) : undefined,
@@ -88,10 +106,13 @@ export function sweepResultOf(swept: Swept): SweepResult {
 /** What must be known to believe a sweep. One sentence or two each. */
 export function sweepNotes({
   settings,
+  idle,
   outcomes,
   luck,
   folds,
   by,
+  edges,
+  equal,
   invalid,
   repeated,
   further,
@@ -110,12 +131,23 @@ export function sweepNotes({
     ...(repeated > 0 ? [`${repeated} draws repeated an earlier one and were run once.`] : []),
     ...(refused > 0 ? [`${refused} runs did not start: the desk refused its strategies.`] : []),
     ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: later slices were not traded.`] : []),
+    ...(idle.length > 0 ? [`${idle.length} of ${tried} settings traded nothing. They are ranked apart: ${numbered(idle)}.`] : []),
     ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade their whole total: compare untraded as well.'] : []),
+    ...edges.map(({ field, value, end }) => `The best setting lies at the edge of the grid: ${field} ${value} is the ${end} tried. A better one may lie beyond it: widen the range.`),
+    ...(equal.size > 0 ? [`Equal in both figures of the front, and listed once: ${[...equal].map(([first, others]) => `${first + 1} and ${numbered(others)}`).join('; ')}.`] : []),
     ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
     ...(further > 0 ? [`The folder holds ${further} further runs over this history, of other settings or windows: they are tries as well, and not counted here.`] : []),
     ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only figures of the window after the choice tell what to expect.`]),
   ]; // prettier-ignore
 }
+
+/** As the tables number them. */
+function numbered(indices: readonly number[]): string {
+  const shown = indices.slice(0, IDLE_SHOWN).map((index) => index + 1);
+  const more = indices.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+const IDLE_SHOWN = 20;
 
 function overfitting(tried: number, by: FigureName, luck: Luck | undefined): string {
   const warning = `Over-fitting: ${tried} settings were tried on the same history, and the best of many is good by luck as well.`;
@@ -134,7 +166,22 @@ export interface SweepFacts {
 
 /** The plain data of `results.json`. */
 export function sweepJson(result: SweepResult, { input, named, seed }: SweepFacts): object {
-  const { fields, settings, windows, outcomes, order, front, map, luck, folds, by, risk } = result;
+  const {
+    fields,
+    settings,
+    windows,
+    outcomes,
+    order,
+    front,
+    equal,
+    edges,
+    idle,
+    map,
+    luck,
+    folds,
+    by,
+    risk,
+  } = result;
   const valuesOf = (setting: Setting): object =>
     Object.fromEntries(fields.map((field, i) => [field, setting[i]]));
   const span = ({ from, until }: Window): object => ({ from: isoOf(from), until: isoOf(until) });
@@ -174,6 +221,9 @@ export function sweepJson(result: SweepResult, { input, named, seed }: SweepFact
     })),
     order: order.map((index) => index + 1),
     front: front.map((index) => index + 1),
+    equal: [...equal].map(([first, others]) => [first, ...others].map((index) => index + 1)),
+    edges,
+    idle: idle.map((index) => index + 1),
     ...(map === undefined ? {} : { heat_map: map }),
     ...(luck === undefined ? {} : { luck }),
     ...(folds === undefined

@@ -22,6 +22,8 @@ import {
   text,
 } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import { pack, unpack } from '../../core/pack.ts';
 import type { FillRecord } from '../../core/record.ts';
 import type { Desk } from '../../engine/desk.ts';
@@ -113,14 +115,12 @@ export class SettingRunner {
         journal,
         nextPossible: this.#nextPossible,
       });
-      const { exchange, desk } = running;
-      const account = exchange.accounts[0]?.name ?? '';
-      const before = exchange.valueOf(account, from);
+      const { desk } = running;
+      const before = running.valueAt(from);
       running.run();
-      // A desk that has finished early holds what it holds: settings are only compared at the same prices.
-      const value = exchange.valueOf(account, until);
+      const value = running.valueAt(until);
       const { seq, hash: head } = journal.head();
-      const figures = this.#report(journal, desk);
+      const figures = this.#report(journal, desk, until);
       return {
         figures: this.#figures(figures, { before, value }),
         ...(resample === undefined ? {} : { parts: partsOf(figures) }),
@@ -149,9 +149,10 @@ export class SettingRunner {
     return again.run({ ...job, resample: { ...resampling, index: 0 } });
   }
 
-  #report(journal: Journal, desk: Desk): Figures {
+  #report(journal: Journal, desk: Desk, end: Instant): Figures {
     return figuresOf(journal.read(), {
       version,
+      end,
       prices: this.#tapes,
       currencies: (pair) => {
         const known = desk.instruments.pair(pair);
@@ -168,8 +169,10 @@ export class SettingRunner {
     const tracking = courses.flatMap(({ trackingError }) => trackingError ?? []);
     const worst = (values: readonly number[]): string | undefined =>
       values.length === 0 ? undefined : Math.max(...values).toFixed(6);
+    const costs = costsOf(figures);
     return withoutGaps({
-      ...costsOf(figures),
+      ...costs,
+      portfolio_bps: portfolioBps(figures, costs.cost_usd),
       risk_bps: deviationOf(figures),
       tracking_error: worst(tracking),
       drawdown: worst(courses.map(({ drawdown }) => drawdown)),
@@ -201,6 +204,21 @@ function revived(begun: BegunDocument): StrategySource {
 function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
   const [paid, all] = [money(fees), money(amount)];
   return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
+}
+
+/** Half of it weighs the variance against the portfolio's targets as an investor of that relative risk aversion does. */
+const RISK_AVERSION = 4;
+const YEAR_MS = 365.25 * DAY_MS;
+
+/** What trading costs a year, and what drift is worth to be avoided. Of one portfolio in USD. */
+function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefined {
+  const [one, another] = portfolios;
+  if (one?.course?.trackingError === undefined || another !== undefined || one.cash !== 'usd')
+    return undefined;
+  const { points, meanValue, trackingError } = one.course;
+  const years = ((points.times[points.count - 1] ?? 0) - (points.times[0] ?? 0)) / YEAR_MS;
+  const trading = Number(costUsd) / meanValue / years;
+  return (10_000 * (trading + (RISK_AVERSION / 2) * trackingError ** 2)).toFixed(4);
 }
 
 /** Rates of cost in one quote currency: those of several are not added up. What they come to in USD is. */

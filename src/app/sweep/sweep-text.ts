@@ -56,8 +56,8 @@ function settingTable(result: SweepResult, indices: readonly number[]): readonly
 }
 
 /** Settings without the ranking figure are listed, not dropped. */
-function leftOut({ settings, order, outcomes, by }: SweepResult): readonly string[] {
-  const without = settings.length - order.length;
+function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly string[] {
+  const without = settings.length - order.length - idle.length;
   if (without === 0) return [];
   const refused = outcomes[0]?.find((one) => one !== undefined && 'refused' in one);
   const why = refused !== undefined && 'refused' in refused ? `; first refusal: ${refused.refused}` : '';

@@ -1,3 +1,4 @@
+import type { OrderMax } from './order-max.ts';
 import { cut, cutsOfPts } from './cuts.ts';
 import type { Cut } from './cuts.ts';
 import type { Instrument } from '../instrument.ts';
@@ -43,6 +44,8 @@ export interface SizingQuestion {
   readonly maximum: Money | undefined;
   /** Largest amount, in quote currency, that the tactics of the strategy want in one piece. */
   readonly piece?: Money | undefined;
+  /** The limits of one order, for a slice that goes out in pieces within them; left out: a slice above them is refused. */
+  readonly orderMax?: OrderMax | undefined;
   /** What must be left of the currency that the order pays with; zero: nothing is paid on credit. */
   readonly keep?: Quantity | undefined;
   /** Floor of the balance that an order pays from; negative: permits that much debt. */
@@ -81,7 +84,12 @@ export interface Unsized {
 export const PIECES_MAX = 40;
 
 /** The rest of the slice follows when it was cut for one of these alone. */
-const PIECES: ReadonlySet<Reason> = new Set<Reason>(['venue_maximum', 'size_impact']);
+const PIECES: ReadonlySet<Reason> = new Set<Reason>([
+  'venue_maximum',
+  'size_impact',
+  'order_notional',
+  'order_quantity',
+]);
 export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
 
 /**
@@ -202,15 +210,16 @@ function keptBack(question: SizingQuestion, paid: Quantity): Funds {
 }
 
 /**
- * Stays below what the venue quotes in one piece, and what tactics want in one. What would be left must not fall below the
+ * Stays below what the venue quotes in one piece, what tactics want in one, and the limits of one order. What would be left must not fall below the
  * minimum by itself. Refused where the venue quotes less than can be traded, or would have to be asked for crumbs.
  */
 function capToPiece(
   question: SizingQuestion,
 ): { readonly size: Size; readonly cuts: readonly Cut[] } | Unsized {
-  const { wanted, maximum, piece, mid, instrument } = question;
+  const { wanted, maximum, piece, orderMax, mid, instrument } = question;
   // Most orders go out whole.
-  if (maximum === undefined && piece === undefined) return { size: wanted, cuts: NONE };
+  if (maximum === undefined && piece === undefined && orderMax === undefined)
+    return { size: wanted, cuts: NONE };
   const isBase = wanted.by === 'quantity';
   const precision = isBase ? instrument.basePrecision : instrument.quotePrecision;
   const whole = isBase ? wanted.quantity : holding(wanted.amount);
@@ -220,15 +229,23 @@ function capToPiece(
   const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
   const told = maximum && inUnit(maximum);
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
-  const bounds = [told, wished].filter((bound) => bound !== undefined);
+  const orderable =
+    orderMax && (isBase ? orderMax.most : roundDown(holding(cost(mid, orderMax.most)), precision));
+  // Where the limit would leave crumbs the slice stays whole: the controls refuse it, or an override lets it through.
+  const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
+  const bounds = [told, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
   // Too small as a whole: no piece of it can help.
   if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: NONE };
   const largest = least(first, ...more);
   if (whole.lte(largest)) return { size: wanted, cuts: NONE };
-  const isVenue = told?.lte(largest) === true;
   const unit = isBase ? instrument.base : instrument.quote;
-  const reason = isVenue ? 'venue_maximum' : 'size_impact';
+  const reason =
+    told?.lte(largest) === true
+      ? 'venue_maximum'
+      : limited?.lte(largest) === true && orderMax !== undefined
+        ? orderMax.reason
+        : 'size_impact';
   const why = cut(reason, `${text(largest)} ${unit}`, `${text(whole)} ${unit}`);
   if (largest.lt(greatest(smallest, crumb)) || largest.isZero()) return why;
   const each = evenPiece(whole, largest, precision);

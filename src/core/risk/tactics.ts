@@ -29,6 +29,8 @@ export interface Tactics {
   readonly keep?: string | undefined;
   /** Smaller orders are not sent, quote currency. */
   readonly min_notional?: string | undefined;
+  /** What is above a limit of one order goes out in pieces within it; left out: it is refused. */
+  readonly split?: true | undefined;
   /** Largest random increase of waits between quotes, percent, drawn from the seed. */
   readonly jitter?: { readonly pct: number; readonly seed: number } | undefined;
 }

@@ -48,7 +48,8 @@ import type { BookingContext } from '../attempt/booking.ts';
 export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
   BalancesContext &
   BookingContext &
-  ReadAccountContext;
+  ReadAccountContext &
+  Pick<Desk, 'venueHealth'>;
 
 /** From the beginning of a read that failed to the next, and at least `SOON_MS` from its end. */
 const RETRY_MS = 10_000;
@@ -155,6 +156,7 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
       catchError((error: unknown) => {
         if (!(error instanceof VenueError)) throw error;
         desk.account.readFault = error.message;
+        desk.venueHealth.readFailed(error);
         desk.observer.alert('account_unreadable', { error: error.message });
         if (error.code === 'rate_limited')
           desk.rateLimiter.block('transactions', error.retryAfterMs ?? RETRY_MS);
@@ -171,6 +173,7 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
 function digest(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
+    desk.venueHealth.answered();
     desk.account.lastReadAt = read.startedAt;
     desk.account.readFault = 'what it shows does not add up';
     for (const { at } of read.rows)

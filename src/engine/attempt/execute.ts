@@ -27,7 +27,7 @@ import { trustOf } from '../policy.ts';
 import { sendOrder, whileWriting } from './send-order.ts';
 
 /** The parts of a desk that this file uses. */
-export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials'> &
+export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials' | 'venueHealth'> &
   BookingContext &
   GateContext &
   SendOrderContext;
@@ -161,6 +161,7 @@ function askForQuote({ desk, intent, request, item, permit }: Run): MaybeAsync<C
     const result =
       meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
     desk.observer.quoted(request.pair, result, at - askedAt);
+    desk.venueHealth.quoted(request.pair, result, 'detail' in meaning ? meaning.detail : '');
     desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
     return { on: 'quote_answer', meaning, askedAt, at };
   });

@@ -97,7 +97,13 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     if (refused.tooShort !== undefined) quoteWasTooShort(desk, intent.pair, refused.tooShort);
     return stoppedBy(refused);
   };
-  const asked: PermitRequest = { route: 'order', priority: 'execute', key: intent.strategy, deadline, until };
+  const request: PermitRequest = {
+    route: 'order',
+    priority: 'execute',
+    key: intent.strategy,
+    deadline,
+    until,
+  };
   const decide = (permit: Permit | undefined): CycleEvent => {
     if (permit === undefined) return desk.isStopping ? SHUTDOWN : refuse(lateRefusal(phase, desk));
     desk.observer.paced('order', 'execute', permit.waitedMs);
@@ -112,9 +118,9 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     if (intent.override !== undefined) tellUse(desk, intent);
     return { on: 'approved' };
   };
-  const permit = desk.rateLimiter.takeAtOnce(asked);
+  const permit = desk.rateLimiter.takeAtOnce(request);
   if (permit !== undefined) return decide(permit);
-  return desk.rateLimiter.take(asked).pipe(defaultIfEmpty(undefined), map(decide));
+  return desk.rateLimiter.take(request).pipe(defaultIfEmpty(undefined), map(decide));
 }
 
 /** Whether the order may leave on this quote now. Looks, and changes nothing. */

@@ -31,6 +31,7 @@ import { after } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../../core/venue.ts';
 import type { Footprint } from './footprint.ts';
+import type { VenueHealth } from './venue-health.ts';
 import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { Policy } from '../policy.ts';
@@ -43,6 +44,7 @@ interface Wiring {
   readonly rateLimiter: RateLimiter;
   readonly observer: Observer;
   readonly footprint: Footprint;
+  readonly venueHealth: VenueHealth;
   instrument(pair: string): Instrument;
   /** An amount in another currency; `undefined` while no rate is known. */
   convert(currency: string, amount: Quantity, into: string): Money | undefined;
@@ -265,7 +267,7 @@ export class References {
 
   /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
   #side(pair: string, side: Side): Observable<Price> {
-    const { ports, policy, rateLimiter, observer, footprint } = this.#wiring;
+    const { ports, policy, rateLimiter, observer, footprint, venueHealth } = this.#wiring;
     if (this.#wiring.isHalted()) return EMPTY;
     const instrument = this.#wiring.instrument(pair);
     const request: QuoteRequest = { pair, side, size: this.#size(instrument) };
@@ -291,6 +293,7 @@ export class References {
                   ? 'too_large'
                   : meaning.reason;
             observer.quoted(pair, result, ports.clock.monotonic() - askedAt);
+            venueHealth.quoted(pair, result, 'detail' in meaning ? meaning.detail : '');
             footprint.asked(pair, 'reference', meaning.means === 'quote');
             if (result === 'rate_limited')
               rateLimiter.block('quote', meaning.means === 'later' ? (meaning.waitMs ?? 2_000) : 2_000);

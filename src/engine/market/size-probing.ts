@@ -46,6 +46,7 @@ export type SizeProbingContext = Pick<
   | 'journal'
   | 'observer'
   | 'ports'
+  | 'venueHealth'
   | 'rateLimiter'
   | 'references'
   | 'sizeProbes'
@@ -178,6 +179,7 @@ function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung
           const result =
             meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
           desk.observer.quoted(pair, result, clock.monotonic() - askedAt);
+          desk.venueHealth.quoted(pair, result, 'detail' in meaning ? meaning.detail : '');
           desk.footprint.asked(pair, 'ladder', meaning.means === 'quote');
         }),
       );

@@ -294,6 +294,7 @@ export function learnVenue(desk: RecoverContext): Observable<never> {
     venue.pairs === undefined ? of(undefined) : read(venue.pairs().pipe(catchError(noSuchRoute)));
   return forkJoin([read(venue.currencies()), pairs]).pipe(
     tap(([currencies, listed]) => {
+      desk.venueHealth.answered();
       desk.instruments.learn(currencies, listed);
       desk.rates.forget();
       const refusal = skewRefusal(desk);
@@ -325,6 +326,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
     );
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
+  desk.venueHealth.readFailed(error);
   // Who listens there is not the venue, as far as can be known: that has an alert of its own.
   if (error.code !== 'certificate')
     desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });

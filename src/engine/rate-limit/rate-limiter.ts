@@ -43,7 +43,7 @@ export interface Permit {
 }
 
 interface Pending {
-  readonly asked: PermitRequest;
+  readonly request: PermitRequest;
   readonly since: Monotonic;
   readonly order: number;
   readonly subscriber: Subscriber<Permit>;
@@ -144,17 +144,17 @@ export class RateLimiter {
    * Emits one permit when the request may go, then completes; completes empty when the deadline comes first. Unsubscribing
    * takes the request back. Grants in the tick of `subscribe` when there is room.
    */
-  take(asked: PermitRequest): Observable<Permit> {
+  take(request: PermitRequest): Observable<Permit> {
     return new Observable((subscriber) => {
       const since = this.#clock.monotonic();
-      if ((asked.deadline !== undefined && since >= asked.deadline) || asked.until?.isOver() === true) {
+      if ((request.deadline !== undefined && since >= request.deadline) || request.until?.isOver() === true) {
         subscriber.complete();
         return;
       }
-      const pending: Pending = { asked, since, order: this.#order++, subscriber, waiting: undefined };
+      const pending: Pending = { request, since, order: this.#order++, subscriber, waiting: undefined };
       // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
       const isAlone = this.#pending.length === 0 && !this.#isGranting;
-      if (isAlone && this.#hasRoom(asked.route, since)) {
+      if (isAlone && this.#hasRoom(request.route, since)) {
         this.#isGranting = true;
         try {
           this.#give(pending);
@@ -167,19 +167,19 @@ export class RateLimiter {
   }
 
   /** A permit, where the request may go now and nobody else waits. What it leads to comes after the grant, and may ask for more. */
-  takeAtOnce(asked: PermitRequest): Permit | undefined {
+  takeAtOnce(request: PermitRequest): Permit | undefined {
     const now = this.#clock.monotonic();
-    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(asked.route, now)) return undefined;
-    if ((asked.deadline !== undefined && now >= asked.deadline) || asked.until?.isOver() === true)
+    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(request.route, now)) return undefined;
+    if ((request.deadline !== undefined && now >= request.deadline) || request.until?.isOver() === true)
       return undefined;
-    return this.#admit(asked, now);
+    return this.#admit(request, now);
   }
 
   /** A request that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
   #arm(pending: Pending): void {
     // Arming another one may have served this one, or armed it.
     if (pending.waiting !== undefined || !this.#pending.includes(pending)) return;
-    const { deadline, until } = pending.asked;
+    const { deadline, until } = pending.request;
     const waiting = new Subscription(() => {
       this.#drop(pending);
     });
@@ -229,14 +229,14 @@ export class RateLimiter {
   }
 
   /** `source` once it may go; the permit is settled when it ends, however it ends. */
-  through<T>(asked: PermitRequest, source: Observable<T>): Observable<T> {
-    return this.take(asked).pipe(
+  through<T>(request: PermitRequest, source: Observable<T>): Observable<T> {
+    return this.take(request).pipe(
       mergeMap((permit) =>
         source.pipe(
           tap({
             error: (error: unknown) => {
               if (error instanceof VenueError && error.code === 'rate_limited') {
-                this.block(asked.route, error.retryAfterMs ?? COOL_DOWN_MS);
+                this.block(request.route, error.retryAfterMs ?? COOL_DOWN_MS);
               }
             },
           }),
@@ -301,7 +301,7 @@ export class RateLimiter {
   }
 
   #serve(pending: Pending): void {
-    if (!pending.subscriber.closed && pending.asked.until?.isOver() === true) {
+    if (!pending.subscriber.closed && pending.request.until?.isOver() === true) {
       this.#refuse(pending);
       return;
     }
@@ -310,9 +310,9 @@ export class RateLimiter {
     this.#give(pending);
   }
 
-  #give({ asked, since, subscriber }: Pending): void {
+  #give({ request, since, subscriber }: Pending): void {
     if (subscriber.closed) return;
-    subscriber.next(this.#admit(asked, since));
+    subscriber.next(this.#admit(request, since));
     subscriber.complete();
   }
 
@@ -334,11 +334,11 @@ export class RateLimiter {
     if (first === undefined) return undefined;
     const now = this.#clock.monotonic();
     // Mostly there is one request alone.
-    if (second === undefined) return this.#hasRoom(first.asked.route, now) ? first : undefined;
+    if (second === undefined) return this.#hasRoom(first.request.route, now) ? first : undefined;
     const rooms = new Map<Route, boolean>();
     let best: Pending | undefined;
     for (const one of this.#pending) {
-      const { route } = one.asked;
+      const { route } = one.request;
       const hasRoom = rooms.get(route) ?? this.#hasRoom(route, now);
       rooms.set(route, hasRoom);
       if (hasRoom && (best === undefined || this.#isBefore(one, best))) best = one;
@@ -352,7 +352,7 @@ export class RateLimiter {
   }
 
   #isBefore(one: Pending, other: Pending): boolean {
-    const [a, b] = [one.asked, other.asked];
+    const [a, b] = [one.request, other.request];
     const byPriority = priorities.indexOf(a.priority) - priorities.indexOf(b.priority);
     if (byPriority !== 0) return byPriority < 0;
     if (a.key !== b.key) {
@@ -373,7 +373,7 @@ export class RateLimiter {
     if (this.#pending.length === 0) return;
     const now = this.#clock.monotonic();
     let soonest = Number.POSITIVE_INFINITY;
-    for (const route of new Set(this.#pending.map(({ asked }) => asked.route))) {
+    for (const route of new Set(this.#pending.map(({ request }) => request.route))) {
       soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
     }
     if (!Number.isFinite(soonest)) return;

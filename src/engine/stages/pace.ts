@@ -30,10 +30,10 @@ export function pace(
     if (item.stage === 'stopped') return item;
     const { strategy, intent } = item.slice;
     const deadline = deadlineOf(desk.ports.clock, intent.deadline);
-    const asked: PermitRequest = { route: 'quote', priority: 'quote', key: strategy, deadline, until };
-    const permit = desk.rateLimiter.takeAtOnce(asked);
+    const request: PermitRequest = { route: 'quote', priority: 'quote', key: strategy, deadline, until };
+    const permit = desk.rateLimiter.takeAtOnce(request);
     if (permit !== undefined) return permitted(desk, item, permit);
-    return desk.rateLimiter.take(asked).pipe(
+    return desk.rateLimiter.take(request).pipe(
       defaultIfEmpty(undefined),
       map((later) => (later === undefined ? refused(desk, item) : permitted(desk, item, later))),
     );

@@ -27,7 +27,10 @@ import type { TacticsContext } from '../attempt/tactics.ts';
 import type { WatchClocksContext } from '../time/watch-clocks.ts';
 
 /** The parts of a desk that this file uses. */
-export type RecordContext = Pick<Desk, 'closing' | 'failures' | 'pts' | 'rateLimiter' | 'references'> &
+export type RecordContext = Pick<
+  Desk,
+  'closing' | 'failures' | 'pts' | 'rateLimiter' | 'references' | 'venueHealth'
+> &
   CircuitBreakersContext &
   MaximumContext &
   TacticsContext &
@@ -238,7 +241,7 @@ function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, b
   }
   if (next.do === 'stop') {
     const result = slice.filled.gt(0) ? 'filled' : 'skipped';
-    return { bodies: [...braked, sliceRecord(slice, result, { reason, detail })] };
+    return { bodies: [...braked, sliceRecord(slice, result, causeOf(desk, slice, { reason, detail }))] };
   }
   const waitMs = waitFor(desk, slice, reason, next.do === 'smaller' ? undefined : next.waitMs);
   if (waitMs === undefined)
@@ -264,7 +267,8 @@ function retryAt(
 }
 
 /** Ends a slice at its deadline, unless something else ended it before. */
-export function expireLater(desk: RecordContext, slice: OpenSlice, why: Why): Observable<never> {
+export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): Observable<never> {
+  const why = causeOf(desk, slice, known);
   return concat(
     untilTime(desk, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
     defer(() => {
@@ -275,6 +279,20 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, why: Why): Ob
         .pipe(mergeMap(() => EMPTY));
     }),
   );
+}
+
+/** What follows from a venue that does not answer or does not quote: no reason for the end of a slice by itself. */
+const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
+  'account_stale',
+  'no_reference',
+  'stale_reference',
+]);
+
+/** The fault of the venue that a reason follows from, or else the reason. */
+function causeOf({ venueHealth }: RecordContext, { intent }: OpenSlice, why: Why): Why {
+  const fault = SYMPTOMS.has(why.reason) ? venueHealth.faultOf(intent.pair) : undefined;
+  if (fault === undefined) return why;
+  return { reason: fault.reason, detail: `${fault.detail} (${why.reason ?? ''})` };
 }
 
 /** Why a slice ended as it did, with the figures behind it. */
@@ -390,17 +408,11 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'proven_absent',
 ]);
 
-/** Failures in a row after which the operator is told, once. */
-const FAILURES_TOLD = 3;
-
 /** Counts a failure of a pair; returns how many came before. One after a long time without is a new beginning. */
 function failed(desk: RecordContext, pair: string, now: Monotonic): number {
   const known = desk.failures.get(pair);
   const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
   const row = isOld ? { count: 0, since: now } : known;
   desk.failures.set(pair, { count: row.count + 1, since: row.since, last: now });
-  if (row.count === FAILURES_TOLD) {
-    desk.observer.alert('no_quotes', { pair, failures: row.count });
-  }
   return Math.min(row.count, 10);
 }

@@ -30,6 +30,7 @@ import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { mergeMapMaybe } from '../maybe-async.ts';
 import { CRUMBS_AGE_MS, maximumOf } from '../attempt/learnt-maximum.ts';
+import { orderMaxOf } from '../attempt/order-max-of.ts';
 import { floorOf, keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
 import { watch } from '../watch.ts';
 import type { TacticsContext } from '../attempt/tactics.ts';
@@ -128,6 +129,8 @@ export function sizeNow(
     availableQuote,
     maximum: maximumOf(desk, instrument),
     piece: pieceOf(desk, slice, reference.mid),
+    orderMax:
+      tactics?.split === true ? orderMaxOf(desk, instrument, greatest(worst, reference.mid)) : undefined,
     keep: keepOf(desk, slice.intent, pays),
     floor: floorOf(desk, slice, pays),
     ownMinimum: tactics?.min_notional === undefined ? undefined : money(tactics.min_notional),

@@ -1,20 +1,24 @@
 import type { Instrument } from '../../core/instrument.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
-import { add, cost, NO_MONEY, price } from '../../core/money.ts';
+import { add, cost, NO_MONEY, price, worsen } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import { priceIn, valueOn } from '../../core/risk/portfolio.ts';
 import type { Basis, Targets, Valued } from '../../core/risk/portfolio.ts';
 import type { Debt } from '../../core/risk/settling.ts';
 import type { Instant } from '../../core/time.ts';
-import type { FundingRate, RiskMode } from '../../core/venue.ts';
+import type { FundingRate, RiskMode, Side } from '../../core/venue.ts';
 import type { View } from '../../strategy/kernel.ts';
+import { orderMaxOf } from '../attempt/order-max-of.ts';
+import type { OrderMaxContext } from '../attempt/order-max-of.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
 import { currentValuation } from '../account/transfers.ts';
 import type { TransfersContext } from '../account/transfers.ts';
 
 /** The parts of a desk that this file uses. */
-export type DeskViewContext = Pick<Desk, 'instruments' | 'pts' | 'references' | 'state'> & TransfersContext;
+export type DeskViewContext = Pick<Desk, 'instruments' | 'pts' | 'references' | 'state'> &
+  OrderMaxContext &
+  TransfersContext;
 
 const NOTHING_HELD: ReadonlyMap<string, Quantity> = new Map();
 const UNIT = price('1');
@@ -37,6 +41,10 @@ export class DeskView implements View {
     return this.#desk.references.get(pair);
   }
 
+  volume(pair: string): Quantity | undefined {
+    return this.#desk.ports.market?.volume?.(pair);
+  }
+
   get holdings(): ReadonlyMap<string, Quantity> | undefined {
     return this.#desk.state.balances;
   }
@@ -55,6 +63,14 @@ export class DeskView implements View {
 
   modeOf(pair: string): RiskMode | undefined {
     return this.#desk.pts.mode(pair);
+  }
+
+  orderMax(pair: string, side: Side): Quantity | undefined {
+    const { limits } = this.#desk.policy;
+    const mid = this.#midOf(pair);
+    if (mid === undefined) return undefined;
+    const dearest = side === 'buy' ? worsen(side, mid, limits.collarBps) : mid;
+    return orderMaxOf(this.#desk, this.instrument(pair), dearest)?.most;
   }
 
   value(targets: Targets, basis: Basis): Valued | undefined {

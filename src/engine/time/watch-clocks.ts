@@ -18,11 +18,14 @@ import { skewTeller } from './clock-skew.ts';
 import type { ClockSkewContext } from './clock-skew.ts';
 
 /** The parts of a desk that this file uses. */
-export type WatchClocksContext = Pick<Desk, 'account' | 'breaks$' | 'changed$' | 'continuity'> &
+export type WatchClocksContext = Pick<
+  Desk,
+  'account' | 'breaks$' | 'changed$' | 'continuity' | 'venueHealth'
+> &
   ClockSkewContext;
 
 /**
- * Watches the clocks while it is subscribed. After a jump the account is read soon, and every wait for a time of the wall
+ * Watches the clocks while it is subscribed, and what takes too long by them. After a jump the account is read soon, and every wait for a time of the wall
  * clock is recomputed. Never emits.
  */
 export function watchClocks(desk: WatchClocksContext): Observable<never> {
@@ -32,6 +35,7 @@ export function watchClocks(desk: WatchClocksContext): Observable<never> {
     return timer(desk.policy.continuity.everyMs, desk.ports.clock.scheduler).pipe(
       tap(() => {
         tellSkew();
+        desk.venueHealth.look();
         const count = desk.continuity.look();
         if (count === known) return;
         known = count;

@@ -76,6 +76,7 @@ const tactics = () =>
     impact_bps: amount.optional(),
     keep: asWritten.optional(),
     min_notional: asWritten.optional(),
+    split: z.literal(true).optional(),
     jitter: z.strictObject({ pct: z.number(), seed: count }).optional(),
   });
 

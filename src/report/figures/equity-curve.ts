@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
 import type { Held } from './holdings.ts';
+import { countOf, momentOf } from './prices.ts';
 import type { Moments, PriceBook } from './prices.ts';
 
 /** What a document says of the portfolio that it keeps. */
@@ -15,8 +16,9 @@ export interface TargetPortfolio {
   readonly threshold: string;
 }
 
-/** The portfolio at evenly spaced moments. For statistics and charts, never as money. */
+/** The portfolio a step apart and at the end of its period. For statistics and charts, never as money. */
 export interface EquityCurve {
+  /** The last step is shorter where the period is no multiple of it. */
   readonly stepMs: number;
   readonly points: EquityPoints;
   readonly currencies: readonly string[];
@@ -27,7 +29,7 @@ export interface EquityCurve {
   readonly return: number;
   /** The same of target weights that are restored, free of cost, at every point. */
   readonly targetReturn: number;
-  /** Standard deviation of the difference of the returns of the points, a year. */
+  /** Standard deviation of the difference of the returns of the points, a year; each counts as the time that it took. */
   readonly trackingError: number | undefined;
   /** Largest fall from a peak, a fraction of the peak. */
   readonly drawdown: number;
@@ -48,6 +50,10 @@ export interface EquityPoints {
   readonly values: Float64Array;
   /** 1 at the first point; deposits and withdrawals taken out. */
   readonly indexes: Float64Array;
+  /** The same of target weights that are restored, free of cost, at every point. */
+  readonly targetIndexes: Float64Array;
+  /** The same of target weights that are bought, free of cost, at the first point and held. */
+  readonly holdIndexes: Float64Array;
   /** Below its peak, a fraction; 0 or less. */
   readonly drawdowns: Float64Array;
   /** Of each of the currencies at the first point, then at the second, and so on. */
@@ -90,11 +96,11 @@ export function equityCurveOf({
   const pairs = [...plan.targets.keys()].filter((one) => one !== plan.basis.cash);
   if (pairs.some((currency) => prices.tape(tradedPair(currency, plan.basis)) === undefined)) return undefined;
   const stepMs = stepOf(from, until);
-  const moments = { from, stepMs, count: until < from ? 0 : Math.floor((until - from) / stepMs) + 1 };
+  const moments = { from, stepMs, until };
   const walk = new Walk(plan, prices, moments);
   let row = 0;
-  for (let i = 0; i < moments.count; i++) {
-    const at = from + i * stepMs;
+  for (let i = 0; i < countOf(moments); i++) {
+    const at = momentOf(moments, i);
     for (; row < story.length && (story[row]?.at ?? at) <= at; row++) walk.hold(story[row]);
     if (row > 0) walk.step(i, at);
   }
@@ -108,11 +114,12 @@ class Walk implements EquityPoints {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly indexes: Float64Array;
+  readonly targetIndexes: Float64Array;
+  readonly holdIndexes: Float64Array;
   readonly drawdowns: Float64Array;
   readonly weights: Float64Array;
   /** Of the return of a point to that of the targets; none of the first. */
   readonly #differences: Float64Array;
-  #targetIndex = 1;
   #peak = 1;
   #lowest = 0;
   #sum = 0;
@@ -131,17 +138,20 @@ class Walk implements EquityPoints {
   /** Held, less what does not belong to the portfolio. */
   readonly #amounts: Float64Array;
   readonly #worths: Float64Array;
-  /** The moment of the point before. */
+  /** The moments of the first point and of the point before. */
+  #first = 0;
   #before = 0;
 
   constructor(plan: TargetPortfolio, prices: PriceBook, moments: Moments) {
     const { basis, targets } = plan;
     this.currencies = targets.has(basis.cash) ? [...targets.keys()] : [...targets.keys(), basis.cash];
     const { length } = this.currencies;
-    const { count } = moments;
+    const count = countOf(moments);
     this.times = new Float64Array(count);
     this.values = new Float64Array(count);
     this.indexes = new Float64Array(count);
+    this.targetIndexes = new Float64Array(count);
+    this.holdIndexes = new Float64Array(count);
     this.drawdowns = new Float64Array(count);
     this.weights = new Float64Array(count * length);
     this.#differences = new Float64Array(count);
@@ -206,7 +216,12 @@ class Walk implements EquityPoints {
       // A currency with target 0 drifts absolutely in either case.
       drift = Math.max(drift, this.#isAbsolute || target === 0 ? away : away / target);
     }
+    if (count === 0) {
+      this.#first = moment;
+      this.targetIndexes[0] = 1;
+    }
     const index = count === 0 ? 1 : (this.indexes[count - 1] ?? 1) * (1 + this.#return(moment, value));
+    this.holdIndexes[count] = 1 + this.#targetReturn(this.#first, moment);
     this.#peak = Math.max(this.#peak, index);
     const drawdown = index / this.#peak - 1;
     if (drawdown < (this.drawdowns[this.#lowest] ?? 0)) this.#lowest = count;
@@ -225,19 +240,26 @@ class Walk implements EquityPoints {
 
   /** Since the point before; its difference to that of the targets is kept. */
   #return(moment: number, value: number): number {
+    const { count } = this;
+    const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
+    const own = (value - flow) / (this.values[count - 1] ?? 0) - 1;
+    const wanted = this.#targetReturn(this.#before, moment);
+    this.targetIndexes[count] = (this.targetIndexes[count - 1] ?? 1) * (1 + wanted);
+    this.#differences[count] = own - wanted;
+    return own;
+  }
+
+  /** Of the target weights at one moment, held until another. */
+  #targetReturn(from: number, to: number): number {
     const prices = this.#prices;
     const targets = this.#targets;
     const { length } = targets;
-    const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
-    const own = (value - flow) / (this.values[this.count - 1] ?? 0) - 1;
-    let wanted = 0;
+    let sum = 0;
     for (let i = 0; i < length; i++) {
-      const now = prices[moment * length + i] ?? Number.NaN;
-      wanted += (targets[i] ?? 0) * (now / (prices[this.#before * length + i] ?? Number.NaN) - 1);
+      const now = prices[to * length + i] ?? Number.NaN;
+      sum += (targets[i] ?? 0) * (now / (prices[from * length + i] ?? Number.NaN) - 1);
     }
-    this.#targetIndex *= 1 + wanted;
-    this.#differences[this.count] = own - wanted;
-    return own;
+    return sum;
   }
 
   /** What came and went since the point before, in cash. */
@@ -263,8 +285,8 @@ class Walk implements EquityPoints {
       meanValue,
       turnover: traded / 2 / meanValue,
       return: (this.indexes[count - 1] ?? 1) - 1,
-      targetReturn: this.#targetIndex - 1,
-      trackingError: deviation(this.#differences.subarray(1, count), (YEAR_DAYS * DAY_MS) / stepMs),
+      targetReturn: (this.targetIndexes[count - 1] ?? 1) - 1,
+      trackingError: deviation(this.#differences.subarray(1, count), this.times.subarray(0, count), stepMs),
       drawdown: -drawdown,
       drawdownAt: drawdown < 0 ? instant(this.times[this.#lowest] ?? 0) : undefined,
       driftMean: this.#drift / count,
@@ -281,7 +303,7 @@ function pricesOf(
   { basis }: TargetPortfolio,
   { prices, moments }: { readonly prices: PriceBook; readonly moments: Moments },
 ): Float64Array {
-  if (currency === basis.cash) return new Float64Array(moments.count).fill(1);
+  if (currency === basis.cash) return new Float64Array(countOf(moments)).fill(1);
   const direct = prices.numbersAt(tradedPair(currency, basis), moments);
   const bridge = basis.via?.[currency];
   if (bridge === undefined) return direct;
@@ -289,12 +311,19 @@ function pricesOf(
   return direct.map((price, i) => price * (onward[i] ?? Number.NaN));
 }
 
-/** Standard deviation (of a sample) of values per period, per year; `undefined` of fewer than ten. */
-function deviation(values: Float64Array, perYear: number): number | undefined {
+/**
+ * Standard deviation (of a sample) of values per year, each the sum over the time since the one before: a value over `w` steps has
+ * `w` times the mean and the variance of one. Of equal steps it is the usual one. `undefined` of fewer than ten.
+ */
+function deviation(values: Float64Array, times: Float64Array, stepMs: number): number | undefined {
   if (values.length < 10) return undefined;
-  let [sum, squares] = [0, 0];
-  for (const value of values) sum += value;
-  const mean = sum / values.length;
-  for (const value of values) squares += (value - mean) ** 2;
-  return Math.sqrt((squares / (values.length - 1)) * perYear);
+  const steps = values.map((_, i) => ((times[i + 1] ?? 0) - (times[i] ?? 0)) / stepMs);
+  let [sum, all, own, squares] = [0, 0, 0, 0];
+  for (const [i, value] of values.entries()) {
+    sum += value;
+    all += steps[i] ?? 0;
+    own += (steps[i] ?? 0) ** 2;
+  }
+  for (const [i, value] of values.entries()) squares += (value - ((steps[i] ?? 0) * sum) / all) ** 2;
+  return Math.sqrt(((squares / (all - own / all)) * (YEAR_DAYS * DAY_MS)) / stepMs);
 }

@@ -4,8 +4,8 @@ import type { FillRecord, StoredRecord } from '../../core/record.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { AttemptFacts, Facts, UntradedFacts } from './facts.ts';
-import { fillsFigures } from './fill-figures.ts';
-import type { FillsFigures } from './fill-figures.ts';
+import { fillRow, fillsFigures } from './fill-figures.ts';
+import type { FillRow, FillsFigures } from './fill-figures.ts';
 import { foldJournal } from './fold-journal.ts';
 import { passedOf } from './passed-times.ts';
 import type { Passed } from './passed-times.ts';
@@ -29,6 +29,8 @@ export interface ReportInput {
   /** Limits of the parents' start times. Default: all. */
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
+  /** End of the time that the records tell of, where they end before it: a desk that has finished writes no more. */
+  readonly end?: Instant | undefined;
   readonly strategy?: string | undefined;
   /** Assumptions that are not in the records, such as the model of a backtest. One sentence each. */
   readonly assumptions?: readonly string[] | undefined;
@@ -57,6 +59,8 @@ export interface Figures {
   readonly portfolios: readonly PortfolioFigures[];
   /** With the figures that count, in the order of the journal. */
   readonly fills: readonly FillRecord[];
+  /** The same beside the prices that they are judged by. */
+  readonly fillRows: readonly FillRow[];
 }
 
 /** Parents of one strategy, pair and side. Figures that only `report.json` uses are computed on demand. */
@@ -107,14 +111,18 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
   const prices = new PriceBook(input.prices);
   const facts = foldJournal(records, prices);
   const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
-  const until = instant(Math.min(input.until ?? Number.POSITIVE_INFINITY, facts.last ?? 0));
+  const last = instant(Math.max(facts.last ?? 0, input.end ?? 0));
+  const until = instant(Math.min(input.until ?? Number.POSITIVE_INFINITY, last));
   const isOurs = (strategy: string): boolean => input.strategy === undefined || strategy === input.strategy;
   const isIn = (at: Instant): boolean => at >= from && (input.until === undefined || at < input.until);
   const currencies = (pair: string): { readonly base: string; readonly quote: string } =>
     input.currencies?.(pair) ?? { base: '', quote: '' };
   const parents = [...facts.parents.values()]
     .filter(({ strategy, begunAt }) => isOurs(strategy) && isIn(begunAt))
-    .map((parent) => parentFigures(parent, { prices, until: facts.last ?? until, currencies }));
+    .map((parent) => parentFigures(parent, { prices, until: last, currencies }));
+  const booked = parents
+    .flatMap(({ facts: { fills }, arrival }) => fills.map((fill) => ({ fill, arrival })))
+    .toSorted((a, b) => a.fill.at - b.fill.at);
   const { groups: members, groupOf } = membersOf(parents);
   const attempts = [...facts.attempts.values()].filter(({ intent }) => groupOf.has(intent.parent));
   let asked: ReadonlyMap<unknown, readonly AttemptFacts[]> | undefined;
@@ -135,10 +143,10 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
     quoting: quotingOf(attempts),
     untraded: facts.untraded.filter(({ strategy, at }) => isOurs(strategy) && isIn(at)),
     portfolios: portfoliosOf(facts, prices, { from, until }).filter(({ strategy }) => isOurs(strategy)),
-    fills: parents
-      .flatMap(({ facts: { fills } }) => fills)
-      .toSorted((a, b) => a.at - b.at)
-      .map(({ record }) => record),
+    fills: booked.map(({ fill: { record } }) => record),
+    get fillRows() {
+      return booked.map(({ fill, arrival }) => fillRow(fill, arrival));
+    },
   };
 }
 
@@ -199,7 +207,7 @@ function membersOf(parents: readonly ParentFigures[]): {
   return { groups: [...groups.values()], groupOf };
 }
 
-/** The mean price from the first slice of a parent to its end, for the parent and its group. */
+/** The mean price over the window of a parent, for the parent and its group. */
 export function benchmark(
   parent: ParentFigures,
   prices: PriceBook,
@@ -207,12 +215,10 @@ export function benchmark(
 ): Price | undefined {
   const known = benchmarks.get(parent) ?? new Map<typeof weight, Price | undefined>();
   if (known.has(weight)) return known.get(weight);
-  const { pair, begunAt } = parent.facts;
-  const { endedAt } = parent;
+  const { pair } = parent.facts;
+  const { from, until } = parent.window;
   const found =
-    weight === 'time'
-      ? prices.timeWeighted(pair, begunAt, endedAt)
-      : prices.volumeWeighted(pair, begunAt, endedAt);
+    weight === 'time' ? prices.timeWeighted(pair, from, until) : prices.volumeWeighted(pair, from, until);
   benchmarks.set(parent, known.set(weight, found));
   return found;
 }

@@ -1,5 +1,6 @@
 import { add, approximate, cost, NO_MONEY, price, subtract } from '../../core/money.ts';
-import type { Money, Ratio } from '../../core/money.ts';
+import type { Money, Price, Ratio } from '../../core/money.ts';
+import type { FillRecord } from '../../core/record.ts';
 import { MINUTE_MS } from '../../core/time.ts';
 import { fourDecimals } from './digits.ts';
 import type { FillFacts } from './facts.ts';
@@ -29,6 +30,29 @@ export interface MarkOut {
   readonly fills: number;
   /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over those. Positive is good. */
   readonly bps: Ratio | undefined;
+}
+
+/** One fill beside the prices that it is judged by; quote currency, positive is bad. */
+export interface FillRow {
+  readonly record: FillRecord;
+  /** `m_i`: of the attempt, before its quote was requested. */
+  readonly reference: string | undefined;
+  /** `s·(amount_i − q_i·m_i)`: half of the spread. */
+  readonly spread: Money | undefined;
+  /** `s·(amount_i − q_i·P_a)`: against the arrival of its parent. Those of all fills sum to the trading cost. */
+  readonly cost: Money | undefined;
+}
+
+export function fillRow({ record, figures, attempt }: FillFacts, arrival: Price | undefined): FillRow {
+  const beyond = (each: Price | undefined): Money | undefined =>
+    each && against(record.side, subtract(figures.amount, cost(each, figures.quantity)));
+  const reference = attempt?.intent.reference_price;
+  return {
+    record,
+    reference,
+    spread: beyond(reference === undefined ? undefined : price(reference)),
+    cost: beyond(arrival),
+  };
 }
 
 interface Question {

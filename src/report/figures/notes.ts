@@ -50,11 +50,11 @@ function* warningsOf(figures: Figures): Generator<string> {
   // Of the others no price of the end is asked for.
   const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
   const stale = short.filter(
-    ({ facts: { pair }, end, endedAt }) =>
-      end !== undefined && endedAt - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
+    ({ facts: { pair }, end, window }) =>
+      end !== undefined && window.until - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
   );
   if (stale.length > 0)
-    yield `${stale.length} parents ended without a current price: opportunity cost uses the last known one, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
+    yield `${stale.length} parents ended without a current price: opportunity cost uses the last known one, up to ${minutes(Math.max(...stale.map(({ end, window: { until } }) => until - (end?.at ?? until))))} older.`;
   if (facts.corrections > 0)
     yield `${facts.corrections} fills use the figures of the account, which differ from their first booking.`;
   const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
@@ -76,7 +76,21 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield* barsOf(byPair, prices);
     yield* reachOf(byPair, prices);
     yield* holesOf(figures);
+    yield* stalePricesOf(figures);
   }
+}
+
+/** Fills of a backtest at a close that no longer was the newest one: the next bar is missing. */
+function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
+  if (input.backtest === undefined) return;
+  const ages = fills.flatMap(({ pair, executed_at: at }) => {
+    const [tape, seen] = [prices.tape(pair), prices.tapeAt(pair, at)];
+    if (tape === undefined || tape.barMs === 0 || seen === undefined) return [];
+    const age = at - seen.at;
+    return age > tape.barMs ? [age] : [];
+  });
+  if (ages.length > 0)
+    yield `${ages.length} of ${fills.length} fills have a price that is older than its bar, up to ${length(ages.reduce((a, b) => Math.max(a, b)))} old: bars are missing there, and gap_max lets the last price hold.`;
 }
 
 /** Where the source has no bar the last price held. Histories with the same holes, as of one venue, are told together. */
@@ -134,7 +148,7 @@ function* reachOf(byPair: ByPair, prices: PriceBook): Generator<string> {
     const own = byPair.get(pair) ?? [];
     const begun = (times[0] ?? 0) + barMs;
     const until = (times[rows - 1] ?? 0) + barMs + Math.max(END_AGE_MAX_MS, 3 * barMs);
-    const outside = own.filter(({ facts, endedAt }) => facts.begunAt < begun || endedAt > until);
+    const outside = own.filter(({ window }) => window.from < begun || window.until > until);
     if (outside.length > 0)
       yield `The history of ${pair} does not cover ${outside.length} of its ${own.length} parents: their benchmarks are omitted.`;
   }

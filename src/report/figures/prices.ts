@@ -31,12 +31,18 @@ interface Noted {
 }
 const NOTHING_NOTED: Noted = { times: [], texts: [] };
 
-/** Evenly spaced moments, Unix ms. */
+/** Moments a step apart, and the end of the period as the last of them, Unix ms. */
 export interface Moments {
   readonly from: number;
   readonly stepMs: number;
-  readonly count: number;
+  readonly until: number;
 }
+
+/** The last step is shorter where the period is no multiple of it. */
+export const countOf = ({ from, stepMs, until }: Moments): number =>
+  until < from ? 0 : Math.ceil((until - from) / stepMs) + 1;
+export const momentOf = ({ from, stepMs, until }: Moments, i: number): number =>
+  Math.min(from + i * stepMs, until);
 
 /** A price, when it was known, and who knew it. */
 export interface Seen {
@@ -116,12 +122,12 @@ export class PriceBook {
     return { price: price(text), at: instant(known), from: 'journal' };
   }
 
-  /** The prices of a pair as numbers at evenly spaced moments, for statistics of a portfolio; NaN where none is known. */
-  numbersAt(pair: string, { from, stepMs, count }: Moments): Float64Array {
+  /** The prices of a pair as numbers at these moments, for statistics of a portfolio; NaN where none is known. */
+  numbersAt(pair: string, moments: Moments): Float64Array {
     const history = this.#historyOf(pair);
-    if (history !== undefined) return history.numbersAt({ from, stepMs, count });
-    return Float64Array.from({ length: count }, (_, i) => {
-      const seen = this.#notedAt(pair, instant(from + i * stepMs), Number.POSITIVE_INFINITY);
+    if (history !== undefined) return history.numbersAt(moments);
+    return Float64Array.from({ length: countOf(moments) }, (_, i) => {
+      const seen = this.#notedAt(pair, instant(momentOf(moments, i)), Number.POSITIVE_INFINITY);
       return seen === undefined ? Number.NaN : approximate(seen.price);
     });
   }
@@ -236,13 +242,14 @@ class History {
   }
 
   /** One loop for each tape: it waits for many rows at once. Without holes it asks for no time. */
-  #numbersAt({ from, stepMs, count }: Moments): Float64Array {
+  #numbersAt(moments: Moments): Float64Array {
+    const count = countOf(moments);
     const { close, rows, barMs } = this.tape;
     const [begin, isWhole] = [this.#begin, this.#isWhole];
     const end = this.knownAt(rows - 1) + this.#ageMaxMs;
     const numbers = new Float64Array(count).fill(Number.NaN);
     for (let i = 0; i < count; i++) {
-      const at = from + i * stepMs;
+      const at = momentOf(moments, i);
       if (!(at <= end)) break;
       const row = isWhole ? Math.min(Math.floor((at - begin) / barMs), rows - 1) : this.freshRowAt(at);
       if (row >= 0) numbers[i] = close[row] ?? Number.NaN;
@@ -307,7 +314,7 @@ const lastNumbers = new WeakMap<
 >();
 
 const isSame = (one: Moments, other: Moments): boolean =>
-  one.from === other.from && one.stepMs === other.stepMs && one.count === other.count;
+  one.from === other.from && one.stepMs === other.stepMs && one.until === other.until;
 
 /** The last index below `count` for which `holds`, which holds up to some index and not beyond it; -1 when none. */
 function lastWhere(count: number, holds: (index: number) => boolean): number {

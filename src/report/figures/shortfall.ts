@@ -24,6 +24,8 @@ import { nearestWhole, withFourDecimals } from './digits.ts';
 import type { FillFacts, ParentFacts } from './facts.ts';
 import type { SliceFacts } from './slices.ts';
 import { isUnderWay } from './legs.ts';
+import { windowOf } from './parent-window.ts';
+import type { ParentWindow } from './parent-window.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
 /** Decimals of a quantity that an amount still to be spent would have bought. */
@@ -68,6 +70,8 @@ export interface ParentFigures {
   /** When it ended; until then the figures are those of the end of the period. */
   readonly endedAt: Instant;
   readonly isOpen: boolean;
+  readonly window: ParentWindow;
+  /** The price at the end of the window. */
   readonly end: Seen | undefined;
   /** `undefined` without a price at its arrival. */
   readonly shortfall: Shortfall | undefined;
@@ -89,7 +93,7 @@ export interface SliceFigures {
   readonly execution: Money | undefined;
   /** Not traded, base currency: what it wanted and did not get. */
   readonly untraded: Quantity;
-  /** `s·u·(P_later − d_k)`: what is untraded, at the next fill of the parent or at its end. `undefined` when nothing is. */
+  /** `s·u·(P_later − d_k)`: what is untraded, at the next fill of the parent or at the end of its window. `undefined` when nothing is. */
   readonly missedCost: Money | undefined;
 }
 
@@ -116,6 +120,7 @@ class Counted implements ParentFigures {
   readonly arrival: Price | undefined;
   readonly endedAt: Instant;
   readonly isOpen: boolean;
+  readonly window: ParentWindow;
   readonly shortfall: Shortfall | undefined;
   readonly #prices: PriceBook;
   #end: { readonly seen: Seen | undefined } | undefined;
@@ -141,6 +146,7 @@ class Counted implements ParentFigures {
     this.arrival = arrival;
     this.endedAt = endedAt;
     this.isOpen = isOpen;
+    this.window = windowOf(parent, { endedAt, isOpen }, setting.until);
     this.#prices = prices;
     // Where all is traded no price of the end is needed.
     const end = planned !== undefined && planned.eq(traded) ? arrival : this.end?.price;
@@ -151,7 +157,7 @@ class Counted implements ParentFigures {
   }
 
   get end(): Seen | undefined {
-    this.#end ??= { seen: this.#prices.midAt(this.facts.pair, this.endedAt) };
+    this.#end ??= { seen: this.#prices.midAt(this.facts.pair, this.window.until) };
     return this.#end.seen;
   }
 

@@ -2,7 +2,7 @@ import { approximate } from '../../core/money.ts';
 import { fixed } from '../figures/digits.ts';
 import type { SliceFacts } from '../figures/slices.ts';
 import type { Figures, Group } from '../figures/figures.ts';
-import { grouped, markup } from './markup.ts';
+import { costClass, grouped, markup } from './markup.ts';
 import type { Markup } from './markup.ts';
 import type { Report } from '../json/schema.ts';
 import type { ParentFigures } from '../figures/shortfall.ts';
@@ -23,7 +23,7 @@ const MARGIN = 0.04;
 const decimalsOf = (step: number): number => Math.min(8, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
 
 /** An amount or a price: at an axis with the decimals that its steps need, in words with a few that say something. */
-const short = (value: number, step?: number): string => {
+export const short = (value: number, step?: number): string => {
   const reach = Math.abs(value);
   if (step !== undefined && step > 0) {
     if (step >= 1e5) return `${grouped(String(value / 1e6), decimalsOf(step / 1e6))} M`;
@@ -36,7 +36,7 @@ const short = (value: number, step?: number): string => {
   );
 };
 const bps = (value: number, step = 0.1): string => grouped(value.toFixed(8), decimalsOf(step));
-const percents = (value: number, step?: number): string =>
+export const percents = (value: number, step?: number): string =>
   `${fixed(100 * value, step === undefined ? (Math.abs(value) < 0.1 ? 1 : 0) : decimalsOf(100 * step)).replace('-', '\u2212')} %`;
 
 const PARTS = [
@@ -68,7 +68,7 @@ export function costChart({ quote, costs }: Report['totals'][number], id: string
 ${rows.map(({ name, value }, i) => {
   const [y, from, to] = [i * ROW + 5, Math.min(x(0), x(value)), Math.max(x(0), x(value))];
   const figure = value < 0 ? markup`x="${from - 8}" text-anchor="end"` : markup`x="${to + 8}"`;
-  return markup`<text class="tick" x="120" y="${y + 14}" text-anchor="end">${name}</text><rect class="bar ${value > 0 ? 'bad' : 'good'}${name.startsWith('of it') ? ' part' : ''}" x="${from}" y="${y}" width="${one(to - from)}" height="19" rx="2" /><text class="tick" ${figure} y="${y + 14}">${bps(value, 0.01)}</text>`;
+  return markup`<text class="tick" x="120" y="${y + 14}" text-anchor="end">${name}</text><rect class="bar ${costClass(value)}${name.startsWith('of it') ? ' part' : ''}" x="${from}" y="${y}" width="${one(to - from)}" height="19" rx="2" /><text class="tick" ${figure} y="${y + 14}">${bps(value, 0.01)}</text>`;
 })}
 <line class="grid zero" x1="${x(0)}" x2="${x(0)}" y1="2" y2="${rows.length * ROW + 4}" /></svg></figure>`;
 }
@@ -235,54 +235,4 @@ function untradedSlots({ facts: { slices, fills } }: ParentFigures): readonly Sl
 function thinned<Item>(items: readonly Item[]): readonly Item[] {
   const step = Math.ceil(items.length / MARKS_MAX);
   return step <= 1 ? items : items.filter((_, i) => i % step === 0);
-}
-
-/** Value, weights against their bands, and how far below its peak. */
-export function portfolioCharts(portfolio: Report['portfolios'][number], id: string): Markup {
-  const { course, cash, targets, drift_type: type, drift_threshold: threshold } = portfolio;
-  if (course === undefined) return markup``;
-  const { points } = course;
-  const line = (of: (point: (typeof points)[number]) => number): Point[] =>
-    points.map((point) => [Date.parse(point.at), of(point)]);
-  const values = points.map(({ value }) => value);
-  const currencies = [...new Set([...Object.keys(targets), cash])];
-  const bandOf = (currency: string): { name: string; low: number; high: number } => {
-    const target = Number(targets[currency] ?? 0);
-    const away = Number(threshold) * (type === 'relative' && target > 0 ? target : 1);
-    return { name: 'band', low: Math.max(0, target - away), high: target + away };
-  };
-  return markup`${chart({
-    id: `${id}v`,
-    title: `Value, ${cash}`,
-    says: `From ${short(values[0] ?? 0)} to ${short(values.at(-1) ?? 0)}; return ${percents(course.return)}`,
-    lines: [{ name: 'value', colour: 1, points: line(({ value }) => value) }],
-    x: 'time',
-    value: short,
-  })}${several(currencies.map((currency, i) => {
-    const weights = points.map(({ weights: all }) => all[currency] ?? 0);
-    const band = bandOf(currency);
-    return chart({
-      id: `${id}w${i}`,
-      title: `Weight of ${currency}`,
-      says: `Target ${percents(Number(targets[currency] ?? 0))}, band ${percents(band.low)} to ${percents(band.high)}; between ${percents(weights.reduce((a, b) => Math.min(a, b), 1))} and ${percents(weights.reduce((a, b) => Math.max(a, b), 0))}`,
-      lines: [
-        { name: 'weight', colour: 1, points: line(({ weights: all }) => all[currency] ?? 0) },
-        { name: 'target', colour: 5, shape: 'dashes', points: [points[0], points.at(-1)].flatMap((point): Point[] => point === undefined ? [] : [[Date.parse(point.at), Number(targets[currency] ?? 0)]]) },
-      ],
-      band,
-      x: 'time',
-      value: percents,
-      height: 160,
-      isSmall: currencies.length > 2,
-    });
-  }))}${chart({
-    id: `${id}d`,
-    title: 'Drawdown',
-    says: `Largest fall ${percents(course.drawdown)}`,
-    lines: [{ name: 'drawdown', colour: 2, shape: 'area', points: line(({ drawdown }) => drawdown) }],
-    x: 'time',
-    value: percents,
-    zero: true,
-    height: 150,
-  })}`; // prettier-ignore
 }

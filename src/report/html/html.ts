@@ -1,7 +1,7 @@
 import { bootstrapSection } from './bootstrap.ts';
 import { money } from '../../core/money.ts';
 import { isReason, reasons } from '../../core/reasons.ts';
-import { costChart, costsBySlice, portfolioCharts, priceChart, several } from './charts.ts';
+import { costChart, costsBySlice, priceChart, several } from './charts.ts';
 import type { Figures } from '../figures/figures.ts';
 import {
   bpsCell,
@@ -19,6 +19,7 @@ import {
 import type { Piece } from './markup.ts';
 import type { Report } from '../json/schema.ts';
 import { sources } from './html-sources.ts';
+import { tearsheet } from '../tearsheet/tearsheet.ts';
 import { STYLE } from './style.ts';
 
 /** Most rows of a table of parents: the rest is in `report.json`. */
@@ -32,7 +33,7 @@ const PARTS = ['delay', 'trading', 'opportunity', 'fees', 'total'] as const;
 export function reportHtml(report: Report, figures: Figures): string {
   const { period, made_from: source } = report;
   const modes = source.modes.join(', ');
-  const title = `Execution report${source.desks.length === 0 ? '' : ` of ${source.desks.join(', ')}`}`;
+  const title = titleOf(report);
   const days =
     period === undefined ? 'no records' : `${timeText(period.from)} to ${timeText(period.until)} UTC`;
   return markup`<!doctype html>
@@ -49,17 +50,17 @@ export function reportHtml(report: Report, figures: Figures): string {
 <body>
 <header>
 <h1>${title}</h1>
-<p>${days} ${modes === '' ? '' : markup`<span class="badge">${modes}</span>`}</p>
+<p>${source.desks.length === 0 ? '' : `Desk ${source.desks.join(', ')}, `}${days} ${modes === '' ? '' : markup`<span class="badge">${modes}</span>`}</p>
 <p class="soft">${report.signs.costs} ${report.signs.mark_outs}</p>
 </header>
 <main>
 ${cards(report)}
 ${notes(report)}
+${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${tearsheet(portfolio, `w${i}`)}${portfolioTable(portfolio)}</section>`)}
 ${costs(report, figures)}
 ${prices(report, figures)}
 ${quality(report)}
 ${whyNot(report)}
-${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${portfolioCharts(portfolio, `w${i}`)}${portfolioTable(portfolio)}</section>`)}
 ${bootstrapSection(report)}
 ${parents(report)}
 ${sources(report)}
@@ -68,6 +69,18 @@ ${sources(report)}
 </body>
 </html>
 `.text;
+}
+
+/** Strategies that a title names. */
+const NAMES_MAX = 3;
+
+function titleOf({ strategies, portfolios }: Report): string {
+  const names = [...new Set(strategies.map(({ strategy }) => strategy))];
+  const more = names.length - NAMES_MAX;
+  const what =
+    portfolios.length > 0 && portfolios.length === names.length ? 'Portfolio report' : 'Execution report';
+  if (names.length === 0) return what;
+  return `${what}: ${names.slice(0, NAMES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }): string =>
@@ -261,16 +274,10 @@ function portfolioTable({
       ? []
       : [
           ['Turnover, one-way', percent(course.turnover)] as const,
-          ['Return', percent(course.return)] as const,
-          ['Return of the targets, without cost', percent(course.target_return)] as const,
           ['Tracking error, per year', percent(course.tracking_error)] as const,
           [
-            'Largest drawdown',
-            `${percent(course.drawdown)}${course.drawdown_at === undefined ? '' : ` on ${course.drawdown_at.slice(0, 10)}`}`,
-          ] as const,
-          [
-            'Largest drift, mean and maximum',
-            `${percent(course.drift_mean)}, ${percent(course.drift_max)}`,
+            'Drift, largest and mean of the points',
+            `${percent(course.drift_max)}, ${percent(course.drift_mean)}`,
           ] as const,
           ['Points outside the band', percent(course.outside)] as const,
         ]),

@@ -100,12 +100,17 @@ export function sized(amount: string): string {
   return shown.includes('.') ? shown.replace(/\.?0+$/u, '') : shown;
 }
 
-/** Basis points for people, two decimals; coloured as bad above zero and good below it. */
+/** Every trade costs something: smaller figures have no colour. */
+export const NOTABLE_BPS = 10;
+
+/** How a cost in basis points is coloured. */
+export const costClass = (bps: number): 'bad' | 'good' | 'small' =>
+  Math.abs(bps) <= NOTABLE_BPS ? 'small' : bps > 0 ? 'bad' : 'good';
+
+/** Basis points for people, two decimals; coloured as bad well above zero and good well below it. */
 export function bpsCell(text: string | undefined, isGood: 'negative' | 'positive' = 'negative'): Piece {
   if (text === undefined) return markup`<span class="none">–</span>`;
-  const shown = grouped(text);
-  const sign = /[1-9]/u.test(shown) ? (shown.startsWith('\u2212') ? 'negative' : 'positive') : 'zero';
-  return markup`<span class="${sign === 'zero' ? '' : sign === isGood ? 'good' : 'bad'}">${shown}</span>`;
+  return markup`<span class="${costClass(Number(text) * (isGood === 'negative' ? 1 : -1))}">${grouped(text)}</span>`;
 }
 
 export const percent = (fraction: number | undefined, decimals = 2): string =>

@@ -43,7 +43,7 @@ th, td { text-align: left; padding: 0.28rem 0.45rem; border-bottom: 1px solid va
 th:first-child, td:first-child { padding-left: 0; }
 thead th { color: var(--soft); font-weight: 500; font-size: 0.8rem; vertical-align: bottom; }
 tbody th { font-weight: 500; }
-.one { white-space: nowrap; }
+.one { white-space: nowrap; } .words { display: block; min-width: 16rem; }
 .n { text-align: right; white-space: nowrap; }
 tr.sum td, tr.sum th { font-weight: 650; }
 .bad { color: var(--bad); } .good { color: var(--good); } .none { color: var(--soft); }
@@ -63,7 +63,7 @@ pre { overflow-x: auto; background: var(--card); border-radius: 0.5rem; padding:
 .line { fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linejoin: round; } .line.dashes { stroke-dasharray: 6 4; }
 .area { fill: currentColor; opacity: 0.16; } .band { fill: var(--band); }
 .mark { fill: currentColor; stroke: var(--page); stroke-width: 1; } .mark.many { stroke: none; opacity: 0.75; } .ring { fill: none; stroke: currentColor; stroke-width: 1.6; }
-.bar.part { opacity: 0.55; } .bar.bad { fill: var(--bad); } .bar.good { fill: var(--good); }
+.bar.part { opacity: 0.55; } .bar.bad { fill: var(--bad); } .bar.good { fill: var(--good); } .bar.small { fill: var(--c5); }
 .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }
 footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
 /* On a phone a wide chart is moved sideways, and its words stay as large as they can be read. */

@@ -1,5 +1,5 @@
 import { instant, isoOf } from '../../core/time.ts';
-import { markup } from './markup.ts';
+import { costClass, markup, NOTABLE_BPS } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
 /** A point of a chart: Unix ms or a count, and a value, never as money. */
@@ -42,6 +42,8 @@ export interface Chart {
   readonly isSmall?: boolean | undefined;
   /** The axis begins at zero, or holds it. */
   readonly zero?: boolean | undefined;
+  /** Equal ratios are equally far apart; ignored where a value is not above zero. */
+  readonly isLog?: boolean | undefined;
   /** What the horizontal axis counts. */
   readonly across?: string | undefined;
 }
@@ -72,9 +74,9 @@ export function chart(given: Chart): Markup {
       <desc id="${id}-d">${says}</desc>
       ${axes(frame, given)}
       ${band === undefined ? '' : markup`<rect class="band" x="${LEFT}" y="${one(y(band.high))}" width="${width - LEFT - RIGHT}" height="${one(Math.max(1, y(band.low) - y(band.high)))}" />`}
-      ${bars.map(([at, value]) => markup`<rect class="${value > 0 ? 'bar bad' : 'bar good'}" x="${one(x(at) - wide / 2)}" y="${one(Math.min(zero, y(value)))}" width="${one(wide)}" height="${one(Math.max(0.5, Math.abs(y(value) - zero)))}" />`)}
+      ${bars.map(([at, value]) => markup`<rect class="bar ${costClass(value)}" x="${one(x(at) - wide / 2)}" y="${one(Math.min(zero, y(value)))}" width="${one(wide)}" height="${one(Math.max(0.5, Math.abs(y(value) - zero)))}" />`)}
       ${lines.map((line) => path(line, frame))}
-      ${marks.map((each) => symbols(each, frame))}
+      ${marks.map((each) => symbols(each, frame, given))}
     </svg>
     ${legend(given)}
   </figure>`;
@@ -87,8 +89,8 @@ interface Frame {
   readonly y: (value: number) => number;
   readonly from: number;
   readonly to: number;
-  readonly low: number;
-  readonly high: number;
+  /** Values that have a line across. */
+  readonly levels: readonly number[];
 }
 
 function frameOf(given: Chart, all: readonly Point[]): Frame {
@@ -101,6 +103,8 @@ function frameOf(given: Chart, all: readonly Point[]): Frame {
   let [low, high] = extent(values);
   if (to === from) [from, to] = [from - 1, to + 1];
   if (bars.length > 0) [from, to] = [from - 0.6, to + 0.6];
+  if (given.isLog === true && low > 0)
+    return { from, to, ...logarithmic(low, high, height), x: across(from, to, width) };
   const pad = high === low ? Math.max(Math.abs(high) * 0.001, 1e-9) : (high - low) * 0.06;
   // What is never below zero, as a price, has an axis that is not either.
   low = low >= 0 && (zero || low < pad) ? 0 : low - pad;
@@ -108,10 +112,35 @@ function frameOf(given: Chart, all: readonly Point[]): Frame {
   return {
     from,
     to,
-    low,
-    high,
-    x: (at) => LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT),
+    levels: ticks(low, high, 5),
+    x: across(from, to, width),
     y: (value) => TOP + ((high - value) / (high - low)) * (height - TOP - BOTTOM),
+  };
+}
+
+const across =
+  (from: number, to: number, width: number): Frame['x'] =>
+  (at) =>
+    LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT);
+
+/** Beyond this ratio levels go up by about twofold. */
+const LOG_LEVELS_FROM = 5;
+
+function logarithmic(lowest: number, highest: number, height: number): Pick<Frame, 'levels' | 'y'> {
+  const pad = Math.max((highest / lowest) ** 0.06, 1.001);
+  const [low, high] = [lowest / pad, highest * pad];
+  const span = Math.log(high / low);
+  const powers = Array.from(
+    { length: Math.ceil(Math.log10(high / low)) + 1 },
+    (_, i) => 10 ** (Math.floor(Math.log10(low)) + i),
+  );
+  const few = high / low > 300 ? [1] : high / low > 30 ? [1, 3] : [1, 2, 5];
+  const levels = powers
+    .flatMap((power) => few.map((by) => by * power))
+    .filter((level) => level >= low && level <= high);
+  return {
+    levels: high / low > LOG_LEVELS_FROM ? levels : ticks(low, high, 5),
+    y: (value) => TOP + (Math.log(high / value) / span) * (height - TOP - BOTTOM),
   };
 }
 
@@ -125,10 +154,9 @@ function extent(values: readonly number[]): [low: number, high: number] {
   return [low, high];
 }
 
-function axes({ x, y, from, to, low, high }: Frame, given: Chart): Piece {
+function axes({ x, y, from, to, levels }: Frame, given: Chart): Piece {
   const { x: kind, value, height = 240 } = given;
   const right = widthOf(given) - RIGHT;
-  const levels = ticks(low, high, 5);
   const step = (levels[1] ?? 0) - (levels[0] ?? 0);
   const most = Math.floor((right - LEFT) / TICK_WIDTH);
   const times = kind === 'time' ? timeTicks(from, to, most) : ticks(from, to, most).filter(Number.isInteger);
@@ -174,13 +202,19 @@ function thinned(points: readonly Point[], x: (at: number) => number): readonly 
   return seen;
 }
 
-/** Where there are many they are smaller, so that the line below is still seen. */
-const reachOf = (count: number): number => (count > 300 ? 2.5 : count > 100 ? 3.5 : 5);
+/** More marks in a chart than this would hide the line: those that point up then stand at its foot, those that point down at its head. */
+const MARKS_ON_LINE_MAX = 60;
+const isAside = ({ shape }: Marks, all: readonly Marks[]): boolean =>
+  shape !== 'ring' && all.reduce((sum, { points }) => sum + points.length, 0) > MARKS_ON_LINE_MAX;
 
 /** All marks of one kind in one path: a thousand of them are a few kilobytes. */
-function symbols({ shape, colour, points }: Marks, { x, y }: Frame): Markup {
-  const reach = reachOf(points.length);
-  return symbol(shape, colour, { at: points.map(([at, value]) => [x(at), y(value)]), reach });
+function symbols(one: Marks, { x, y }: Frame, { marks = [], height = 240 }: Chart): Markup {
+  const { shape, colour, points } = one;
+  const reach = points.length > 300 ? 2.5 : points.length > MARKS_ON_LINE_MAX ? 3.5 : 5;
+  const aside = shape === 'up' ? height - BOTTOM - 4 : TOP + 4;
+  const isBeside = isAside(one, marks);
+  const at = points.map(([when, value]): Point => [x(when), isBeside ? aside : y(value)]);
+  return symbol(shape, colour, { at, reach });
 }
 
 function symbol(
@@ -199,19 +233,26 @@ function symbol(
   return markup`<path class="${round ? 'ring' : 'mark'}${reach < 4 ? ' many' : ''} c${colour}" d="${d.join('')}" />`;
 }
 
+const BAR_KINDS = [
+  { kind: 'bad', name: `cost above ${NOTABLE_BPS} bps` },
+  { kind: 'small', name: `within ${NOTABLE_BPS} bps` },
+  { kind: 'good', name: `gain above ${NOTABLE_BPS} bps` },
+] as const;
+
 function legend({ lines = [], marks = [], band, bars = [], isSmall }: Chart): Markup {
   const entries = [
     ...lines.map(({ name, colour, shape }) => ({ name, mark: markup`<line class="line c${colour} ${shape === 'dashes' ? shape : ''}" x1="1" x2="21" y1="7" y2="7" />` })), // prettier-ignore
-    ...marks.map(({ name, colour, shape }) => ({
-      name,
-      mark: symbol(shape, colour, { at: [[11, 7]], reach: shape === 'ring' ? 4 : 5 }),
+    ...marks.map((each) => ({
+      name: isAside(each, marks)
+        ? `${each.name} (${each.shape === 'up' ? 'at the foot' : 'at the head'})`
+        : each.name,
+      mark: symbol(each.shape, each.colour, { at: [[11, 7]], reach: each.shape === 'ring' ? 4 : 5 }),
     })),
     ...(band === undefined ? [] : [{ name: band.name, mark: markup`<rect class="band" x="1" y="2" width="20" height="10" />` }]), // prettier-ignore
-    ...(['bad', 'good'] as const)
-      .filter(() => isSmall !== true)
-      .filter((kind) => bars.some(([, value]) => (kind === 'bad' ? value > 0 : value < 0)))
-      .map((kind) => ({
-        name: kind === 'bad' ? 'cost' : 'gain',
+    ...BAR_KINDS.filter(() => isSmall !== true)
+      .filter(({ kind }) => bars.some(([, value]) => value !== 0 && costClass(value) === kind))
+      .map(({ kind, name }) => ({
+        name,
         mark: markup`<rect class="bar ${kind}" x="5" y="2" width="12" height="10" />`,
       })),
   ];

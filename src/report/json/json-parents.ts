@@ -50,6 +50,7 @@ function parentJson(parent: ParentFigures, prices: PriceBook, room: { slices: nu
     due_at: isoOf(facts.decidedAt),
     begun_at: isoOf(facts.begunAt),
     ended_at: isoOf(parent.endedAt),
+    window: { from: isoOf(parent.window.from), until: isoOf(parent.window.until) },
     open: parent.isOpen,
     traded: text(traded),
     amount: text(amount),

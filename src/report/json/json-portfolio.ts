@@ -2,6 +2,8 @@ import { text } from '../../core/money.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { EquityCurve } from '../figures/equity-curve.ts';
 import { nineDigits } from '../figures/digits.ts';
+import { fallsOf, monthsOf, performanceOf } from '../tearsheet/performance.ts';
+import type { Growth, Performance } from '../tearsheet/performance.ts';
 import type { PortfolioFigures, Valuation } from '../figures/portfolio.ts';
 import { known } from './json-parts.ts';
 import type { Report } from './schema.ts';
@@ -39,6 +41,7 @@ type CourseJson = NonNullable<Report['portfolios'][number]['course']>;
 function courseJson(course: EquityCurve): CourseJson {
   const { drawdownAt } = course;
   let points: CourseJson['points'] | undefined;
+  let tearsheet: CourseJson['tearsheet'] | undefined;
   return {
     step_ms: course.stepMs,
     mean_value: nineDigits(course.meanValue),
@@ -54,14 +57,63 @@ function courseJson(course: EquityCurve): CourseJson {
       tracking_error: course.trackingError === undefined ? undefined : nineDigits(course.trackingError),
       drawdown_at: drawdownAt && isoOf(drawdownAt),
     }),
+    get tearsheet(): CourseJson['tearsheet'] {
+      return (tearsheet ??= tearsheetJson(course));
+    },
     get points(): CourseJson['points'] {
       return (points ??= pointsJson(course));
     },
   };
 }
 
+/** Drawdowns that are listed. */
+const DRAWDOWNS_MAX = 5;
+
+function tearsheetJson({ points, stepMs }: EquityCurve): CourseJson['tearsheet'] {
+  const { times, count } = points;
+  const growthOf = (indexes: Float64Array): Growth => ({ times, indexes, count, stepMs });
+  const [own, held] = [growthOf(points.indexes), growthOf(points.targetIndexes)];
+  const months = monthsOf(held);
+  return {
+    portfolio: performanceJson(performanceOf(own)),
+    buy_and_hold: performanceJson(performanceOf(growthOf(points.holdIndexes))),
+    targets_held: performanceJson(performanceOf(held)),
+    drawdowns: fallsOf(own)
+      .toSorted((a, b) => b.depth - a.depth)
+      .slice(0, DRAWDOWNS_MAX)
+      .map(({ depth, peakAt, lowestAt, recoveredAt }) => ({
+        depth: nineDigits(depth),
+        peak_at: isoOf(instant(peakAt)),
+        lowest_at: isoOf(instant(lowestAt)),
+        ...known({ recovered_at: recoveredAt === undefined ? undefined : isoOf(instant(recoveredAt)) }),
+      })),
+    months: monthsOf(own).map((one, i) => ({
+      month: one.month,
+      return: nineDigits(one.return),
+      targets_held: nineDigits(months[i]?.return ?? 0),
+    })),
+  };
+}
+
+type PerformanceJson = CourseJson['tearsheet']['portfolio'];
+function performanceJson(one: Performance): PerformanceJson {
+  const digits = (value: number | undefined): number | undefined =>
+    value === undefined ? undefined : nineDigits(value);
+  return {
+    return: nineDigits(one.return),
+    drawdown: nineDigits(one.drawdown),
+    ...known({
+      cagr: digits(one.cagr),
+      volatility: digits(one.volatility),
+      sharpe: digits(one.sharpe),
+      sortino: digits(one.sortino),
+      calmar: digits(one.calmar),
+    }),
+  };
+}
+
 function pointsJson({ points, currencies }: EquityCurve): CourseJson['points'] {
-  const { count, times, values, indexes, drawdowns, weights } = points;
+  const { count, times, values, indexes, targetIndexes, holdIndexes, drawdowns, weights } = points;
   const unknown = Object.fromEntries(currencies.map((currency) => [currency, Number.NaN]));
   const rows: CourseJson['points'][number][] = [];
   let place = 0;
@@ -72,6 +124,8 @@ function pointsJson({ points, currencies }: EquityCurve): CourseJson['points'] {
       at: isoOf(instant(times[i] ?? 0)),
       value: nineDigits(values[i] ?? 0),
       index: nineDigits(indexes[i] ?? 0),
+      target_index: nineDigits(targetIndexes[i] ?? 0),
+      hold_index: nineDigits(holdIndexes[i] ?? 0),
       drawdown: nineDigits(drawdowns[i] ?? 0),
       weights: all,
     });

@@ -74,6 +74,11 @@ export const parent = z
     ended_at: time.describe(
       'Last fill of a complete parent; else the end of its strategy or last slice, or when the desk saw that its slots had passed',
     ),
+    window: z
+      .strictObject({ from: time.describe('Its start'), until: time.describe('Its end') })
+      .describe(
+        'Time in which the document lets it trade, as far as the period reaches; without one in the document from `begun_at` to `ended_at`',
+      ),
     open: z.boolean().describe('Whether it is still running; `ended_at` is then the end of the records'),
     planned: amount.optional().describe('Q, planned quantity; base currency'),
     traded: amount.describe('F = Σ q_i, base currency'),
@@ -86,14 +91,14 @@ export const parent = z
     arrival_price: amount
       .optional()
       .describe('P_a, reference price at the decision of the first slice, quote per base; exact'),
-    end: seen('P_end').optional().describe('Price when it ended'),
+    end: seen('P_end').optional().describe('Price at the end of its window'),
     costs: costs.optional().describe('Shortfall. Omitted without an arrival price'),
     twap: benchmark
       .optional()
-      .describe('Benchmark (1/T) ∫ m(t) dt from the first slice to the end. Omitted without market history'),
+      .describe('Benchmark (1/T) ∫ m(t) dt over its window. Omitted without market history'),
     vwap: benchmark
       .optional()
-      .describe('Benchmark Σ v·p / Σ v of the bars that ended within that time. Omitted without volumes'),
+      .describe('Benchmark Σ v·p / Σ v of the bars that ended within its window. Omitted without volumes'),
     missed: count.describe('Slots that passed without an attempt'),
     passed_cost: amount
       .optional()

@@ -30,15 +30,74 @@ const point = z.strictObject({
   index: z
     .number()
     .describe('Return index, adjusted for deposits and withdrawals: 1 at the first point; nine digits'),
+  target_index: z
+    .number()
+    .describe('The same of the target weights, restored at every point without cost; nine digits'),
+  hold_index: z
+    .number()
+    .describe('The same of the target weights, bought at the first point without cost and held; nine digits'),
   drawdown: fraction.describe('index / its peak so far − 1: 0 or less, nine digits'),
   weights: z
     .record(z.string(), z.number().describe('A fraction, nine digits'))
     .describe('Weight of each currency'),
 });
 
+const performance = z
+  .strictObject({
+    return: fraction.describe('I_n − 1; a fraction, nine digits'),
+    cagr: fraction
+      .optional()
+      .describe(
+        'I_n^(1 / years) − 1, a year of 365.25 days; a fraction, nine digits. A short period is extrapolated',
+      ),
+    volatility: fraction
+      .optional()
+      .describe(
+        'Standard deviation (n − 1) of the returns · √(points in a year); nine digits. Omitted below ten returns',
+      ),
+    sharpe: z
+      .number()
+      .optional()
+      .describe(
+        'mean / standard deviation of the returns · √(points in a year), risk-free rate 0; nine digits',
+      ),
+    sortino: z
+      .number()
+      .optional()
+      .describe(
+        'mean / √(Σ min(r, 0)² / n) · √(points in a year), target 0; nine digits. Omitted without a loss',
+      ),
+    calmar: z.number().optional().describe('cagr / drawdown, nine digits. Omitted without a drawdown'),
+    drawdown: fraction.describe('Largest fall from a peak, a fraction of it: 0 or more, nine digits'),
+  })
+  .meta({ id: 'performance' });
+
+const tearsheet = z
+  .strictObject({
+    portfolio: performance.describe('Of `index`'),
+    buy_and_hold: performance.describe('Of `hold_index`'),
+    targets_held: performance.describe('Of `target_index`'),
+    drawdowns: list(
+      z.strictObject({
+        depth: fraction.describe('A fraction of the peak, nine digits'),
+        peak_at: time.describe('The peak'),
+        lowest_at: time.describe('The lowest point'),
+        recovered_at: time.optional().describe('The first point at the peak again; omitted if there is none'),
+      }),
+    ).describe('The five deepest, deepest first'),
+    months: list(
+      z.strictObject({
+        month: z.string().describe('YYYY-MM, UTC'),
+        return: fraction.describe('From the last point of the month before, nine digits'),
+        targets_held: fraction.describe('The same of `target_index`, nine digits'),
+      }),
+    ).describe('A month that the period covers in part counts with that part'),
+  })
+  .meta({ id: 'tearsheet' });
+
 const course = z
   .strictObject({
-    step_ms: count.describe('Interval between points, ms'),
+    step_ms: count.describe('Interval between points, ms; the last may be shorter'),
     mean_value: z.number().describe('Mean value over the points, cash; nine digits'),
     turnover: fraction.describe('(bought + sold) / 2 / mean value: one-way; a fraction, nine digits'),
     return: fraction.describe('Π (V_t − flow_t) / V_{t−1} − 1; a fraction, nine digits'),
@@ -48,12 +107,16 @@ const course = z
     tracking_error: fraction
       .optional()
       .describe(
-        'Standard deviation (n − 1) of the difference between the two returns · √(points in 365.25 days); a fraction a year, nine digits. Omitted below ten points',
+        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. Omitted below ten differences',
       ),
     drawdown: fraction.describe(
       'Largest fall of the index from its peak, as a fraction of the peak: 0 or more, nine digits',
     ),
-    drawdown_at: time.optional().describe('Time of the trough; omitted if the index never fell'),
+    drawdown_at: time
+      .optional()
+      .describe(
+        'The point at which the index was farthest below its peak, to the step of the points; omitted if the index never fell',
+      ),
     drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
     drift_max: fraction.describe('Maximum of that drift, nine digits'),
     outside: fraction.describe('Share of the points outside the band, nine digits'),
@@ -62,7 +125,10 @@ const course = z
       .describe(
         'Net inflow, cash: balance changes that no fill explains, and trades against currencies outside the portfolio; nine digits',
       ),
-    points: list(point).describe('At most 2 000, evenly spaced'),
+    tearsheet: tearsheet.describe(
+      'Figures of the points, of whole steps alone where they are annualised by them',
+    ),
+    points: list(point).describe('At most 2 001: evenly spaced from the start of the period, and its end'),
   })
   .meta({ id: 'course' });
 

@@ -3,6 +3,7 @@ import type { Price } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ExecutionModel } from '../run/model.ts';
+import { gapMaxOf } from '../run/model.ts';
 import { TapeReader } from '../run/tape-market.ts';
 import { knownAt } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
@@ -28,10 +29,10 @@ const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE
  */
 export function turnedDownDials(
   asked: Asked,
-  { gapMax }: ExecutionModel,
+  model: ExecutionModel,
   tapes: readonly Tape[],
 ): readonly Learnt[] {
-  const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMax)]));
+  const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMaxOf(model, tape))]));
   const orders = asked.asks.flatMap((ask) => answered(ask, prices.get(ask.intent.pair)));
   const of = 'orders';
   if (orders.length < FLOORS.rejected_share) {
@@ -94,9 +95,9 @@ type PriceAt = (at: Instant) => Price | undefined;
 
 /** Of a time before a tape, after it or in a long hole it tells nothing. */
 function priceIn(tape: Tape, gapMaxMs: number): PriceAt {
-  const reader = new TapeReader(tape);
+  const reader = new TapeReader(tape, gapMaxMs);
   const last = knownAt(tape, tape.rows - 1) + tape.barMs;
-  return (at) => (at <= last ? reader.fresh(at, gapMaxMs)?.mid : undefined);
+  return (at) => (at <= last ? reader.fresh(at)?.mid : undefined);
 }
 
 function answered(ask: Ask, priceAt: PriceAt | undefined): readonly Answered[] {

@@ -4,7 +4,7 @@ import { arrowTable } from '../tape/arrow-file.ts';
 import { inTime } from '../tape/in-time.ts';
 import { decimalOf, integerOf, shortest32 } from './numbers.ts';
 import { planFor } from './detect.ts';
-import { lz4Block } from './lz4.ts';
+import { lz4Block } from '../tape/lz4.ts';
 import { refuseFalsePages } from './parquet-pages.ts';
 import { EXPANDED_BYTES_MAX } from './unpack.ts';
 import type { TableKind } from './kind.ts';

@@ -12,6 +12,8 @@ export interface Resampling {
   readonly blockMs: number;
   /** `removed`: the mean return of the window is taken out of every pair. */
   readonly trend: 'kept' | 'removed';
+  /** Blocks of whole days begin at any time of day instead of the one that they stand for. */
+  readonly isUnanchored?: boolean | undefined;
 }
 
 interface Span {
@@ -71,8 +73,8 @@ interface Ring {
  * Blocks of whole days need a ring of whole days. Of a window that has some hours more, every other resample leaves out the first of them
  * and the rest the last: hours that no resample holds would be no part of history.
  */
-function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling: { blockMs } }: Drawing): Ring {
-  const byDay = blockMs % DAY_MS === 0 && grid < DAY_MS && DAY_MS % grid === 0 && lengthMs >= 2 * DAY_MS;
+function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling }: Drawing): Ring {
+  const byDay = isByDay(lengthMs, grid, resampling);
   if (!byDay) return { begin: 0, lengthMs: Math.floor(knownMs / grid) * grid, byDay };
   const left = Math.floor((lengthMs % DAY_MS) / grid) * grid;
   return { begin: index % 2 === 0 ? left : 0, lengthMs: Math.floor(lengthMs / DAY_MS) * DAY_MS, byDay };
@@ -105,6 +107,23 @@ export function piecesOf(index: number, drawing: Drawing): readonly Piece[] {
   }
   return pieces;
 } // prettier-ignore
+
+function isByDay(lengthMs: number, grid: number, { blockMs, isUnanchored = false }: Resampling): boolean {
+  const isOfDays = blockMs % DAY_MS === 0 && grid < DAY_MS && DAY_MS % grid === 0;
+  return !isUnanchored && isOfDays && lengthMs >= 2 * DAY_MS;
+}
+
+/** Instants at which a block may begin: where blocks keep their time of day one a day, else each step of the grid. */
+export function startsOf(
+  tapes: readonly Tape[],
+  { from, until }: Span,
+  resampling: Resampling,
+): { readonly count: number; readonly unanchored: number } {
+  const grid = gridOf(tapes);
+  const unanchored = Math.floor((until - from) / grid);
+  const count = isByDay(until - from, grid, resampling) ? Math.floor((until - from) / DAY_MS) : unanchored;
+  return { count, unanchored };
+}
 
 /** Resamples the history of a window; the same number gives the same tapes. */
 export class Resampler {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import { sidesOf } from '../../core/pairs.ts';
-import { durationText, isoOf, parseDuration } from '../../core/time.ts';
+import { durationText, HOUR_MS, isoOf, parseDuration } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Tape } from '../tape/tape.ts';
 import { ptsSchema, venueOptions } from '../../simulator/options/options.ts';
 import type { CurrencyOptions, VenueInput, VenueOptions } from '../../simulator/options/options.ts';
 import {
@@ -54,6 +55,21 @@ const pairSchema = z
 const fields = {
   ...sizes,
   pairs: z.record(pairName, pairSchema).default({}).describe('Pairs that differ'),
+  impact_memory: z
+    .literal('none')
+    .or(duration.refine((ms) => ms > 0, { error: 'expected none or a duration above zero' }))
+    .default('none')
+    .describe(
+      'Half-life of what was traded before in the impact of a size, ISO 8601; none: each size costs as if it were the first',
+    ),
+  impact_participation: z
+    .number()
+    .positive()
+    .max(10)
+    .optional()
+    .describe(
+      'Instead of impact_bps: basis points of a size are this times the volatility of a day times the square root of its share of the volume of a day; about 1 in the literature',
+    ),
   quote_life_ms: milliseconds.min(1).describe('Life of a quote, ms'),
   quote_latency_ms: milliseconds.describe('Time from a quote request to its answer, ms; half of it each way'),
   order_latency_ms: milliseconds.describe('Time from an order to its answer, ms; half of it each way'),
@@ -68,9 +84,11 @@ const fields = {
     .min(1)
     .describe('Length of a period without quotes, ms: refusals come in clusters'),
   fee_bps: bps.describe('Fee in quote currency, basis points of the amount'),
-  gap_max: duration.describe(
-    'Longest gap of a tape in which the last price still holds; nothing trades in a longer gap, ISO 8601',
-  ),
+  gap_max: duration
+    .optional()
+    .describe(
+      'Longest gap of a tape in which the last price still holds; nothing trades in a longer gap, ISO 8601; default: an hour, or one bar where bars are longer',
+    ),
   pts: ptsSchema.prefault({}).describe('Post-trade settlement: modes, rates, credit limit'),
 };
 
@@ -84,6 +102,7 @@ export const presets = {
     half_spread_bps: 1,
     impact_bps: 4,
     max_usd: '1000000',
+    impact_memory: 'none',
     quote_life_ms: 10_000,
     quote_latency_ms: 50,
     order_latency_ms: 50,
@@ -91,12 +110,12 @@ export const presets = {
     unavailable_share: 0,
     unavailable_ms: 60_000,
     fee_bps: 0,
-    gap_max: 'PT1H',
   },
   normal: {
     half_spread_bps: 3,
     impact_bps: 10,
     max_usd: '250000',
+    impact_memory: 'none',
     quote_life_ms: 10_000,
     quote_latency_ms: 200,
     order_latency_ms: 200,
@@ -105,12 +124,12 @@ export const presets = {
     unavailable_share: 0.001,
     unavailable_ms: 60_000,
     fee_bps: 0,
-    gap_max: 'PT1H',
   },
   stressed: {
     half_spread_bps: 15,
     impact_bps: 40,
     max_usd: '50000',
+    impact_memory: 'none',
     quote_life_ms: 10_000,
     quote_latency_ms: 800,
     order_latency_ms: 800,
@@ -119,7 +138,6 @@ export const presets = {
     unavailable_share: 0.05,
     unavailable_ms: 300_000,
     fee_bps: 2,
-    gap_max: 'PT1H',
   },
 } as const satisfies Readonly<Record<string, ModelText>>;
 
@@ -141,6 +159,12 @@ export type PresetName = keyof typeof presets;
 export const isPreset = (name: string): name is PresetName => Object.hasOwn(presets, name);
 
 export const presetModel = (name: PresetName): ExecutionModel => modelSchema.parse(presets[name]);
+
+/** How long the last price of a tape holds beyond its bar, ms. */
+export const gapMaxOf = (
+  { gapMax }: Pick<ExecutionModel, 'gapMax'>,
+  { barMs }: Pick<Tape, 'barMs'>,
+): number => gapMax ?? Math.max(HOUR_MS, barMs);
 
 /** A currency of the backtest, where it is not one that everybody knows. */
 export interface VenueFacts {
@@ -199,12 +223,15 @@ function isDuration(value: string): boolean {
   }
 }
 
+/** Settings that are durations in the file. */
+const DURATIONS: ReadonlySet<string> = new Set(['gap_max', 'impact_memory']);
+
 /** Settings by their names in the file. Durations as ISO 8601; omitted settings are absent. */
 export function settingsOf(settings: object): Readonly<Record<string, unknown>> {
   const entries = Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
-    if (name === 'gapMax') return [['gap_max', durationText(Number(value))] as const];
     const key = name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+    if (DURATIONS.has(key) && typeof value === 'number') return [[key, durationText(value)] as const];
     return [[key, isPlain(value) ? settingsOf(value) : value] as const];
   });
   return Object.fromEntries(entries);

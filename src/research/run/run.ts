@@ -1,5 +1,7 @@
 import { Observable, share } from 'rxjs';
-import type { Quantity } from '../../core/money.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { add, NO_MONEY, roundEven } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
 import { HOUR_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { VirtualClock } from '../../engine/time/virtual-clock.ts';
@@ -11,10 +13,12 @@ import type { Command, JournalPort } from '../../engine/ports.ts';
 import { runDesk } from '../../engine/run.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { Exchange } from '../../simulator/exchange/exchange.ts';
+import { Impact } from '../../simulator/exchange/impact.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
 import { inProcessVenue } from '../../simulator/port.ts';
 import { hash32, mix, seededRandom } from '../../simulator/market/random.ts';
-import { venueOf } from './model.ts';
+import { millionBpsOf } from './market-depth.ts';
+import { gapMaxOf, venueOf } from './model.ts';
 import type { ExecutionModel } from './model.ts';
 import { TapeReader, tapeMarket, venueTape } from './tape-market.ts';
 import type { NextPossible } from './tape-market.ts';
@@ -50,6 +54,11 @@ export interface Backtest {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
   /**
+   * The account in USD, at the prices of a moment. A desk that has finished early holds what it holds: backtests and sweeps say
+   * what that is worth at the end of the window.
+   */
+  valueAt(moment: Instant): Money;
+  /**
    * Goes on to `until`, or to the end. Synchronous: nothing else runs meanwhile. Whether it is over.
    *
    * @throws whatever ended the desk: `OperatorError` for a strategy that cannot run, else a bug.
@@ -63,7 +72,7 @@ export function backtest(setup: BacktestSetup): Backtest {
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
   const pairs = tapes.map(({ pair }) => pair);
   // The desk and the venue look at the same time.
-  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
+  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape, gapMaxOf(model, tape))]));
   const options = venueOf(model, { seed, from, pairs, holdings, currencies: setup.currencies });
   const isOut = outages(model, seed);
   const exchange = new Exchange({
@@ -75,6 +84,7 @@ export function backtest(setup: BacktestSetup): Backtest {
     },
     tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape, readers.get(tape.pair))])),
     startedAt: from,
+    impact: impactOf(model, setup),
   });
   const { nextPossible, journal } = setup;
   const desk = new Desk(
@@ -87,7 +97,7 @@ export function backtest(setup: BacktestSetup): Backtest {
         quoteLatencyMs: model.quoteLatencyMs,
         orderLatencyMs: model.orderLatencyMs,
       }),
-      market: tapeMarket({ clock, tapes, readers, until, gapMaxMs: model.gapMax, nextPossible }),
+      market: tapeMarket({ clock, tapes, readers, until, nextPossible }),
       journal,
       operator$: endAt(clock, until),
     },
@@ -95,7 +105,40 @@ export function backtest(setup: BacktestSetup): Backtest {
     { ...noObserver, ...setup.observer },
     setup.strategies,
   );
-  return { desk, clock, exchange, run: runner(desk, clock) };
+  return {
+    desk,
+    clock,
+    exchange,
+    valueAt: (moment) => valueAt(exchange, moment),
+    run: runner(desk, clock),
+  };
+}
+
+/** `undefined`: as the pairs of the venue say. @throws OperatorError (`config`) when a tape lacks the volume that is asked for. */
+function impactOf(
+  { impactMemory, impactParticipation: coefficient }: ExecutionModel,
+  { tapes, from, until }: Pick<BacktestSetup, 'tapes' | 'from' | 'until'>,
+): Impact | undefined {
+  if (impactMemory === 'none' && coefficient === undefined) return undefined;
+  const depths = new Map<string, (at: Instant) => number | undefined>();
+  for (const tape of coefficient === undefined ? [] : tapes) {
+    const depth = millionBpsOf(tape, coefficient ?? 0);
+    if (depth(from) === undefined && depth(until) === undefined)
+      throw new OperatorError('config', `impact_participation needs volume: the prices of ${tape.pair} have none, or fewer than 20 bars; leave it out to use impact_bps`); // prettier-ignore
+    depths.set(tape.pair, depth);
+  }
+  return new Impact({
+    halfLifeMs: impactMemory === 'none' ? 0 : impactMemory,
+    bpsAt: (pair, at) => depths.get(pair)?.(at),
+  });
+}
+
+/** To the nearest cent; the venue itself cuts what it lends against. */
+function valueAt({ accounts, ledger, market }: Exchange, moment: Instant): Money {
+  let value = NO_MONEY;
+  for (const [currency, held] of ledger.balances(accounts[0]?.name ?? ''))
+    value = add(value, market.usdValue(currency, held, moment));
+  return roundEven(value, 2);
 }
 
 function runner(desk: Desk, clock: VirtualClock): Backtest['run'] {

@@ -1,7 +1,8 @@
 import { NEVER, Observable } from 'rxjs';
 import type { ReferencePrice } from '../../core/reference-price.ts';
-import type { Price } from '../../core/money.ts';
-import { instant } from '../../core/time.ts';
+import { quantity } from '../../core/money.ts';
+import type { Price, Quantity } from '../../core/money.ts';
+import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { VirtualClock } from '../../engine/time/virtual-clock.ts';
 import type { Lookout, MarketPort } from '../../engine/ports.ts';
@@ -22,8 +23,6 @@ export interface TapeMarketOptions {
   readonly readers: ReadonlyMap<string, TapeReader>;
   /** Nothing is told from then on. */
   readonly until: Instant;
-  /** Maximum age of a price beyond its bar, ms. */
-  readonly gapMaxMs: number;
   /** Default: every row of every tape is emitted. */
   readonly nextPossible?: NextPossible | undefined;
 }
@@ -33,8 +32,9 @@ export interface TapeMarketOptions {
  * Of itself it tells of every row when that becomes known; or, where it is known what can come true, only then.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
-  const { clock, readers, gapMaxMs } = options;
-  const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall(), gapMaxMs);
+  const { clock, readers } = options;
+  const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall());
+  const volume = (pair: string): Quantity | undefined => readers.get(pair)?.volume(clock.wall());
   const tell = (at: Instant, next: (told: ReferencePrice) => void): void => {
     for (const [pair, reader] of readers) {
       if (!reader.turnsAt(at)) continue;
@@ -45,8 +45,8 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { nextPossible } = options;
   const pairs = new Set(readers.keys());
   return nextPossible === undefined
-    ? { look, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
-    : { look, pairs, ...onDemand(options, nextPossible, tell) };
+    ? { look, volume, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
+    : { look, volume, pairs, ...onDemand(options, nextPossible, tell) };
 }
 
 type Tell = (at: Instant, next: (told: ReferencePrice) => void) => void;
@@ -155,9 +155,14 @@ function onDemand(
   };
 }
 
+const NONE_TRADED = quantity('0');
+/** Volumes of a tape are doubles. */
+const VOLUME_DECIMALS = 8;
+
 /** Reads the closes of a tape as they become known. Remembers where it is: time mostly goes on by a little. */
 export class TapeReader {
   readonly #tape: Tape;
+  readonly #gapMaxMs: number;
   /** The last row that is known from `#from` on, until `#until`; none before the first. */
   #row = -1;
   #from = Infinity;
@@ -165,17 +170,21 @@ export class TapeReader {
   /** Its close, once somebody asked. */
   #price: Price | undefined;
   #told: ReferencePrice | undefined;
+  /** Sum of the volumes of the UTC day of `row`, up to that row. */
+  #day: { readonly row: number; readonly sum: number } = { row: -1, sum: 0 };
 
-  constructor(tape: Tape) {
+  /** @param gapMaxMs how long a price holds beyond its bar. */
+  constructor(tape: Tape, gapMaxMs = Number.POSITIVE_INFINITY) {
     this.#tape = tape;
+    this.#gapMaxMs = gapMaxMs;
   }
 
   /** The last close that is known at `at`; `undefined` before the first, and when it is too old. */
-  fresh(at: Instant, gapMaxMs: number): ReferencePrice | undefined {
+  fresh(at: Instant): ReferencePrice | undefined {
     // One instant looks at it many times.
     if (this.#told?.at === at) return this.#told;
     this.#seek(at);
-    if (this.#row < 0 || at - this.#from > this.#tape.barMs + gapMaxMs) return undefined;
+    if (this.#row < 0 || at - this.#from > this.#tape.barMs + this.#gapMaxMs) return undefined;
     this.#told = { pair: this.#tape.pair, mid: this.#close(), at, source: 'tape' };
     return this.#told;
   }
@@ -184,6 +193,23 @@ export class TapeReader {
   last(at: Instant): Price {
     this.#seek(at);
     return this.#close();
+  }
+
+  /** Volume of the UTC day of the last row that is known at `at`, up to that row; `undefined` where the tape has none. */
+  volume(at: Instant): Quantity | undefined {
+    this.#seek(at);
+    const { times, volume } = this.#tape;
+    const dayOf = (row: number): number => Math.floor((times[row] ?? 0) / DAY_MS);
+    const row = this.#row;
+    if (row < 0) return NONE_TRADED;
+    const known = this.#day;
+    const isOnward = known.row >= 0 && known.row <= row && dayOf(known.row) === dayOf(row);
+    let first = isOnward ? known.row + 1 : row;
+    if (!isOnward) while (first > 0 && dayOf(first - 1) === dayOf(row)) first--;
+    let sum = isOnward ? known.sum : 0;
+    for (let each = first; each <= row; each++) sum += volume[each] ?? Number.NaN;
+    this.#day = { row, sum };
+    return Number.isNaN(sum) ? undefined : quantity(sum.toFixed(VOLUME_DECIMALS));
   }
 
   /** Whether a row becomes known at `at`. */

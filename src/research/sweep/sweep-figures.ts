@@ -16,6 +16,10 @@ export const sweepFigures = {
     says: 'standard deviation of slice prices against arrival, weighted by size, bps',
   },
   tracking_error: { better: 'less', says: 'of the portfolio against its targets, per year; fraction' },
+  portfolio_bps: {
+    better: 'less',
+    says: 'a year: trading cost of the mean value, plus two times the squared tracking error; bps',
+  },
   drawdown: { better: 'less', says: 'largest fall of the portfolio from a peak; fraction' },
   untraded: { better: 'less', says: 'slices that did not trade' },
   fills: { better: 'less', says: 'trades' },
@@ -40,14 +44,17 @@ export function readFigure(name: string, option: string): FigureName {
   throw new OperatorError('usage', `${option}: expected one of ${figureNames.join(', ')}, got "${name}"`);
 }
 
-/** As a number of which less is better; `undefined` when the setting has no such figure. */
+/** A setting that traded nothing is compared with no other: what it did not pay is no merit of its execution. */
+export const isIdle = (figures: SweepFigures | undefined): boolean => figures?.fills === '0';
+
+/** As a number of which less is better; `undefined` when the setting has no such figure, or traded nothing. */
 export function badness(figures: SweepFigures | undefined, name: FigureName): number | undefined {
   const said = figures?.[name];
-  if (said === undefined) return undefined;
+  if (said === undefined || isIdle(figures)) return undefined;
   return sweepFigures[name].better === 'less' ? Number(said) : -Number(said);
 }
 
-/** Indices of settings, the best first, without those that lack the figure; equal ones keep their order. */
+/** Indices of settings, the best first, without those that lack the figure or traded nothing; equal ones keep their order. */
 export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureName): readonly number[] {
   return all
     .flatMap((figures, index) => {
@@ -60,31 +67,53 @@ export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureN
 
 /**
  * Indices of the settings that no other one beats in both figures, by the first of them: a better value of one is only to be had
- * for a worse value of the other.
+ * for a worse value of the other. Settings that are equal in both stand together, the first of them first.
  */
 export function paretoFront(
   all: readonly (SweepFigures | undefined)[],
   [first, second]: readonly [FigureName, FigureName],
-): readonly number[] {
+): readonly (readonly number[])[] {
   const points = all.flatMap((figures, index) => {
     const [x, y] = [badness(figures, first), badness(figures, second)];
     return x === undefined || y === undefined ? [] : [{ index, x, y }];
   });
   points.sort((a, b) => a.x - b.x || a.y - b.y || a.index - b.index);
-  const front: typeof points = [];
-  for (const point of points) {
+  const front: { readonly x: number; readonly y: number; readonly indices: number[] }[] = [];
+  for (const { index, x, y } of points) {
     const last = front.at(-1);
-    if (last === undefined || point.y < last.y || (point.x === last.x && point.y === last.y))
-      front.push(point);
+    if (last?.x === x && last.y === y) last.indices.push(index);
+    else if (last === undefined || y < last.y) front.push({ x, y, indices: [index] });
   }
-  return front.map(({ index }) => index);
+  return front.map(({ indices }) => indices);
+}
+
+/** A field whose best value is the smallest or the largest of those tried: a better one may lie beyond. */
+export interface Edge {
+  readonly field: string;
+  readonly value: string;
+  readonly end: 'lowest' | 'highest';
+}
+
+/** Of numbers, where at least three were tried: of two either is at an edge. */
+export function edgesOf(
+  fields: readonly string[],
+  settings: readonly (readonly string[])[],
+  best: number | undefined,
+): readonly Edge[] {
+  return fields.flatMap((field, place): Edge[] => {
+    const value = best === undefined ? undefined : settings[best]?.[place];
+    const tried = [...new Set(settings.map((setting) => Number(setting[place] ?? Number.NaN)))];
+    if (value === undefined || tried.length < 3 || tried.some(Number.isNaN)) return [];
+    if (tried.every((other) => other >= Number(value))) return [{ field, value, end: 'lowest' }];
+    return tried.every((other) => other <= Number(value)) ? [{ field, value, end: 'highest' }] : [];
+  });
 }
 
 /** What chance alone would make of a sweep. */
 export interface Luck {
   readonly trials: number;
-  readonly mean: number;
-  /** Of the settings. */
+  readonly median: number;
+  /** From the better half of the settings alone. */
   readonly deviation: number;
   /** Expected best figure of that many settings if they differ only by chance. */
   readonly expectedBest: number;
@@ -93,23 +122,31 @@ export interface Luck {
 
 /**
  * The best of many tries is good by luck as well. If all settings were equal and their figures scattered normally, the best of
- * `n` would lie `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant).
- * `undefined` of fewer than three settings, or when all are the same.
+ * `n` would lie `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The mean is
+ * taken as the median, and the deviation from the quartile on the better side: a few settings that went very wrong, or one that
+ * went very well, say nothing of the scatter. `undefined` of fewer than three settings, or when too many are the same.
  */
 export function luckOf(all: readonly (SweepFigures | undefined)[], name: FigureName): Luck | undefined {
-  const values = all.flatMap((figures) => badness(figures, name) ?? []);
+  const values = all.flatMap((figures) => badness(figures, name) ?? []).toSorted((a, b) => a - b);
   const trials = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / trials;
-  const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (trials - 1));
+  const median = quantile(values, 0.5);
+  const deviation = (median - quantile(values, 0.25)) / normalQuantile(0.75);
   if (trials < 3 || !(deviation > 0)) return undefined;
   const sign = sweepFigures[name].better === 'less' ? 1 : -1;
   return {
     trials,
-    mean: sign * mean,
+    median: sign * median,
     deviation,
-    expectedBest: sign * (mean - expectedMaximum(trials) * deviation),
-    best: sign * Math.min(...values),
+    expectedBest: sign * (median - expectedMaximum(trials) * deviation),
+    best: sign * (values[0] ?? Number.NaN),
   };
+}
+
+/** Of ascending values; between two of them in a straight line. */
+function quantile(values: readonly number[], p: number): number {
+  const place = p * (values.length - 1);
+  const [low, high] = [values[Math.floor(place)] ?? Number.NaN, values[Math.ceil(place)] ?? Number.NaN];
+  return low + (place - Math.floor(place)) * (high - low);
 }
 
 const EULER = 0.577_215_664_901_532_9;

@@ -11,7 +11,7 @@ import {
 import type { Table } from '@uwdata/flechette';
 import { OperatorError } from '../../core/errors.ts';
 import { DATA_BYTES_MAX } from '../../files/regular-file.ts';
-import { lz4Frame } from '../import/lz4.ts';
+import { lz4Frame } from './lz4.ts';
 import { inTime } from './in-time.ts';
 import { columnNames } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';

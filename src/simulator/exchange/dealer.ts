@@ -8,6 +8,7 @@ import type { OrderDetail } from '../../wire/order-body.ts';
 import type { Booking } from './booking.ts';
 import type { Credit } from './credit.ts';
 import type { Fill, Showing } from './fills.ts';
+import type { Impact } from './impact.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from '../market/market.ts';
 import type { BookingOptions } from '../options/options-booking.ts';
@@ -36,6 +37,8 @@ export interface DealerSetup {
   readonly credit: Credit;
   readonly random: Random;
   readonly startedAt: Instant;
+  /** Default: sizes cost what their pair says, whatever was traded before. */
+  readonly impact?: Impact | undefined;
 }
 
 /**
@@ -75,7 +78,10 @@ export class Dealer {
       return documented.tooLarge(text(roundUp(usd, 2)), text(listing.maxUsd), listing.pair);
 
     const mid = this.setup.market.mid(listing.pair, now);
-    const each = dealerPrice(listing, request.side, mid, usd);
+    const { pair, side } = request;
+    const millionBps = listing.options.impactBps;
+    const impact = this.setup.impact?.bps({ pair, side, millionBps }, usd, now);
+    const each = dealerPrice(listing, side, mid, usd, impact);
     const promised = priced(listing, request.side, request.size, each);
     if (each.lte(0) || promised.quantity.lte(0) || promised.amount.lte(0))
       return assumed.invalidSize('too small to be priced');
@@ -202,9 +208,11 @@ export class Dealer {
     isFilled: boolean,
     now: Instant,
   ): OrderDetail {
-    const { registry, booking } = this.setup;
+    const { registry, booking, impact, market } = this.setup;
     entry.used = true;
     const { quantity, amount, price: each, fees } = fill;
+    if (isFilled)
+      impact?.add(order.pair, order.side, market.usdValue(listing.quote, holding(amount), now), now);
     const wholeOrder = registry.nextCount();
     const detail: OrderDetail = {
       orderId: String(wholeOrder),

@@ -19,6 +19,7 @@ import { Dealer } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
 import type { ReplayEntry, Drill } from '../faults/replay-entry.ts';
 import { accountValue, ValueHistory } from '../ledger/value-history.ts';
+import type { Impact } from './impact.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { LedgerRow } from '../ledger/leg.ts';
 import type { LedgerQuery } from '../ledger/ledger.ts';
@@ -49,6 +50,8 @@ export interface ExchangeSetup {
   readonly startedAt: Instant;
   /** Default: seeded by `options.seed`. */
   readonly random?: Random | undefined;
+  /** What the market remembers of trades; default: nothing. */
+  readonly impact?: Impact | undefined;
 }
 
 /** Query of the transactions; omitted fields have the defaults of the specification. */
@@ -91,7 +94,13 @@ export class Exchange {
   private time: Instant;
 
   /** @throws OperatorError (`config`) when the settings do not fit together. */
-  constructor({ options, tapes = new Map(), startedAt, random = seededRandom(options.seed) }: ExchangeSetup) {
+  constructor({
+    options,
+    tapes = new Map(),
+    startedAt,
+    random = seededRandom(options.seed),
+    impact,
+  }: ExchangeSetup) {
     this.options = options;
     this.time = startedAt;
     const market = new Market({ options, tapes, startedAt });
@@ -109,7 +118,16 @@ export class Exchange {
     this.positions = new Positions({ ledger, market, registry, rateOf });
     this.board = new TickerBoard(market, ledger.fills);
     const booking = new Booking({ ledger, registry, positions: this.positions, board: this.board });
-    this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
+    this.dealer = new Dealer({
+      options,
+      market,
+      registry,
+      booking,
+      credit: this.credit,
+      random,
+      startedAt,
+      impact,
+    });
     this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
     this.transit = new Transfers({ ledger, market, positions: this.positions, seed: options.seed });
     this.sources = [this.dealer, this.resting, this.positions, this.transit];

@@ -29,13 +29,15 @@ export interface Priced {
  * then rounded against the client (up for a buy, down for a sell) to the price precision of the pair.
  *
  * `usd` is the value of the size. Impact grows with its square root: `impactBps` is reached at one million USD.
+ * `impactBps`: instead, where it is known.
  */
-export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
+export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money, impactBps?: number): Price {
   const { halfSpreadBps, spread, options } = listing;
+  const impact = impactBps === undefined ? impactOf(options.impactBps, usd) : ratio(impactBps.toFixed(6));
   const away =
-    options.impactBps === 0
+    options.impactBps === 0 && impactBps === undefined
       ? scale(mid, spread[side])
-      : worsen(side, mid, add(halfSpreadBps, impactOf(options.impactBps, usd)));
+      : worsen(side, mid, add(halfSpreadBps, impact));
   return roundedAgainst(listing, side, away);
 }
 

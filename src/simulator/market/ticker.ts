@@ -1,4 +1,16 @@
-import { add, greatest, least, NO_MONEY, NO_QUANTITY, priceOf, roundEven } from '../../core/money.ts';
+import {
+  add,
+  fraction,
+  greatest,
+  least,
+  NO_MONEY,
+  NO_QUANTITY,
+  priceOf,
+  quantity,
+  roundDown,
+  roundEven,
+  scale,
+} from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -13,7 +25,7 @@ export interface Ticker {
   readonly open: Price;
   readonly high: Price;
   readonly low: Price;
-  /** Base currency that this venue traded. */
+  /** Base currency that this venue and, by its options, others traded. */
   readonly volume: Quantity;
   /** Quote currency that this venue traded. */
   readonly amount: Money;
@@ -22,6 +34,8 @@ export interface Ticker {
   /** Market time. */
   readonly market: Instant;
 }
+
+const DAY = quantity(String(DAY_MS));
 
 interface Day {
   readonly number: number;
@@ -53,12 +67,21 @@ export class TickerBoard {
       const swap = this.fills.swap(day.uncounted);
       if (swap.pair === pair) count(day, swap);
     }
-    const { volume, amount } = day;
+    const { volume: own, amount } = day;
     const last = this.shown(pair, this.market.mid(pair, now));
     const { open, high, low } = this.pricesOf(pair, day);
     day.prices = { open, high: greatest(high, last), low: least(low, last) };
-    const vwap = volume.isZero() ? last : this.shown(pair, priceOf(amount, volume));
+    const vwap = own.isZero() ? last : this.shown(pair, priceOf(amount, own));
+    const volume = add(own, this.othersIn(pair, now));
     return { ...day.prices, pair, last, volume, amount, vwap, market: this.market.timeAt(now) };
+  }
+
+  /** What others have traded of a pair today: so much of what they trade in a day as has passed of it. */
+  private othersIn(pair: string, now: Instant): Quantity {
+    const listing = this.market.listings.get(pair);
+    if (listing === undefined) return NO_QUANTITY;
+    const passed = fraction(quantity(String(Math.floor(this.market.timeAt(now) % DAY_MS))), DAY);
+    return roundDown(scale(quantity(listing.options.volumePerDay), passed), listing.basePrecision);
   }
 
   /** Notes the first price of every day by the prices as they are told now. */
@@ -102,7 +125,7 @@ export class TickerBoard {
   }
 }
 
-function count(day: Day, { quantity, amount }: Pick<Trade, 'quantity' | 'amount'>): void {
-  day.volume = add(day.volume, quantity);
+function count(day: Day, { quantity: traded, amount }: Pick<Trade, 'quantity' | 'amount'>): void {
+  day.volume = add(day.volume, traded);
   day.amount = add(day.amount, amount);
 }

@@ -82,6 +82,11 @@ const pairSchema = z
       .default(10)
       .describe('Added for size: basis points at 1 million USD, growing with the square root of USD'),
     max_usd: decimal.default('250000').describe('Largest quote, USD'),
+    volume_per_day: decimal
+      .default('0')
+      .describe(
+        'What others trade in a day of the market, evenly, base currency: the ticker tells it with the trades of this venue',
+      ),
     price_precision: precision
       .optional()
       .describe(

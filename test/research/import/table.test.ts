@@ -11,7 +11,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { decimalOf, integerOf, shortest32 } from '../../../src/research/import/numbers.ts';
-import { lz4Block, lz4Frame } from '../../../src/research/import/lz4.ts';
+import { lz4Block, lz4Frame } from '../../../src/research/tape/lz4.ts';
 import { read, refusal } from './reading.ts';
 
 describe('a Parquet or Arrow table', () => {

@@ -14,6 +14,8 @@ export interface Planned {
   readonly cap: Cap | undefined;
   readonly notional: number;
   readonly lengthMs: number;
+  /** The limit of one order that its trades are cut for; left out: as large as that of every desk. */
+  readonly orderNotionalMax?: string;
 }
 
 /** Plain when its setting is 0, so that a plan shrinks to what is plain. */
@@ -35,10 +37,12 @@ export function mixedPlansOf(given: Chance): readonly Planned[] {
   const one = (id: string): Planned => {
     const drawn = given.draw(`kind of ${id}`, 0);
     if (!chance(`${id} of another kind`, 0.45)) return twap(given, id);
-    return drawn < 0.4 ? atLimit(given, id) : drawn < 0.75 ? recurring(given, id) : sweep(given, id);
+    if (drawn < 0.4) return atLimit(given, id);
+    if (drawn < 0.75) return recurring(given, id);
+    return given.draw(`share of ${id}`, 0) < 0.5 ? pov(given, id) : sweep(given, id);
   };
   if (chance('two strategies', 0.4)) return [one('a'), one('b')];
-  return [chance('rebalance', 0.06) ? rebalance(drawOf(given)) : one('a')];
+  return [chance('rebalance', 0.06) ? largeRebalance(drawOf(given)) : one('a')];
 }
 
 const drawOf =
@@ -83,14 +87,25 @@ function twap(given: Chance, id: string): Planned {
   return { source, cap, notional: dollars, lengthMs: minutes * 60_000 };
 }
 
+const REBALANCE = { drift_threshold: '0.05', continuous: true, duration: 'PT2M' };
+const weightsOf = (draw: Draw): Readonly<Record<string, string>> =>
+  draw('weights') < 0.5 ? { usd: '0.5', btc: '0.5' } : { usd: '0.2', btc: '0.5', eth: '0.3' };
+
 function rebalance(draw: Draw): Planned {
-  const source = aStrategy('weights', 'rebalance', {
-    target_weights: draw('weights') < 0.5 ? { usd: '0.5', btc: '0.5' } : { usd: '0.2', btc: '0.5', eth: '0.3' },
-    drift_threshold: '0.05',
-    continuous: true,
-    duration: 'PT2M',
-  });
+  const source = aStrategy('weights', 'rebalance', { target_weights: weightsOf(draw), ...REBALANCE });
   return { source, cap: undefined, notional: 1_000_000, lengthMs: 120_000 };
+} // prettier-ignore
+
+/** As often as not its trades are spread over time, and as often above the limit of one order. */
+function largeRebalance(draw: Draw): Planned {
+  const plain = rebalance(draw);
+  const isSpread = draw('legs') < 0.5;
+  const source = isSpread ? aStrategy('weights', 'rebalance', {
+    ...REBALANCE,
+    target_weights: weightsOf(draw),
+    legs: { slices: 3, duration: 'PT45S', ...(draw('jitter of legs') < 0.3 ? { jitter: { time_pct: 40, size_pct: 20, seed: 5 } } : {}) },
+  }) : plain.source;
+  return { ...plain, source, ...(draw('order limit') < 0.5 ? { orderNotionalMax: '90000' } : {}) };
 } // prettier-ignore
 
 /** Bitcoin for dollars, at a price of its own, until some time of the calendar. */
@@ -157,6 +172,25 @@ function sweep(given: Chance, id: string): Planned {
     end_time: calendar(140_000),
   });
   return { source, cap: undefined, notional: 100_000, lengthMs: 140_000 };
+}
+
+/** A share of what the market trades, with and without a cap. */
+function pov(given: Chance, id: string): Planned {
+  const of = (what: string): number => given.draw(`pov ${id} ${what}`, 0);
+  const side = of('side') < 0.6 ? 'buy' : 'sell';
+  const size = between(of('size'), 0.2, 3, 2).toFixed(4);
+  const sliceMax = of('cap') < 0.5 ? '0.25' : undefined;
+  const source = aStrategy(id, 'pov', {
+    pair: 'btcusd',
+    side,
+    total_quantity: { amount: size, currency: 'btc' },
+    share: of('share') < 0.5 ? '0.01' : '0.05',
+    interval: of('interval') < 0.5 ? 'PT10S' : 'PT25S',
+    duration: 'PT2M',
+    ...(sliceMax === undefined ? {} : { max_slice_quantity: { amount: sliceMax, currency: 'btc' } }),
+  });
+  const cap: Cap = { strategy: id, by: 'quantity', size, limit: undefined, side, sliceMax };
+  return { source, cap, notional: Number(size) * PRICES.btcusd, lengthMs: 120_000 };
 }
 
 const calendar = (ms: number): string => new Date(EPOCH + ms).toISOString();

@@ -196,6 +196,7 @@ export const isStorage = (error: unknown): boolean =>
 function marketOf({ exchange, clock, chance, boot }: ProcessOptions): MarketPort {
   const pairs = ['btcusd', 'ethusd'];
   return {
+    volume: (pair) => exchange.ticker(pair, exchange.at).volume,
     prices$: interval(5_000, clock).pipe(
       startWith(-1),
       filter((count) => chance.at(PRICE, `${boot}.${count}`) === undefined),

@@ -64,6 +64,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
       reference: { ...base.reference, intervalMs: 15_000 },
       limits: {
         ...base.limits,
+        orderNotionalMax: money(planned.find((one) => one.orderNotionalMax !== undefined)?.orderNotionalMax ?? '1000000'),
         dayNotionalMax: money(dayNotionalMax ?? '100000000'),
         openDoubtsMax: pick('doubts', [2, 1, 3]),
         collarBps: ratio(pick('collar', ['100', '30', '200'])),
@@ -96,7 +97,7 @@ function venueOf(given: Chance, quoteLifeMs: number): VenueOptions {
   const input = {
     accounts: [{ name: 'desk', token: TOKEN, balances: { usd: '1000000', btc: '25', eth: '400' } }],
     pairs: {
-      btcusd: { startPrice: String(PRICES.btcusd), volatilityPctYear: chance('wild', 0.2) ? 400 : 40, maxUsd: chance('small', 0.1) ? '20000' : '250000' },
+      btcusd: { startPrice: String(PRICES.btcusd), volumePerDay: '40000', volatilityPctYear: chance('wild', 0.2) ? 400 : 40, maxUsd: chance('small', 0.1) ? '20000' : '250000' },
       ethusd: { startPrice: String(PRICES.ethusd) },
     },
     quoteLifeMs,

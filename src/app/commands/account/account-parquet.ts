@@ -3,15 +3,18 @@ import type { HistoryRow } from '../../../journal/account-history.ts';
 import { writeParquetFile } from '../../research/parquet.ts';
 import type { Cell } from '../../research/parquet.ts';
 
+/** What a row counts; the rest names something. */
+const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'price', 'fees', 'transfer_fee', 'balance']);
+
 const columns = HISTORY_COLUMNS.map((name) => {
   if (name === 'id') return { name, type: 'INT64' as const, nullable: false };
   if (name === 'at') return { name: 'time', type: 'TIMESTAMP' as const, nullable: false };
-  return { name, type: 'STRING' as const, nullable: true };
+  return { name, type: AMOUNTS.has(name) ? ('DECIMAL' as const) : ('STRING' as const), nullable: true };
 });
 
 /**
- * Writes transactions as one Parquet file. `id` is INT64, `time` a TIMESTAMP in ms of UTC, all else STRING, so that amounts keep
- * every digit; what the venue leaves out is null.
+ * Writes transactions as one Parquet file. `id` is INT64, `time` a TIMESTAMP in ms of UTC, amounts are decimals, all else is STRING;
+ * what the venue leaves out is null.
  *
  * @throws OperatorError `storage` when the file cannot be written.
  */

@@ -78,7 +78,6 @@ export async function dataRecord(
     alert: (id, facts) => {
       say(withFacts(`${alerts[id].severity}: ${alerts[id].says}`, facts));
     },
-    pastFills: () => [],
     onExtras: () => undefined,
   });
   try {

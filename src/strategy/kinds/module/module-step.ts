@@ -27,15 +27,17 @@ const WITHIN_MAX_MS = DAY_MS;
 const SOONEST_MS = SECOND_MS;
 
 /** An amount as a kernel gives it: as text, or as one of the helpers made it. A number has lost digits already. */
-const amount = z.custom<unknown>(
-  (value) => {
-    const words = amountText(value);
-    return (
-      words !== undefined && isAmountText(words) && !/[e-]/iu.test(words) && !/^0*(?:\.0*)?$/u.test(words)
-    );
-  },
-  { error: 'expected an amount above zero: quantity("0.1"), or a text such as "0.1"' },
-);
+const amount = z
+  .custom<unknown>(
+    (value) => {
+      const words = amountText(value);
+      return (
+        words !== undefined && isAmountText(words) && !/[e-]/iu.test(words) && !/^0*(?:\.0*)?$/u.test(words)
+      );
+    },
+    { error: 'expected an amount above zero: quantity("0.1"), or a text such as "0.1"' },
+  )
+  .transform((value) => amountText(value) ?? '');
 
 function amountText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -99,7 +101,7 @@ const step = z.lazy(() =>
 type OwnStep = z.output<typeof step>;
 type OwnIntent = z.output<typeof intent>;
 
-/** What a kernel returned, as data of our own. @throws BrokenRule in words for its author. */
+/** What a kernel returned, as plain data of our own, amounts as text. @throws BrokenRule in words for its author. */
 export function readStep(returned: unknown): OwnStep {
   if (typeof returned === 'object' && returned !== null && 'then' in returned)
     throw new BrokenRule('it returned a promise: a kernel is not async, it says what it waits for in waits');
@@ -159,9 +161,9 @@ export function waitsOf(plan: ModulePlan, { waits = [] }: OwnStep, at: Instant):
       case 'price':
         if (!plan.pairs.includes(each.pair))
           throw new BrokenRule(`it waits for a price of ${each.pair}, which is not among its pairs`);
-        return { ...each, level: amountText(each.level) ?? '', notBefore: notBefore(each.notBefore ?? at) };
+        return { ...each, notBefore: notBefore(each.notBefore ?? at) };
       case 'inflow':
-        return { ...each, above: amountText(each.above) ?? '', notBefore: notBefore(each.notBefore ?? at) };
+        return { ...each, notBefore: notBefore(each.notBefore ?? at) };
       case 'drift':
     }
     for (const currency of Object.keys(each.targets)) {
@@ -225,12 +227,8 @@ function sizeOf(plan: ModulePlan, view: View, { pair, side, ...own }: OwnIntent)
   if (given === undefined || other !== undefined)
     throw new BrokenRule(`an intent gives its ${unit}, and nothing else, because ${total} is declared`);
   const { basePrecision, quotePrecision } = view.instrument(pair);
-  const size = roundDown(
-    quantity(amountText(given) ?? ''),
-    by === 'quantity' ? basePrecision : quotePrecision,
-  );
-  if (size.isZero())
-    throw new BrokenRule(`a ${unit} of ${amountText(given) ?? ''} is nothing in the precision of ${pair}`);
+  const size = roundDown(quantity(given), by === 'quantity' ? basePrecision : quotePrecision);
+  if (size.isZero()) throw new BrokenRule(`a ${unit} of ${given} is nothing in the precision of ${pair}`);
   return size;
 }
 
@@ -245,7 +243,6 @@ function intentOf(own: OwnIntent, { leg, size, plan, at }: Facts): Intent {
   const ms = parseDuration(own.within ?? 'PT1M');
   if (!(ms >= SECOND_MS && ms <= WITHIN_MAX_MS))
     throw new BrokenRule(`within is ${own.within ?? ''}: expected a second to a day`);
-  const worst = amountText(own.limit);
   return {
     leg,
     slice: 0,
@@ -255,7 +252,7 @@ function intentOf(own: OwnIntent, { leg, size, plan, at }: Facts): Intent {
       totalOf(plan).by === 'quantity'
         ? { by: 'quantity', quantity: size }
         : { by: 'amount', amount: money(text(size)) },
-    ...(worst === undefined ? {} : { limit: price(worst) }),
+    ...(own.limit === undefined ? {} : { limit: price(own.limit) }),
     deadline: after(at, ms),
   };
 }

@@ -1,85 +1,50 @@
-import { add, apart, holding, NO_QUANTITY, quantity, text } from '../../../core/money.ts';
+import { z } from 'zod';
+import { add, holding, quantity, text } from '../../../core/money.ts';
 import type { Wake } from '../../../core/wake.ts';
 import { checkDecimals } from '../../checks.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { AnyStrategy, CheckWorld, Context, Problem, Step, View } from '../../kernel.ts';
+import type { ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
 import { BrokenRule, FIRST, leftOf, params, state, totalOf } from './module-plan.ts';
 import type { ModulePlan, ModuleState as State } from './module-plan.ts';
 import { asked, readStep, waitsOf } from './module-step.ts';
-import type { Kernel, Reader, View as OwnView, Wake as OwnWake } from '../../sdk.ts';
 
 /** Ended intents that are remembered, so that a trade which turns up late can be told with its name. */
 const ENDED_KEPT = 20;
 
-type AnyKernel = Kernel<unknown, unknown>;
-
 /**
- * The user's own kernel. Its steps see copies and return data; each is checked against what the document declares before any
+ * The user's own kernel. Its steps get data and return data; each is checked against what the document declares before any
  * of it counts. One that throws, returns what cannot be read or breaks a rule leaves nothing, and pauses its strategy.
  */
-const moduleOf = (kernel: AnyKernel | undefined): AnyStrategy => ({
+const moduleOf = (code: ModuleCode): AnyStrategy => ({
   ...defineStrategy<ModulePlan, State>({
     kind: 'module',
     summary: 'a kernel of your own, in a .ts or .js file beside this one',
     params,
     state,
     pairs: (plan) => plan.pairs,
-    check: (plan, world) => [...checkPlan(plan, world), ...checkOwn(kernel, plan)],
+    check: (plan, world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
     start: (plan, begunAt, view) =>
       guarded(FIRST, () => {
-        const own = ownView(plan, FIRST, { begunAt, view });
-        return lived(plan, FIRST, view, known(kernel).start(paramsOf(kernel, plan), own));
+        const seen = viewData(plan, FIRST, { begunAt, view });
+        return lived(plan, FIRST, view, code({ do: 'start', params: plan.params, view: seen }));
       }),
     step: (was, wake, plan, context) =>
       guarded(was, () => {
         const now = wake.on === 'outcome' ? settled(was, wake, plan) : was;
         if (now.isEnding) return ending(now);
-        const told = ownWake(was, wake);
-        const own = ownView(plan, now, context);
-        // A copy, as all that it sees: the state itself is part of a record.
-        const left: unknown = structuredClone(now.own);
-        return lived(plan, now, context.view, known(kernel).step(left, told, paramsOf(kernel, plan), own));
+        const call = { do: 'step', params: plan.params, state: now.own, wake: wakeData(was, wake) } as const;
+        return lived(plan, now, context.view, code({ ...call, view: viewData(plan, now, context) }));
       }),
     slots: () => [],
   }),
-  withCode(exported) {
-    const found = kernelIn(exported);
-    return typeof found === 'string' ? { problem: found } : moduleOf(found);
-  },
+  withCode: moduleOf,
 });
 
 /** The kind as the registry holds it: without code it can be described, and not run. */
-export const module = moduleOf(undefined);
-
-function known(kernel: AnyKernel | undefined): AnyKernel {
-  if (kernel === undefined) throw new BrokenRule('the code of the module was not loaded');
-  return kernel;
-}
-
-const names = ['params', 'start', 'step'] as const;
-
-/** The kernel that a module exports, or what is wrong with what it exports. */
-function kernelIn(exported: unknown): AnyKernel | string {
-  const isExports = typeof exported === 'object' && exported !== null;
-  const named = isExports && 'kernel' in exported ? exported.kernel : undefined;
-  const found = named ?? (isExports && 'default' in exported ? exported.default : undefined);
-  const how = 'export const kernel = defineKernel({ params, start, step })';
-  if (typeof found !== 'object' || found === null) return `it exports no kernel: write ${how}`;
-  const given = found as Partial<Record<(typeof names)[number], unknown>>;
-  const missing = names.filter((name) => given[name] === undefined);
-  if (missing.length > 0) return `its kernel has no ${missing.join(', no ')}: write ${how}`;
-  const wrong = (['start', 'step'] as const).filter((name) => typeof given[name] !== 'function');
-  if (wrong.length > 0) return `${wrong.join(' and ')} of its kernel must be a function`;
-  const reads = given.params;
-  const isReader =
-    typeof reads === 'function' ||
-    (typeof reads === 'object' &&
-      reads !== null &&
-      'safeParse' in reads &&
-      typeof reads.safeParse === 'function');
-  if (!isReader) return 'params of its kernel must be a schema of zod, or a function';
-  return found as AnyKernel; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what it returns is checked at every step
-}
+export const module = moduleOf(() => {
+  throw new BrokenRule('the code of the module was not loaded');
+});
 
 function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
   const { total_quantity: inBase, total_notional: inQuote, pairs } = plan;
@@ -107,38 +72,16 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
 }
 
 /** What the module itself says of its `params`. */
-function checkOwn(kernel: AnyKernel | undefined, plan: ModulePlan): readonly Problem[] {
-  if (kernel === undefined) return [{ path: ['module'], message: 'its code was not loaded' }];
+function checkOwn(code: ModuleCode, { params: given }: ModulePlan): readonly Problem[] {
   try {
-    const read = readParams(kernel.params, plan);
-    return 'problems' in read ? read.problems : [];
+    const found = problems.parse(code({ do: 'check', params: given }));
+    return found.map(({ path, message }) => ({ path: ['params', ...path], message }));
   } catch (error) {
     return [{ path: ['params'], message: wordsOf(error) }];
   }
 }
 
-function readParams(
-  reader: Reader<unknown>,
-  plan: ModulePlan,
-): { readonly params: unknown } | { readonly problems: readonly Problem[] } {
-  const raw = structuredClone(plan.params);
-  if (typeof reader === 'function') return { params: reader(raw) };
-  const result = reader.safeParse(raw);
-  if (result.success) return { params: result.data };
-  return {
-    problems: result.error.issues.map(({ path, message }) => ({
-      path: ['params', ...path.map((part) => (typeof part === 'number' ? part : String(part)))],
-      message,
-    })),
-  };
-}
-
-/** Read anew for each step: what a step does to them is gone with it. */
-function paramsOf(kernel: AnyKernel | undefined, plan: ModulePlan): unknown {
-  const read = readParams(known(kernel).params, plan);
-  if ('params' in read) return read.params;
-  throw new BrokenRule(`its params cannot be read: ${read.problems[0]?.message ?? ''}`);
-}
+const problems = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }));
 
 /** Nothing that the kernel does ends more than its own strategy. */
 function guarded(was: State, run: () => Step<State>): Step<State> {
@@ -174,33 +117,22 @@ function settled(was: State, { outcome }: Wake & { on: 'outcome' }, plan: Module
   };
 }
 
-function ownWake(was: State, wake: Wake): OwnWake {
+function wakeData(was: State, wake: Wake): WakeData {
   switch (wake.on) {
     case 'at':
       return { on: 'at', at: wake.at, due: wake.due };
     case 'price':
-      return { on: 'price', at: wake.at, price: apart(wake.price) };
+      return { on: 'price', at: wake.at, price: text(wake.price) };
     case 'inflow':
-      return { on: 'inflow', at: wake.at, balance: apart(wake.balance) };
+      return { on: 'inflow', at: wake.at, balance: text(wake.balance) };
     case 'drift':
       return { on: 'drift', at: wake.at, drift: wake.drift.toFixed() };
     case 'outcome': {
       const { leg, result, reason, filled, filledAmount } = wake.outcome;
       const intent = was.open[leg] ?? was.ended[leg];
       const { tag, pair, side } = intent ?? { tag: leg, pair: '', side: 'buy' };
-      return {
-        on: 'outcome',
-        at: wake.at,
-        outcome: {
-          tag,
-          pair,
-          side,
-          result,
-          reason,
-          filled: apart(filled),
-          filledAmount: apart(filledAmount),
-        },
-      };
+      const traded = { filled: text(filled), filledAmount: text(filledAmount) };
+      return { on: 'outcome', at: wake.at, outcome: { tag, pair, side, result, reason, ...traded } };
     }
     case 'start':
       throw new BrokenRule('a life begins once');
@@ -210,38 +142,34 @@ function ownWake(was: State, wake: Wake): OwnWake {
   }
 }
 
-/** Copies: whatever a kernel does to them, nobody else sees. */
-function ownView(plan: ModulePlan, now: State, { begunAt, view }: Context): OwnView {
-  const declared = (pair: string): string => {
-    if (!plan.pairs.includes(pair)) throw new BrokenRule(`${pair} is not among the pairs of the document`);
-    return pair;
-  };
-  return Object.freeze({
+function viewData(plan: ModulePlan, now: State, { begunAt, view }: Context): ViewData {
+  const { holdings } = view;
+  return {
     at: view.at,
     begunAt,
-    pair: (pair: string) => structuredPair(view, declared(pair)),
-    price(pair: string) {
-      const mid = view.reference(declared(pair))?.mid;
-      return mid && apart(mid);
-    },
-    balance(currency: string) {
-      if (view.holdings === undefined) return undefined;
-      return apart(view.holdings.get(currency) ?? NO_QUANTITY);
-    },
-    left: apart(leftOf(plan, now)),
+    pairs: Object.fromEntries(plan.pairs.map((pair) => [pair, pairData(view, pair)])),
+    balances: holdings && Object.fromEntries([...holdings].map(([currency, held]) => [currency, text(held)])),
+    left: text(leftOf(plan, now)),
     open: Object.keys(now.open).length,
-  });
+  };
 }
 
-function structuredPair(view: View, pair: string): ReturnType<OwnView['pair']> {
+function pairData(view: View, pair: string): PairData {
   const { base, quote, basePrecision, quotePrecision, minimum } = view.instrument(pair);
   const { quantity: smallest, notional, lot } = minimum;
-  const own = {
-    ...(smallest && { quantity: apart(smallest) }),
-    ...(notional && { notional: apart(notional) }),
-    ...(lot && { lot: apart(lot) }),
+  const mid = view.reference(pair)?.mid;
+  return {
+    base,
+    quote,
+    basePrecision,
+    quotePrecision,
+    minimum: {
+      ...(smallest && { quantity: text(smallest) }),
+      ...(notional && { notional: text(notional) }),
+      ...(lot && { lot: text(lot) }),
+    },
+    price: mid && text(mid),
   };
-  return Object.freeze({ pair, base, quote, basePrecision, quotePrecision, minimum: own });
 }
 
 /** What a step left, checked, and what follows from it. */

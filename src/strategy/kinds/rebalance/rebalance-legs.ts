@@ -17,8 +17,26 @@ import {
 } from '../../../core/money.ts';
 import type { Money, Quantity, Ratio } from '../../../core/money.ts';
 import type { Reason } from '../../../core/reasons.ts';
+import { instant } from '../../../core/time.ts';
 import { turns } from './rebalance-trades.ts';
 import type { Trade } from './rebalance-trades.ts';
+
+/** A trade under way in slices over time. Amounts in base currency, as text. */
+const spreadShape = z.lazy(() =>
+  z.strictObject({
+    /** What it comes to, all slices together. */
+    due: z.string(),
+    /** Unix ms. */
+    from: z.number().transform(instant),
+    slices: z.int().min(1),
+    /** Next slice to start. */
+    next: z.int().min(0),
+    /** The slice before that has not ended. */
+    isOpen: z.boolean(),
+    filled: z.string(),
+  }),
+);
+export type Spread = z.output<typeof spreadShape>;
 
 /** A trade of a rebalancing that was decided, and what became of it. Kept in the state, amounts as text. */
 export const legShape = z.lazy(() =>
@@ -41,11 +59,16 @@ export const legShape = z.lazy(() =>
     filled: z.string().optional(),
     /** Why it traded nothing at all. */
     reason: z.string().optional(),
+    /** It was above a limit of one order when it was decided: it goes out in pieces within it. */
+    split: z.literal(true).optional(),
+    /** Left out: it is one slice. */
+    spread: spreadShape.optional(),
   }),
 );
 export type Leg = z.output<typeof legShape>;
 
-export const legOf = (trade: Trade, decision: number): Leg => ({
+/** `orderMax`: the largest order that keeps the limits of one order. */
+export const legOf = (trade: Trade, decision: number, orderMax: Quantity | undefined): Leg => ({
   leg: `${decision}.${trade.pair}.${trade.side}`,
   asset: trade.asset,
   pair: trade.pair,
@@ -54,6 +77,7 @@ export const legOf = (trade: Trade, decision: number): Leg => ({
   ended: false,
   turn: trade.turn,
   amount: text(trade.amount),
+  ...(orderMax === undefined || trade.quantity.lte(orderMax) ? {} : { split: true }),
   ...(trade.bridge === undefined
     ? {}
     : { bridge: { currency: trade.bridge.currency, amount: text(trade.amount) } }),

@@ -12,7 +12,7 @@ import type { Basis, Targets } from '../../../core/risk/portfolio.ts';
 import type { Reason } from '../../../core/reasons.ts';
 import { after, parseDuration, parseTime } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
-import type { Wait, Wake } from '../../../core/wake.ts';
+import type { Intent, Wait, Wake } from '../../../core/wake.ts';
 import { closureAt } from '../../calendar/calendar.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
@@ -29,7 +29,9 @@ import {
 import { towardsTargets } from './rebalance-distance.ts';
 import type { Markets } from './rebalance-distance.ts';
 import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
-import type { Leg } from './rebalance-legs.ts';
+import type { Due, Leg } from './rebalance-legs.ts';
+import { isSpreading, legsField, settleSlice, spreadLeg, workLegs } from './rebalance-spread.ts';
+import type { SliceDue } from './rebalance-spread.ts';
 import { tradesFor } from './rebalance-trades.ts';
 import type { AssetMarket, Trade } from './rebalance-trades.ts';
 import { hoursFields, nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
@@ -88,9 +90,12 @@ const params = z.lazy(() =>
       .describe(
         'Least time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
       ),
+    legs: legsField(),
     leg_timeout: durationText
       .default('PT2M')
-      .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
+      .describe(
+        'How long a trade of a rebalancing may be tried, ISO 8601; with legs a slice is tried until the next',
+      ),
     start_time: timeText.optional().describe('Start, with its zone; default: when the strategy first runs'),
     end_time: timeText.optional().describe('End of decisions, with its zone'),
     duration: durationText.optional().describe('Time from the start to the end of decisions, ISO 8601'),
@@ -150,7 +155,8 @@ export const rebalance = defineStrategy<Params, State>({
   state,
   pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),
   needsValuation: (plan) => plan.cash === 'usd',
-  isReplaceable: () => true,
+  isEstimated: true,
+  isReplaceable: ({ legs }) => !legs.some(isSpreading),
   check,
 
   start(plan, begunAt): Step<State> {
@@ -162,6 +168,7 @@ export const rebalance = defineStrategy<Params, State>({
   step(was, wake, plan, { begunAt, view }): Step<State> {
     if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
     const { at } = wake;
+    if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });
     const over = endOf(plan, begunAt);
     if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
     const skip = (reason: Reason, note?: string): Step<State> => ({
@@ -194,7 +201,7 @@ export const rebalance = defineStrategy<Params, State>({
       return (isFine ? skip : fail)(decided.reason, decided.note);
     }
     const decisions = was.decisions + 1;
-    const legs = decided.legs.map((trade) => legOf(trade, decisions));
+    const legs = decided.legs.map((trade) => legOf(trade, decisions, view.orderMax(trade.pair, trade.side)));
     const now: State = { ...was, decisions, legs };
     // What was decided at this very moment is measured by these prices already.
     return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
@@ -202,7 +209,9 @@ export const rebalance = defineStrategy<Params, State>({
 
   slots: () => [],
   notes: (plan) => [
-    `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder anew`,
+    plan.legs === undefined
+      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder anew`
+      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides its remainder anew`,
     'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
     `no trade borrows${plan.cash_buffer === undefined ? '' : `, and none spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
   ],
@@ -337,7 +346,7 @@ interface Beginning {
 }
 
 /** What a trade must leave of the currency that it pays with: the buffer of cash, and of everything else no debt. */
-const keepOf = (plan: Params, { side, bridge }: Leg): string =>
+const keepOf = (plan: Params, { side, bridge }: Pick<Leg, 'side' | 'bridge'>): string =>
   side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
 
 /** What the trades of a later turn are held against. */
@@ -366,25 +375,72 @@ function begin(
   });
   const now: State = { ...was, legs };
   if (turn.length === 0) return rest(now, setting, at);
+  if (plan.legs !== undefined) {
+    const slow = { legs: plan.legs, from: at };
+    const spread = new Map(turn.map((one) => [one.leg, spreadIn(one, slow, view)]));
+    const begun = legs.map((one) => spread.get(one.leg) ?? one);
+    return work({ ...was, legs: begun }, setting, { at, capped, isDecidedNow: true });
+  }
   return {
     state: now,
     waits: turn.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
-    intents: turn.map((one) => ({
-      leg: one.leg,
-      slice: 0,
-      pair: one.pair,
-      side: one.side,
-      size: { by: 'quantity', quantity: one.due },
-      tactics: { keep: keepOf(plan, one) },
-      deadline: after(at, parseDuration(plan.leg_timeout)),
-    })),
+    intents: turn.map((one) =>
+      intentOf({ ...one, slice: 0, deadline: after(at, parseDuration(plan.leg_timeout)) }, plan),
+    ),
     reason: capped ? 'turnover_capped' : undefined,
+  };
+}
+
+/** What is above a limit of one order goes out in pieces within it. */
+function intentOf({ leg, slice, pair, side, due, deadline, bridge, split }: SliceDue, plan: Params): Intent {
+  const tactics = { keep: keepOf(plan, { side, bridge }), ...(split === undefined ? {} : { split }) };
+  return { leg, slice, pair, side, size: { by: 'quantity', quantity: due }, tactics, deadline };
+}
+
+const spreadIn = (
+  one: Due,
+  { legs, from }: { readonly legs: NonNullable<Params['legs']>; readonly from: Instant },
+  view: View,
+): Leg =>
+  spreadLeg(one, from, {
+    legs,
+    instrument: view.instrument(one.pair),
+    mid: view.reference(one.pair)?.mid,
+  });
+
+/** Trades that are spread over time: starts the slices whose slots have come. */
+function work(
+  was: State,
+  setting: Setting,
+  { at, capped = false, isDecidedNow = false }: Beginning,
+): Step<State> {
+  const { plan, view } = setting;
+  if (plan.legs === undefined) return begin(was, setting, { at });
+  const { legs, starting, waits, missed } = workLegs(was.legs, at, {
+    legs: plan.legs,
+    precisionOf: (pair) => view.instrument(pair).basePrecision,
+    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
+  });
+  const now: State = { ...was, legs };
+  const told = missed.length === 0 ? {} : { missed };
+  if (waits.length === 0) return { ...told, ...begin(now, setting, { at }) };
+  const waiting = starting.length === 0 ? 'waiting' : undefined;
+  return {
+    state: now,
+    waits,
+    intents: starting.map((one) => intentOf(one, plan)),
+    ...told,
+    reason: capped ? 'turnover_capped' : missed.length > 0 ? 'missed_slot' : waiting,
   };
 }
 
 /** After the last trade: as long as always, or longer each time when limits stood in the way of all. A schedule goes its way. */
 function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<State> {
   const over: State = { ...unblocked(was), legs: [] };
+  const end = endOf(plan, begunAt);
+  // Slices over time may last past the end, which is not waited for again then.
+  if (plan.legs !== undefined && end !== undefined && at >= end)
+    return { state: over, waits: [], finished: 'window_over' };
   const blocked = plan.schedule === undefined ? blockedBy(was.legs, was.blocked) : undefined;
   if (blocked === undefined) return { state: over, waits: idle(plan, begunAt, pauseUntil(plan, at)) };
   const until = restUntil(plan, blocked, at);
@@ -405,6 +461,12 @@ const unblocked = ({ decisions, legs }: State): State => ({ decisions, legs });
 function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const told = was.legs.find((one) => one.leg === outcome.leg);
   const isNews = told !== undefined && !told.ended;
+  if (told?.spread !== undefined || was.legs.some(isSpreading)) {
+    const settled = was.legs.map((one) =>
+      one === told && isSpreading(one) ? settleSlice(one, one.spread, outcome) : one,
+    );
+    return work({ ...was, legs: settled }, setting, { at });
+  }
   const underWay = turnUnderWay(was.legs);
   const legs = was.legs.map((one) =>
     one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,

@@ -1,0 +1,59 @@
+import { runInNewContext } from 'node:vm';
+import { codeIn } from '../../strategy/kinds/module/module-code.ts';
+import type { ModuleCall } from '../../strategy/kinds/module/module-call.ts';
+import { wordsOf } from '../../strategy/kinds/module/module.ts';
+import { readStep } from '../../strategy/kinds/module/module-step.ts';
+import { BrokenRule } from '../../strategy/kinds/module/module-plan.ts';
+import { CALL_MS } from './module-request.ts';
+import type { ModuleAnswer, ModuleRequest, ModuleOutcome } from './module-request.ts';
+import { loadModule } from './modules.ts';
+import type { ModuleSource } from './modules.ts';
+
+/**
+ * The process in which modules of users run (`module-process.ts` starts it): no environment, no network, no files once this program
+ * is loaded, no child processes, no threads, and no code from text.
+ */
+
+/** Answers requests until the desk is gone. */
+function serve(): void {
+  process.permission.drop('fs.read');
+  process.on('message', (request: ModuleRequest) => {
+    process.send?.(answered(request));
+  });
+}
+
+function answered({ id, source, call }: ModuleRequest): ModuleAnswer {
+  try {
+    return { id, ...inTime(() => outcomeOf(source, call)) };
+  } catch (cause) {
+    return { id, fault: wordsOf(cause) };
+  }
+}
+
+function outcomeOf(source: ModuleSource, call: ModuleCall | undefined): ModuleOutcome {
+  const code = codeOrProblem(source);
+  if (typeof code !== 'function') return code;
+  if (call === undefined) return { value: null };
+  const returned = code(call);
+  return { value: call.do === 'check' ? returned : readStep(returned) };
+}
+
+function codeOrProblem(source: ModuleSource): ReturnType<typeof codeIn> {
+  try {
+    return codeIn(loadModule(source));
+  } catch (cause) {
+    return { problem: cause instanceof Error ? cause.message : 'it cannot be loaded' };
+  }
+}
+
+/** Only the engine itself can end a loop that never ends. */
+function inTime<T>(work: () => T): T {
+  try {
+    return runInNewContext('work()', { work }, { timeout: CALL_MS }) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the context only calls the function
+  } catch (cause) {
+    const isLate = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'; // prettier-ignore
+    throw isLate ? new BrokenRule(`it did not end within ${CALL_MS / 1000} s`) : cause;
+  }
+}
+
+serve();

@@ -1,0 +1,21 @@
+import { cost, holding, quantity } from '../../core/money.ts';
+import type { Price } from '../../core/money.ts';
+import type { Instrument } from '../../core/instrument.ts';
+import { orderMax } from '../../core/risk/order-max.ts';
+import type { OrderMax } from '../../core/risk/order-max.ts';
+import type { Desk } from '../desk.ts';
+
+/** The parts of a desk that this file uses. */
+export type OrderMaxContext = Pick<Desk, 'policy' | 'rates'>;
+
+/** The largest order that the limits of one order allow at `dearest`, and which limit that is. */
+export function orderMaxOf(
+  { policy: { limits }, rates }: OrderMaxContext,
+  instrument: Instrument,
+  dearest: Price,
+): OrderMax | undefined {
+  const each =
+    limits.orderNotionalMax &&
+    rates.convert(instrument.quote, holding(cost(dearest, quantity('1'))), limits.currency);
+  return orderMax(limits, instrument, each);
+}

@@ -1,0 +1,131 @@
+import type { VenueError } from '../../core/errors.ts';
+import type { Reason } from '../../core/reasons.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { Observer } from '../observer.ts';
+import type { Clock } from '../ports.ts';
+
+/** Failures in a row, without one success between them. */
+export interface Outage {
+  readonly since: Monotonic;
+  readonly last: Monotonic;
+  readonly count: number;
+  readonly reason: Reason;
+  readonly detail: string;
+  /** It was reported as critical. */
+  readonly isGrave: boolean;
+}
+
+/** Why nothing can be traded, when the reason lies with the venue. */
+export type VenueFault = Pick<Outage, 'reason' | 'detail'>;
+
+/** Failures in a row after which the operator is told. */
+const TOLD = 3;
+/** An outage of this length is critical: with the first failure and its time-out, within a minute of its begin. */
+const GRAVE_MS = 30_000;
+/** A failure so long after the one before begins a new outage. */
+const APART_MS = 5 * MINUTE_MS;
+
+/** A failure explains what ends so long after it: whoever still wants to trade asks again by then. */
+const RECENT_MS = MINUTE_MS;
+
+/** The key of the outage in which the venue answers nothing. All other keys are pairs. */
+const VENUE = '';
+
+/** Answers to a quote request that are no quote, through a fault of the venue. */
+const NO_QUOTE: ReadonlySet<string> = new Set<Reason>([
+  'quotes_unavailable',
+  'quote_invalid',
+  'quote_mismatch',
+  'venue_refused',
+  'unsupported_pair',
+]);
+
+/** Errors of a read that say that the venue cannot be reached. A refused certificate has an alert of its own. */
+const UNREACHABLE: ReadonlySet<string> = new Set<VenueError['code']>([
+  'connect',
+  'timeout',
+  'broken',
+  'unavailable',
+]);
+
+/**
+ * Whether the venue answers, and whether it quotes each pair: from all quotes and reads of the desk. Raises
+ * `venue_unreachable` or `no_quotes` after failures in a row, and `venue_down` or `quotes_down` when they last.
+ */
+export class VenueHealth {
+  readonly #outages = new Map<string, Outage>();
+  readonly #clock: Clock;
+  readonly #observer: Observer;
+
+  constructor(clock: Clock, observer: Observer) {
+    this.#clock = clock;
+    this.#observer = observer;
+  }
+
+  /** Reports outages that have lasted. Called each second, and with each failure where no clock is watched. */
+  look(): void {
+    for (const key of this.#outages.keys()) this.#escalate(key);
+  }
+
+  /** A quote request of a pair ended. */
+  quoted(pair: string, result: 'quote' | Reason, detail: string): void {
+    if (result === 'venue_failed') {
+      this.#failed(VENUE, { reason: result, detail });
+      return;
+    }
+    this.answered();
+    if (result === 'quote' || result === 'too_large') this.#outages.delete(pair);
+    else if (NO_QUOTE.has(result)) this.#failed(pair, { reason: result, detail });
+  }
+
+  /** A read of the account or of the venue's lists failed. */
+  readFailed({ code, message }: VenueError): void {
+    if (UNREACHABLE.has(code)) this.#failed(VENUE, { reason: 'venue_failed', detail: message });
+  }
+
+  /** The venue answered. */
+  answered(): void {
+    this.#outages.delete(VENUE);
+  }
+
+  /** Why the pair has no quote now; `undefined` when no fault of the venue is known. */
+  faultOf(pair: string): VenueFault | undefined {
+    const isRecent = (outage: Outage | undefined): boolean =>
+      outage !== undefined && this.#clock.monotonic() - outage.last <= RECENT_MS;
+    return [VENUE, pair].map((key) => this.#outages.get(key)).find(isRecent);
+  }
+
+  /** The outage in which the venue answers nothing, once the operator was told. */
+  get unreachable(): Outage | undefined {
+    const outage = this.#outages.get(VENUE);
+    return outage !== undefined && outage.count >= TOLD ? outage : undefined;
+  }
+
+  #failed(key: string, fault: VenueFault): void {
+    const now = this.#clock.monotonic();
+    const known = this.#outages.get(key);
+    const isNew = known === undefined || now - known.last > APART_MS;
+    const count = isNew ? 1 : known.count + 1;
+    const { since, isGrave } = isNew ? { since: now, isGrave: false } : known;
+    this.#outages.set(key, { ...fault, since, isGrave, count, last: now });
+    if (count === TOLD) {
+      if (key === VENUE) this.#observer.alert('venue_unreachable', { failures: count, error: fault.detail });
+      else this.#observer.alert('no_quotes', { pair: key, failures: count, ...fault });
+    }
+    this.#escalate(key);
+  }
+
+  /** Reports an outage that has lasted as critical, once. */
+  #escalate(key: string): void {
+    const outage = this.#outages.get(key);
+    if (outage === undefined || outage.isGrave || outage.count < TOLD) return;
+    const forMs = this.#clock.monotonic() - outage.since;
+    if (forMs < GRAVE_MS) return;
+    this.#outages.set(key, { ...outage, isGrave: true });
+    const { reason, detail, count } = outage;
+    const facts = { for_s: Math.round(forMs / 1000), failures: count };
+    if (key === VENUE) this.#observer.alert('venue_down', { ...facts, error: detail });
+    else this.#observer.alert('quotes_down', { ...facts, pair: key, reason, detail });
+  }
+}

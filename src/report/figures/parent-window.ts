@@ -1,0 +1,52 @@
+import { instant, parseDuration, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { ParentFacts } from './facts.ts';
+
+/** From when to when a parent was to trade. Benchmarks are of that time, and what was not traded is valued at its end. */
+export interface ParentWindow {
+  readonly from: Instant;
+  readonly until: Instant;
+}
+
+interface Ended {
+  readonly endedAt: Instant;
+  readonly isOpen: boolean;
+}
+
+/**
+ * The window that its document gives a parent, however it was sliced and whenever it stopped trading; longer where it was extended,
+ * and not beyond the end of the period. Where the document gives none: from the first slice to the end of the parent.
+ */
+export function windowOf(parent: ParentFacts, { endedAt, isOpen }: Ended, until: Instant): ParentWindow {
+  const told = toldWindow(parent);
+  const from = told?.from ?? parent.begunAt;
+  if (told === undefined || isOpen) return { from, until: endedAt };
+  const last = parent.fills.reduce<number>(
+    (latest, { record }) => Math.max(latest, record.executed_at),
+    from,
+  );
+  return { from, until: instant(Math.max(Math.min(told.until, until), last)) };
+}
+
+function toldWindow({ life, leg, decidedAt }: ParentFacts): ParentWindow | undefined {
+  if (life === undefined) return undefined;
+  const { begun_at: begunAt, document } = life.record;
+  const textOf = (field: string): string | undefined => {
+    const value: unknown = typeof document === 'object' && document !== null ? Reflect.get(document, field) : undefined; // prettier-ignore
+    return typeof value === 'string' ? value : undefined;
+  };
+  const [start, end, duration, window] = ['start_time', 'end_time', 'duration', 'window'].map(textOf);
+  if (leg !== 'all') {
+    const isOccurrence = window !== undefined && !Number.isNaN(Date.parse(leg));
+    return isOccurrence ? lasting(decidedAt, parseDuration(window)) : undefined;
+  }
+  const from = start === undefined ? begunAt : parseTime(start);
+  if (duration !== undefined) return lasting(from, parseDuration(duration), begunAt);
+  return end === undefined ? undefined : lasting(from, parseTime(end) - from, begunAt);
+}
+
+/** Nobody traded before the strategy began. */
+const lasting = (from: Instant, ms: number, begunAt = from): ParentWindow => ({
+  from: instant(Math.max(from, begunAt)),
+  until: instant(from + ms),
+});

@@ -1,0 +1,63 @@
+import { approximate } from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+
+/** How the market bears the sizes of one client. */
+export interface ImpactOptions {
+  /** After it half of what was traded is forgotten, ms; 0: at once. */
+  readonly halfLifeMs: number;
+  /** Basis points that one million USD costs now; default: the setting of the pair. */
+  readonly bpsAt?: ((pair: string, at: Instant) => number | undefined) | undefined;
+}
+
+interface Remembered {
+  /** Million USD, bought less sold. */
+  readonly net: number;
+  readonly at: Instant;
+}
+
+/**
+ * Impact that decays: a size pays c·((D + q)^1.5 − D^1.5) / q, where q is the size and D what was traded on the same side and is
+ * not forgotten yet, million USD. With D = 0 that is the square-root law c·√q; slices of one instant cost as much as one order.
+ *
+ * Square root: Almgren, Thum, Hauptmann and Li 2005; Tóth et al. 2011. Decay: the propagator of Bouchaud, Gefen, Potters and Wyart
+ * 2004, with the exponential resilience of Obizhaeva and Wang 2013. A remainder of the other side is no gain: no round trip
+ * earns from its own impact (Gatheral 2010).
+ */
+export class Impact {
+  readonly #options: ImpactOptions;
+  readonly #traded = new Map<string, Remembered>();
+
+  constructor(options: ImpactOptions) {
+    this.#options = options;
+  }
+
+  /** Basis points against the client. `millionBps`: what one million USD costs where the market does not say it. */
+  bps(
+    { pair, side, millionBps }: { readonly pair: string; readonly side: Side; readonly millionBps: number },
+    usd: Money,
+    now: Instant,
+  ): number {
+    const size = Math.max(0, approximate(usd)) / 1e6;
+    if (size === 0) return 0;
+    const before = Math.max(0, signOf(side) * this.#netAt(pair, now));
+    const of = this.#options.bpsAt?.(pair, now) ?? millionBps;
+    return (of * ((before + size) ** 1.5 - before ** 1.5)) / size;
+  }
+
+  /** A trade that was executed. */
+  add(pair: string, side: Side, usd: Money, now: Instant): void {
+    const net = this.#netAt(pair, now) + (signOf(side) * approximate(usd)) / 1e6;
+    this.#traded.set(pair, { net, at: now });
+  }
+
+  #netAt(pair: string, now: Instant): number {
+    const known = this.#traded.get(pair);
+    const { halfLifeMs } = this.#options;
+    if (known === undefined || halfLifeMs === 0) return 0;
+    return known.net * 2 ** (-(now - known.at) / halfLifeMs);
+  }
+}
+
+const signOf = (side: Side): number => (side === 'buy' ? 1 : -1);

@@ -1,0 +1,55 @@
+import type { Instant } from '../../../core/time.ts';
+import type { Outcome } from '../../sdk.ts';
+
+/**
+ * What passes between the desk and the code of a module: plain JSON in both directions, amounts as text, so that the code may run in
+ * a process of its own.
+ */
+export type ModuleCall =
+  /** Answered by the problems of `params`, as `Problem[]`. */
+  | { readonly do: 'check'; readonly params: unknown }
+  /** These two are answered by a step, as the module returned it. */
+  | { readonly do: 'start'; readonly params: unknown; readonly view: ViewData }
+  | {
+      readonly do: 'step';
+      readonly params: unknown;
+      readonly view: ViewData;
+      readonly state: unknown;
+      readonly wake: WakeData;
+    };
+
+/** Runs the code of a module, wherever that is. @throws Error in words for its author; nothing of the call counts then. */
+export type ModuleCode = (call: ModuleCall) => unknown;
+
+export interface ViewData {
+  readonly at: Instant;
+  readonly begunAt: Instant;
+  /** The declared pairs. */
+  readonly pairs: Readonly<Record<string, PairData>>;
+  /** By currency; a currency that is not there has none. Left out while the account is not known. */
+  readonly balances?: Readonly<Record<string, string>> | undefined;
+  /** Rest of the declared total, in its currency. */
+  readonly left: string;
+  /** Intents that have not ended. */
+  readonly open: number;
+}
+
+export interface PairData {
+  readonly base: string;
+  readonly quote: string;
+  readonly basePrecision: number;
+  readonly quotePrecision: number;
+  readonly minimum: Readonly<Partial<Record<'quantity' | 'notional' | 'lot', string>>>;
+  /** Newest reference price, quote per base; left out when none is fresh. */
+  readonly price?: string | undefined;
+}
+
+export type WakeData =
+  | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }
+  | { readonly on: 'price'; readonly at: Instant; readonly price: string }
+  | { readonly on: 'inflow'; readonly at: Instant; readonly balance: string }
+  | { readonly on: 'drift'; readonly at: Instant; readonly drift: string }
+  | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: OutcomeData };
+
+type OutcomeData = Omit<Outcome, 'filled' | 'filledAmount'> &
+  Readonly<Record<'filled' | 'filledAmount', string>>;

@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import type { Instrument } from '../../core/instrument.ts';
+import {
+  add,
+  greatest,
+  least,
+  money,
+  NO_QUANTITY,
+  price,
+  quantity,
+  quantityUp,
+  ratio,
+  roundDown,
+  scale,
+  subtract,
+  text,
+} from '../../core/money.ts';
+import type { Price, Quantity } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import { after, instant, isoOf, parseDuration, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { checkDecimals, oneOf } from '../checks.ts';
+import { amountOf, durationText, fractionText, pairSymbol, timeText } from '../fields.ts';
+import { defineStrategy } from '../kernel.ts';
+import type { CheckWorld, Context, Problem, Step } from '../kernel.ts';
+import { checkTactics, tacticFields, tacticsOf } from '../sliced/tactic-fields.ts';
+
+/** The fields of a pov document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    pair: pairSymbol.describe('Pair to trade, such as btcusd'),
+    side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+    total_quantity: amountOf('Most that is traded, in base currency; less when the window ends before'),
+    share: fractionText.describe(
+      'Share of the market\'s volume that is traded in each interval, a fraction: 5 % is "0.05"',
+    ),
+    interval: durationText.default('PT5M').describe('Time between two looks at the volume, ISO 8601'),
+    max_slice_quantity: amountOf(
+      'Largest slice, in base currency; what the volume allows beyond it is not traded later. Default: no cap',
+    ).optional(),
+    start_time: timeText
+      .optional()
+      .describe('From when volume counts, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of the window, with its zone; give this or duration'),
+    duration: durationText.optional().describe('Length of the window, ISO 8601; give this or end_time'),
+    ...tacticFields(),
+  }),
+);
+type Params = z.output<typeof params>;
+
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Next slice to start. */
+    next: z.int().min(0),
+    /** Not yet traded, base currency. */
+    left: z.string(),
+    /** What its share of the volume allows and was too small to trade, base currency. */
+    carry: z.string(),
+    /** The day's volume of the market when it was last looked at, and when; left out: not yet. */
+    seen: z.strictObject({ volume: z.string(), at: z.number() }).optional(),
+  }),
+);
+type State = z.output<typeof state>;
+
+const LEG = 'all';
+/** More would be a list, not a schedule. */
+const INTERVALS_MAX = 100_000;
+/** Decimals of a carry: its share of a volume may have more than the currency. */
+const CARRY_DECIMALS = 18;
+
+const startOf = (plan: Params, begunAt: Instant): Instant =>
+  plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
+const endOf = (plan: Params, begunAt: Instant): Instant =>
+  plan.end_time === undefined
+    ? after(startOf(plan, begunAt), parseDuration(plan.duration ?? 'PT0S'))
+    : parseTime(plan.end_time);
+
+/** The first look after `at`; the end of the window is the last. */
+function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
+  const start = startOf(plan, begunAt);
+  if (at < start) return start;
+  const everyMs = parseDuration(plan.interval);
+  const next = after(start, (Math.floor((at - start) / everyMs) + 1) * everyMs);
+  return instant(Math.min(next, endOf(plan, begunAt)));
+}
+
+/**
+ * Follows a fixed share of the market's volume: at the end of each interval it trades that share of what the market traded in it.
+ * It never makes up for volume that it did not trade with, but carries what is below the venue's minimum.
+ */
+export const pov = defineStrategy<Params, State>({
+  kind: 'pov',
+  summary: "a fixed share of the market's volume in each interval, buy or sell",
+  params,
+  state,
+  pairs: (plan) => [plan.pair],
+  check,
+
+  start(plan, begunAt): Step<State> {
+    const first: State = { next: 0, left: text(quantity(plan.total_quantity.amount)), carry: '0' };
+    return wait(first, instant(Math.max(startOf(plan, begunAt), begunAt)));
+  },
+
+  step(was, wake, plan, context): Step<State> {
+    if (wake.on === 'outcome') {
+      const now = { ...was, left: text(subtract(quantity(was.left), wake.outcome.filled)) };
+      if (!quantity(now.left).gt(0)) return over(now, 'finished');
+      return wake.at >= endOf(plan, context.begunAt)
+        ? over(now, 'window_over', undone(now, plan))
+        : wait(now, dueAfter(was, plan, context.begunAt));
+    }
+    return look(was, wake.at, plan, context);
+  },
+
+  slots: () => [],
+  looks(plan, begunAt) {
+    const looks: Instant[] = [];
+    const end = endOf(plan, begunAt);
+    let at = lookAfter(plan, begunAt, startOf(plan, begunAt));
+    for (; at < end; at = lookAfter(plan, begunAt, at)) looks.push(at);
+    return looks;
+  },
+  ceiling: (plan) => ({
+    total: plan.total_quantity.amount,
+    currency: plan.total_quantity.currency,
+    slices: intervalsOf(plan) + 1,
+  }),
+  notes: (plan) => [
+    `each time it trades ${plan.share} of the volume since the time before${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
+  ],
+});
+
+/** The look after the one that started the slice: it may have passed meanwhile, and then is taken at once. */
+const dueAfter = ({ seen: last }: State, plan: Params, begunAt: Instant): Instant =>
+  lookAfter(plan, begunAt, instant(last?.at ?? begunAt));
+
+const wait = (now: State, at: Instant, reason?: Reason, note?: string): Step<State> => ({
+  state: now,
+  waits: [{ on: 'at', at }],
+  reason,
+  note,
+});
+
+const over = (now: State, finished: Reason, note?: string): Step<State> => ({
+  state: now,
+  waits: [],
+  finished,
+  reason: finished === 'finished' ? undefined : finished,
+  note,
+});
+
+const undone = ({ left }: State, plan: Params): string =>
+  `${left} of ${plan.total_quantity.amount} ${plan.total_quantity.currency} not traded`;
+
+/** What the market traded since the last look. A volume that is smaller than before is that of a new day. */
+const tradedSince = (volume: Quantity, before: Quantity): Quantity =>
+  volume.lt(before) ? volume : subtract(volume, before);
+
+function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context): Step<State> {
+  const end = endOf(plan, begunAt);
+  const next = lookAfter(plan, begunAt, at);
+  const onward = (now: State, reason?: Reason, note?: string): Step<State> =>
+    at >= end ? over(now, 'window_over', undone(now, plan)) : wait(now, next, reason, note);
+  const volume = view.volume(plan.pair);
+  if (volume === undefined) return onward(was, 'no_volume', plan.pair);
+  const now: State = { ...was, seen: { volume: text(volume), at } };
+  if (was.seen === undefined) return onward(now, 'waiting', 'volume counts from now on');
+  const sinceMs = at - was.seen.at;
+  // What traded while nothing looked is not made up for.
+  if (sinceMs > 2 * parseDuration(plan.interval))
+    return onward(now, 'missed_slot', `no look since ${isoOf(instant(was.seen.at))}`);
+  const traded = tradedSince(volume, quantity(was.seen.volume));
+  const wanted = add(quantity(was.carry), roundDown(scale(traded, ratio(plan.share)), CARRY_DECIMALS));
+  const instrument = view.instrument(plan.pair);
+  const smallest = smallestOf(plan, instrument, view.reference(plan.pair)?.mid);
+  const cap = plan.max_slice_quantity;
+  const most = least(quantity(was.left), ...(cap === undefined ? [] : [quantity(cap.amount)]));
+  const due = roundDown(least(wanted, most), instrument.basePrecision);
+  if (quantity(was.left).lt(smallest)) return over(now, 'below_minimum', undone(now, plan));
+  if (due.isZero() || due.lt(smallest))
+    return onward({ ...now, carry: text(least(wanted, most)) }, 'below_minimum', `${text(due)} ${instrument.base} of at least ${text(smallest)}`); // prettier-ignore
+  if (at >= end) return over(now, 'window_over', undone(now, plan));
+  const carry = wanted.gt(most) ? NO_QUANTITY : subtract(wanted, due);
+  return {
+    state: { ...now, next: was.next + 1, carry: text(carry) },
+    waits: [{ on: 'outcome', leg: LEG, slice: was.next }],
+    intents: [
+      {
+        leg: LEG,
+        slice: was.next,
+        pair: plan.pair,
+        side: plan.side,
+        size: { by: 'quantity', quantity: due },
+        limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
+        tactics: tacticsOf(plan),
+        deadline: next,
+      },
+    ],
+  };
+}
+
+/** The smallest order of the venue and of the document, base currency. */
+function smallestOf(
+  { min_trade_notional: own }: Params,
+  { minimum, basePrecision }: Instrument,
+  mid: Price | undefined,
+): Quantity {
+  const notionals = [minimum.notional, own && money(own.amount)].filter((one) => one !== undefined);
+  const known = mid === undefined ? [] : notionals.map((one) => quantityUp(one, mid, basePrecision));
+  return greatest(minimum.quantity ?? NO_QUANTITY, ...known);
+}
+
+const lengthMsOf = (plan: Params): number =>
+  plan.duration === undefined
+    ? parseTime(plan.end_time ?? '') - parseTime(plan.start_time ?? '')
+    : parseDuration(plan.duration);
+const intervalsOf = (plan: Params): number =>
+  plan.duration === undefined && plan.start_time === undefined
+    ? INTERVALS_MAX
+    : Math.ceil(lengthMsOf(plan) / parseDuration(plan.interval));
+
+/** What is wrong across the fields of a pov document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const problems: Problem[] = [...oneOf(plan, 'duration', 'end_time')];
+  if (world.hasVolume === false)
+    problems.push({
+      path: ['share'],
+      message: "no market tells its volume: set venue.capabilities.ticker: true, the venue's ticker does",
+    });
+  if (problems.length > 0) return problems;
+  const base = world.currencies(plan.pair)?.base;
+  for (const field of ['total_quantity', 'max_slice_quantity'] as const) {
+    const given = plan[field]?.currency;
+    if (given !== undefined && base !== undefined && given !== base)
+      problems.push({ path: [field, 'currency'], message: `${field} is in base currency: write ${base}` });
+  }
+  if (plan.end_time !== undefined && plan.start_time === undefined)
+    problems.push({ path: ['end_time'], message: 'end_time needs start_time; or write duration instead' });
+  else if (lengthMsOf(plan) <= 0)
+    problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
+  else if (intervalsOf(plan) > INTERVALS_MAX)
+    problems.push({
+      path: ['interval'],
+      message: `more than ${INTERVALS_MAX} intervals: choose a longer one`,
+    });
+  if (!ratio(plan.share).gt(0) || !ratio(plan.share).lt(1))
+    problems.push({ path: ['share'], message: 'expected a share above 0 and below 1, such as "0.05"' });
+  const minimum = world.minimum(plan.pair).quantity;
+  for (const field of ['total_quantity', 'max_slice_quantity'] as const) {
+    const given = plan[field];
+    if (given !== undefined && minimum !== undefined && quantity(given.amount).lt(minimum))
+      problems.push({
+        path: [field, 'amount'],
+        message: `${field} is below the venue's minimum of ${text(minimum)}`,
+      });
+  }
+  const fields = { base: 'total_quantity', quote: 'total_quantity' } as const;
+  return [
+    ...problems,
+    ...checkDecimals(plan, fields, { world }),
+    ...checkTactics(plan, world, parseDuration(plan.interval)),
+  ];
+}

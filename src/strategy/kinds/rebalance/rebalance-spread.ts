@@ -1,0 +1,191 @@
+import { z } from 'zod';
+import type { Instrument } from '../../../core/instrument.ts';
+import {
+  add,
+  greatest,
+  NO_QUANTITY,
+  quantity,
+  quantityUp,
+  roundDown,
+  subtract,
+  text,
+} from '../../../core/money.ts';
+import type { Price, Quantity } from '../../../core/money.ts';
+import type { MissedSlice } from '../../../core/record.ts';
+import { instant, parseDuration } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { SliceOutcome, Wait } from '../../../core/wake.ts';
+import { durationText, whole } from '../../fields.ts';
+import { dueSize, plannedSize, slotMs, smallestSize } from '../../sliced/slicing.ts';
+import type { SlicePlan } from '../../sliced/slicing.ts';
+import { jitterField } from '../../sliced/tactic-fields.ts';
+import { ended, turnOf, turnUnderWay } from './rebalance-legs.ts';
+import type { Due, Leg, Spread, TurnSizing } from './rebalance-legs.ts';
+
+/** The controls let a parent without a plan of its own have so many orders. */
+const SLICES_MAX = 50;
+
+/** How the trades of a rebalancing are spread over time. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const legsField = () =>
+  z
+    .strictObject({
+      slices: whole
+        .min(2)
+        .max(SLICES_MAX)
+        .describe('Slices of each trade; fewer where one would be below the minimum'),
+      duration: durationText.describe('Time over which each trade is spread, ISO 8601'),
+      jitter: jitterField({
+        time: 'Largest shift of a slice within its interval, percent',
+        size: 'Largest change of a slice, percent; the total stays',
+        seed: 'The same seed gives the same schedule',
+        all: 'Randomizes times and sizes of slices',
+      }),
+    })
+    .optional()
+    .describe(
+      'Spreads each trade over time in slices, as twap does; before each slice the trade is cut again by the drift that is left. Default: each trade at once',
+    );
+export type Legs = NonNullable<z.output<ReturnType<typeof legsField>>>;
+
+interface Rule {
+  readonly legs: Legs;
+  readonly precision: number;
+}
+
+const planOf = (
+  { due, from, slices }: Pick<Spread, 'due' | 'from' | 'slices'>,
+  { legs, precision }: Rule,
+): SlicePlan<Quantity> => ({
+  total: quantity(due),
+  slices,
+  startMs: from,
+  durationMs: parseDuration(legs.duration),
+  precision,
+  ...(legs.jitter === undefined
+    ? {}
+    : { jitter: { timePct: legs.jitter.time_pct, sizePct: legs.jitter.size_pct, seed: legs.jitter.seed } }),
+});
+
+/** The trade, to be made in slices from `from` on: as many as the document says, or fewer where one would be below the minimum. */
+export function spreadLeg(
+  { due, ...leg }: Due,
+  from: Instant,
+  {
+    legs,
+    instrument,
+    mid,
+  }: { readonly legs: Legs; readonly instrument: Instrument; readonly mid: Price | undefined },
+): Leg {
+  const { minimum, basePrecision: precision } = instrument;
+  const least = greatest(
+    minimum.quantity ?? NO_QUANTITY,
+    minimum.notional === undefined || mid === undefined
+      ? NO_QUANTITY
+      : quantityUp(minimum.notional, mid, precision),
+  );
+  const all = { due: text(due), from };
+  let { slices } = legs;
+  while (slices > 1) {
+    const each = smallestSize(planOf({ ...all, slices }, { legs, precision }));
+    if (each.gt(0) && each.gte(least)) break;
+    slices--;
+  }
+  return { ...leg, spread: { ...all, slices, next: 0, isOpen: false, filled: '0' } };
+}
+
+/** A slice of a trade that is due now. */
+export type SliceDue = Due & { readonly slice: number; readonly deadline: Instant };
+
+export const isSpreading = (leg: Leg): leg is Leg & { spread: Spread } =>
+  leg.spread !== undefined && !leg.ended;
+
+/** What the spread trades of a turn do at a moment. */
+interface Work {
+  readonly legs: readonly Leg[];
+  readonly starting: readonly SliceDue[];
+  /** Of trades with a slice under way, its end; of the others, their next slot. Empty: all have ended. */
+  readonly waits: readonly Wait[];
+  readonly missed: readonly MissedSlice[];
+}
+
+/** Starts the slices of the turn under way whose slots have come; a trade of which `restrict` leaves nothing has ended. */
+export function workLegs(
+  all: readonly Leg[],
+  at: Instant,
+  { legs, precisionOf, restrict }: TurnSizing & { readonly legs: Legs },
+): Work {
+  const underWay = turnUnderWay(all);
+  const missed: MissedSlice[] = [];
+  const wanted: SliceDue[] = [];
+  const advanced = all.map((leg) => {
+    if (!isSpreading(leg) || turnOf(leg) !== underWay) return leg;
+    const found = advance(leg, leg.spread, { at, rule: { legs, precision: precisionOf(leg.pair) } });
+    missed.push(...(found.missed ?? []));
+    if (found.starts !== undefined) wanted.push({ ...found.leg, ...found.starts });
+    return found.leg;
+  });
+  const dues = new Map(restrict(wanted).map((one) => [one.leg, roundDown(one.due, precisionOf(one.pair))]));
+  const starting = wanted.flatMap((one): readonly SliceDue[] => {
+    const due = dues.get(one.leg);
+    return due?.gt(0) === true ? [{ ...one, due }] : [];
+  });
+  // Its currency has come to its target: nothing of it is left to trade.
+  const none = new Set(wanted.map((one) => one.leg)).difference(new Set(starting.map((one) => one.leg)));
+  const now = advanced.map((leg) =>
+    none.has(leg.leg) ? ended(leg, quantity(leg.spread?.filled ?? '0')) : leg,
+  );
+  const waits = now.flatMap((leg): readonly Wait[] => {
+    if (!isSpreading(leg) || turnOf(leg) !== underWay) return [];
+    const { spread } = leg;
+    return spread.isOpen
+      ? [{ on: 'outcome', leg: leg.leg, slice: spread.next - 1 }]
+      : [{ on: 'at', at: slotOf(spread, { legs, precision: precisionOf(leg.pair) }, spread.next) }];
+  });
+  return { legs: now, starting, waits, missed };
+}
+
+/** When slice `k` begins; that after the last, when the time is over. */
+function slotOf(spread: Spread, rule: Rule, k: number): Instant {
+  const plan = planOf(spread, rule);
+  return instant(k >= spread.slices ? plan.startMs + plan.durationMs : slotMs(plan, k));
+}
+
+interface Advance {
+  readonly leg: Leg;
+  readonly starts?: Pick<SliceDue, 'slice' | 'due' | 'deadline'>;
+  readonly missed?: readonly MissedSlice[];
+}
+
+function advance(
+  leg: Leg,
+  spread: Spread,
+  { at, rule }: { readonly at: Instant; readonly rule: Rule },
+): Advance {
+  const isWaiting = spread.next < spread.slices && slotOf(spread, rule, spread.next) > at;
+  if (spread.isOpen || isWaiting) return { leg };
+  const plan = planOf(spread, rule);
+  let turn = spread.next;
+  while (turn < spread.slices && slotOf(spread, rule, turn + 1) <= at) turn++;
+  const missed = Array.from({ length: turn - spread.next }, (_, i): MissedSlice => {
+    const slice = spread.next + i;
+    return { leg: leg.leg, slice, due: slotOf(spread, rule, slice), size: text(plannedSize(plan, slice)) };
+  });
+  const filled = quantity(spread.filled);
+  if (turn >= spread.slices) return { leg: ended(leg, filled), missed };
+  const due = dueSize(plan, turn, subtract(plan.total, filled), true);
+  return {
+    leg: { ...leg, spread: { ...spread, next: turn + 1, isOpen: true } },
+    starts: { slice: turn, due, deadline: slotOf(spread, rule, turn + 1) },
+    missed,
+  };
+}
+
+/** A slice of the trade has ended, or a trade of an earlier one became known late. */
+export function settleSlice(leg: Leg, spread: Spread, { slice, filled, reason }: SliceOutcome): Leg {
+  const isOpen = spread.isOpen && slice !== spread.next - 1;
+  const all = add(quantity(spread.filled), filled);
+  const now: Leg = { ...leg, spread: { ...spread, isOpen, filled: text(all) } };
+  const isOver = !isOpen && (spread.next >= spread.slices || all.gte(quantity(spread.due)));
+  return isOver ? ended(now, all, reason) : now;
+}

@@ -1,0 +1,166 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { codeInOwnProcess } from '../../src/app/strategies/module-process.ts';
+import { RUNNER_OPTIONS } from '../../src/app/strategies/module-request.ts';
+import { loadModule } from '../../src/app/strategies/modules.ts';
+import { sha256 } from '../../src/journal/proof/link.ts';
+import { codeIn } from '../../src/strategy/kinds/module/module-code.ts';
+import type { ModuleCall, ModuleCode } from '../../src/strategy/kinds/module/module-call.ts';
+import { readStep } from '../../src/strategy/kinds/module/module-step.ts';
+import { NINE } from '../strategy/views.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tranche-runner-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const sourceOf = (text: string): { file: string; sha256: string; text: string } => ({
+  file: './own.ts',
+  sha256: sha256(text),
+  text,
+});
+const KERNEL = `import { defineKernel, later, quantity, z } from 'tranche/strategy';
+const held = [];
+export const kernel = defineKernel({
+  params: z.strictObject({ do: z.string() }),
+  start: (params, view) => ({ state: { n: 0 }, waits: [{ on: 'at', at: later(view.at, 'PT1M') }] }),
+  step(state, wake, params, view) {
+    if (params.do === 'throw') throw new Error('no');
+    if (params.do === 'loop') for (;;);
+    if (params.do === 'grow') for (;;) held.push(new Array(100_000).fill(held.length));
+    if (params.do === 'hide') return { state: { n: quantity('1') }, finished: true };
+    const seen = [view.price('btcusd'), view.balance('usd'), view.balance('eth'), view.left, wake.on].join(' ');
+    const intents = [{ pair: 'btcusd', side: 'buy', quantity: quantity('0.250'), limit: view.price('btcusd') }];
+    return { state: { n: state.n + 1, seen }, intents, finished: true };
+  },
+});
+`;
+const view = {
+  at: NINE,
+  begunAt: NINE,
+  pairs: {
+    btcusd: { base: 'btc', quote: 'usd', basePrecision: 8, quotePrecision: 2, minimum: {}, price: '60000.5' },
+  },
+  balances: { usd: '-3.25' },
+  left: '1',
+  open: 0,
+};
+const stepOf = (what: string): ModuleCall => ({
+  do: 'step',
+  params: { do: what },
+  view,
+  state: { n: 1 },
+  wake: { on: 'at', at: NINE, due: NINE },
+});
+function codeOf(text: string): ModuleCode {
+  const code = codeInOwnProcess(sourceOf(text));
+  if ('problem' in code) throw new Error(code.problem);
+  return code;
+}
+
+describe('a module in a process of its own', () => {
+  it('answers what it answers in the process of the desk, to every kind of call', () => {
+    const here = codeIn(loadModule(sourceOf(KERNEL)));
+    if ('problem' in here) throw new Error(here.problem);
+    const there = codeOf(KERNEL);
+    expect(there({ do: 'check', params: { do: 1 } })).toEqual(here({ do: 'check', params: { do: 1 } }));
+    for (const call of [{ do: 'start', params: { do: 'buy' }, view } as const, stepOf('buy')])
+      expect(there(call)).toEqual(readStep(here(call)));
+    expect(there(stepOf('buy'))).toMatchObject({
+      state: { n: 2, seen: '60000.5 -3.25 0 1 at' },
+      intents: [{ quantity: '0.25', limit: '60000.5' }],
+    });
+  });
+
+  it('says why it failed with the line of the module, and what it may not keep', () => {
+    const code = codeOf(KERNEL);
+    expect(() => code(stepOf('throw'))).toThrow('Error: no (line 7 of the module)');
+    expect(() => code(stepOf('hide'))).toThrow('state.n is an amount: keep it as text(…)');
+    expect(codeInOwnProcess(sourceOf("import 'node:fs';"))).toEqual({
+      problem: expect.stringContaining('it imports node:fs: a module may import') as string,
+    });
+  });
+
+  it('is ended when a step never ends or fills the memory, and starts anew for the next step', () => {
+    const code = codeOf(KERNEL);
+    expect(() => code(stepOf('loop'))).toThrow('it did not end within 2 s');
+    expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
+    expect(() => code(stepOf('grow'))).toThrow(/^the process of the module ended: /u);
+    expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
+  });
+
+  it('runs no code from text, by whatever way a module comes to the function that would', () => {
+    const text = `import { z } from 'tranche/strategy';
+const doc = new z.core.Doc([]);
+doc.write('return process.env');
+export const found = doc.compile()();
+`;
+    expect(codeInOwnProcess(sourceOf(text))).toEqual({
+      problem: expect.stringContaining('EvalError: Code generation from strings disallowed') as string,
+    });
+  });
+
+  it('has no environment, files, network, child processes, threads, addons or debugger, should a module reach them', async () => {
+    const probe = join(folder, 'probe.mjs');
+    const runner = new URL('../../src/app/strategies/module-runner.ts', import.meta.url).href;
+    writeFileSync(probe, PROBE.replace('RUNNER', runner));
+    process.env['CANARY_OF_A_TOKEN'] = 'canary';
+    try {
+      // As module-bridge.ts starts it; the program under test is loaded first, so that it has dropped what it drops.
+      const child = fork(probe, [], { execArgv: [...RUNNER_OPTIONS], env: {}, stdio: 'pipe', serialization: 'json' }); // prettier-ignore
+      const [stdio] = [child.stdout, child.stderr];
+      stdio?.resume();
+      const found = await new Promise((resolve, reject) => {
+        child.once('message', resolve).once('exit', (code) => {
+          reject(new Error(`ended with ${String(code)}`));
+        });
+      });
+      child.kill();
+      const denied = 'ERR_ACCESS_DENIED';
+      expect(found).toEqual({
+        env: [],
+        readFile: denied,
+        readdir: denied,
+        writeFile: denied,
+        exec: denied,
+        thread: denied,
+        addon: 'ERR_DLOPEN_DISABLED',
+        inspector: denied,
+        connect: denied,
+        udp: denied,
+        lookup: denied,
+      });
+    } finally {
+      delete process.env['CANARY_OF_A_TOKEN'];
+    }
+  });
+});
+
+/** Tries what a module could want of Node, as the program that would run the module. */
+const PROBE = `import fs from 'node:fs';
+import net from 'node:net';
+import dns from 'node:dns';
+import dgram from 'node:dgram';
+import { execSync } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { Session } from 'node:inspector';
+await import('RUNNER');
+const tried = (run) => { try { run(); return 'done'; } catch (error) { return error.code ?? error.message; } };
+const later = (run) => new Promise((done) => { try { run((error) => done(error?.code ?? 'done')); } catch (error) { done(error.code ?? error.message); } });
+process.send({
+  env: Object.keys(process.env),
+  readFile: tried(() => fs.readFileSync('/proc/self/status')),
+  readdir: tried(() => fs.readdirSync('/')),
+  writeFile: tried(() => fs.writeFileSync('/tmp/tranche-probe', '')),
+  exec: tried(() => execSync('true')),
+  thread: tried(() => new Worker('', { eval: true })),
+  addon: tried(() => process.dlopen({ exports: {} }, '/none.node')),
+  inspector: tried(() => new Session().connect()),
+  connect: await later((done) => net.connect(9, '127.0.0.1').on('error', done).on('connect', done)),
+  udp: await later((done) => dgram.createSocket('udp4').on('error', done).send('x', 9, '127.0.0.1', done)),
+  lookup: await later((done) => dns.lookup('localhost', done)),
+});
+`;

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { Summary, summaryLines } from '../../src/app/cli/summary.ts';
+import { pack, unpack } from '../../src/core/pack.ts';
+import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { aFill, aLife, aWake, records, wanted } from '../report/records.ts';
+
+const buy = (slice: number, quantity: string, amount: string, price: string): RecordBody =>
+  aFill(slice * 1_000, { slice, quantity, amount, price });
+const timed = (bodies: readonly RecordBody[]): readonly StoredRecord[] =>
+  records(...bodies.map((body, i) => [i * 1_000, body] as const));
+
+const BEGUN = [
+  aLife('twap', { total_quantity: { amount: '1.657', currency: 'btc' } }),
+  aWake({ intents: [wanted({ decision_price: '100' })] }),
+];
+const EARLIER = [buy(0, '0.3', '30.01', '100.03'), buy(1, '0.39', '39.2', '100.51')];
+const LATER = [buy(2, '0.967', '97.199', '100.52')];
+
+describe('the closing summary of a process', () => {
+  it('tells the whole of a strategy that an earlier process began, whether its records are read or its state was kept', () => {
+    const [before, after] = [timed([...BEGUN, ...EARLIER]), timed(LATER)];
+    const whole = new Summary();
+    for (const record of [...before, ...after]) whole.take(record);
+    const replayed = new Summary();
+    for (const record of before) replayed.replay(record);
+    const first = new Summary();
+    for (const record of before) first.take(record);
+    const restored = new Summary();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `pack` wrote
+    restored.restore(unpack(pack(first.saved())) as ReturnType<Summary['saved']>);
+    for (const one of [replayed, restored]) {
+      for (const record of after) one.take(record);
+      expect(summaryLines(one.rows())).toEqual(summaryLines(whole.rows()));
+    }
+    expect(summaryLines(whole.rows())[0]).toMatch(/^buyer {2}buy {2}1\.657 btc {2}3 fills /u);
+  });
+
+  it('says average and cost as the report does, to the nearest', () => {
+    const all = timed([...BEGUN, ...EARLIER, ...LATER]);
+    const summary = new Summary();
+    for (const record of all) summary.take(record);
+    const [group] = reportOf(figuresOf(all, { version: 't' })).groups;
+    const [row] = summary.rows();
+    expect([row?.average, row?.costBps]).toEqual([group?.average_price, group?.costs.arrival_slippage_bps]);
+    // 166.409 / 1.657 = 100.4278…: cut off it would be 100.427.
+    expect(summaryLines(summary.rows())[0]).toContain('at 100.428  arrival 100.000  cost 42.79 bps');
+  });
+
+  it('tells nothing of a strategy that had finished before, and begins anew with a new document', () => {
+    const over = aWake({ on: 'outcome', finished: 'finished' });
+    const before = timed([...BEGUN, ...EARLIER, over]);
+    const summary = new Summary();
+    for (const record of before) summary.replay(record);
+    expect(summaryLines(summary.rows())).toEqual(['nothing was traded']);
+    const other = new Summary();
+    for (const record of timed([...BEGUN, ...EARLIER, ...BEGUN, ...LATER])) other.take(record);
+    expect(other.rows().map(({ fills }) => fills)).toEqual([2, 1]);
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import type { QuoteAnswer } from '../../src/core/venue.ts';
+import { notReady } from '../../src/app/daemon/readiness.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { faultsOf, fillsOf } from './oracle.ts';
+
+interface Told {
+  readonly alert: string;
+  /** Milliseconds after the start. */
+  readonly at: number;
+  readonly facts: unknown;
+}
+
+/** From `from` to `to` the venue does what `quote` and `isRead` say. */
+function outage(options: {
+  readonly from: number;
+  readonly to: number;
+  readonly quote: QuoteAnswer;
+  readonly isReadLost: boolean;
+  readonly strategies?: readonly ReturnType<typeof aTwap>[];
+}): { readonly bench: Bench; readonly told: readonly Told[] } {
+  const told: Told[] = [];
+  const isOut = (): boolean => {
+    const at = bench.clock.now() - START;
+    return at >= options.from && at < options.to;
+  };
+  const lost = new VenueError({ code: 'connect', applied: 'no', attempt: 'GET /v1/account/transactions' });
+  const bench: Bench = aBench({
+    strategies: options.strategies ?? [aTwap('twap', { slices: 40, duration: 'PT10M' })],
+    wrap: faultyVenue({
+      quote: () => (isOut() ? options.quote : undefined),
+      transactions: (rows) => (isOut() && options.isReadLost ? lost : rows),
+    }),
+    observer: {
+      alert: (alert, facts) => told.push({ alert, at: bench.clock.now() - START, facts }),
+    },
+  });
+  bench.start();
+  return { bench, told };
+}
+
+const FROM = 2 * MINUTE_MS;
+const TO = 6 * MINUTE_MS;
+const LOST: QuoteAnswer = { kind: 'lost', sent: false, why: 'connect ECONNREFUSED' };
+const CLOSED: QuoteAnswer = { kind: 'error', status: 503, error: 'quotes temporarily unavailable' };
+
+interface End {
+  readonly at: number;
+  readonly result: string;
+  readonly reason?: string | undefined;
+  readonly detail?: string | undefined;
+}
+
+const ends = (bench: Bench): readonly End[] =>
+  bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ ...body, at: at - START }] : []));
+
+describe('a venue that dies while the desk trades', () => {
+  const run = (): ReturnType<typeof outage> => {
+    const drill = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
+    drill.bench.clock.run(instant(START + 15 * MINUTE_MS));
+    return drill;
+  };
+
+  it('raises venue_unreachable, and venue_down as critical within 60 s, once each', () => {
+    const { told } = run();
+    const of = (id: string): readonly Told[] => told.filter(({ alert }) => alert === id);
+    expect(of('venue_unreachable')).toHaveLength(1);
+    expect(of('venue_down')).toHaveLength(1);
+    expect(of('venue_unreachable')[0]?.at).toBeGreaterThanOrEqual(FROM);
+    expect(of('venue_down')[0]?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
+    expect(of('venue_down')[0]?.facts).toHaveProperty('error', expect.stringContaining('connect'));
+    expect(of('no_quotes')).toEqual([]);
+  });
+
+  it('trades again within 30 s of its return, and each slice of the outage names the dead venue as its reason', () => {
+    const { bench } = run();
+    const back = fillsOf(bench.records()).map(({ executed_at: at }) => at - START).filter((at) => at >= TO); // prettier-ignore
+    expect(Math.min(...back)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
+    const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore
+    expect(missed.length).toBeGreaterThan(5);
+    expect(new Set(missed.map(({ reason }) => reason))).toEqual(new Set(['venue_failed']));
+    for (const { detail } of missed) expect(detail).toContain('connect');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('makes the desk not ready, with the reason, until it is back', () => {
+    const { bench } = outage({ from: FROM, to: TO, quote: LOST, isReadLost: true });
+    bench.clock.run(instant(START + FROM + MINUTE_MS));
+    expect(notReady(bench.desk)[0]).toMatch(/^the venue does not answer, for \d+ s: .*connect/u);
+    bench.clock.run(instant(START + TO + MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([]);
+  });
+});
+
+describe('a venue that dies while no slice is open', () => {
+  it('raises venue_down from the reads of the account alone', () => {
+    const later = aTwap('twap', { start_time: '2026-01-06T00:00:00Z' });
+    const { bench, told } = outage({
+      from: FROM,
+      to: TO,
+      quote: LOST,
+      isReadLost: true,
+      strategies: [later],
+    });
+    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    const down = told.filter(({ alert }) => alert === 'venue_down');
+    expect(down).toHaveLength(1);
+    expect(down[0]?.at).toBeLessThanOrEqual(FROM + 2 * MINUTE_MS);
+  });
+});
+
+describe('a venue that answers but does not quote', () => {
+  it('raises no_quotes, then quotes_down as critical within 60 s, and its slices say that it does not quote', () => {
+    const { bench, told } = outage({ from: FROM, to: TO, quote: CLOSED, isReadLost: false });
+    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    const ids = told.map(({ alert }) => alert);
+    expect(ids).not.toContain('venue_unreachable');
+    expect(ids.filter((id) => id === 'no_quotes')).toHaveLength(1);
+    const down = told.find(({ alert }) => alert === 'quotes_down');
+    expect(down?.at).toBeLessThanOrEqual(FROM + MINUTE_MS);
+    expect(down?.facts).toMatchObject({ pair: 'btcusd', reason: 'quotes_unavailable' });
+    const missed = ends(bench).filter(({ at, result }) => at > FROM + MINUTE_MS && at < TO && result !== 'filled'); // prettier-ignore
+    expect(new Set(missed.map(({ reason }) => reason))).toEqual(new Set(['quotes_unavailable']));
+    const back = fillsOf(bench.records()).map(({ executed_at: at }) => at - START).filter((at) => at >= TO); // prettier-ignore
+    expect(Math.min(...back)).toBeLessThanOrEqual(TO + 30 * SECOND_MS);
+  });
+});

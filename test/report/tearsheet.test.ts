@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../src/core/time.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportHtml } from '../../src/report/html/html.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { fallsOf, monthsOf, performanceOf, YEAR_MS } from '../../src/report/tearsheet/performance.ts';
+import type { Growth } from '../../src/report/tearsheet/performance.ts';
+import { MINUTE, NINE, aFill, aLife, aWake, minutes, records, wanted } from './records.ts';
+
+const START = Date.UTC(2024, 0, 1);
+const growthOf = (indexes: readonly number[], start = START): Growth => ({
+  times: indexes.map((_, i) => start + i * DAY_MS),
+  indexes,
+  count: indexes.length,
+  stepMs: DAY_MS,
+});
+/** As returns, without a random number: they go up more than down, and fall for weeks now and then. */
+const RETURNS = Array.from(
+  { length: 900 },
+  (_, i) => 0.0007 + 0.021 * Math.sin(i * i * 0.7) + 0.006 * Math.sin(i / 40),
+);
+const INDEXES = [1];
+for (const each of RETURNS) INDEXES.push((INDEXES.at(-1) ?? 1) * (1 + each));
+
+const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
+const mean = (all: readonly number[]): number => sum(all) / all.length;
+const std = (all: readonly number[]): number =>
+  Math.sqrt(sum(all.map((each) => (each - mean(all)) ** 2)) / (all.length - 1));
+const cumulative = (returns: readonly number[]): readonly number[] =>
+  returns.map((_, i) => returns.slice(0, i + 1).reduce((a, each) => a * (1 + each), 1));
+
+/** The formulas of empyrical (stats.py), written independently of the product; `annualization` is their `ann_factor`, the risk-free rate 0. */
+const empyrical = {
+  annual_return: (returns: readonly number[], annualization: number): number =>
+    (cumulative(returns).at(-1) ?? 1) ** (1 / (returns.length / annualization)) - 1,
+  annual_volatility: (returns: readonly number[], annualization: number): number =>
+    std(returns) * annualization ** (1 / 2),
+  sharpe_ratio: (returns: readonly number[], annualization: number): number =>
+    (mean(returns) / std(returns)) * Math.sqrt(annualization),
+  downside_risk: (returns: readonly number[], annualization: number): number =>
+    Math.sqrt(mean(returns.map((each) => Math.min(each, 0) ** 2))) * Math.sqrt(annualization),
+  sortino_ratio: (returns: readonly number[], annualization: number): number =>
+    (mean(returns) * annualization) / empyrical.downside_risk(returns, annualization),
+  max_drawdown: (returns: readonly number[]): number => {
+    const all = [1, ...cumulative(returns)];
+    const peaks = all.map((_, i) => Math.max(...all.slice(0, i + 1)));
+    return Math.min(...all.map((each, i) => (each - (peaks[i] ?? 1)) / (peaks[i] ?? 1)));
+  },
+  calmar_ratio: (returns: readonly number[], annualization: number): number =>
+    empyrical.annual_return(returns, annualization) / Math.abs(empyrical.max_drawdown(returns)),
+};
+
+/** The formulas of QuantStats (stats.py) where they are written differently. */
+const quantstats = {
+  cagr: (returns: readonly number[], periods: number): number =>
+    Math.abs((cumulative(returns).at(-1) ?? 1) - 1 + 1) ** (1 / (returns.length / periods)) - 1,
+  sortino: (returns: readonly number[], periods: number): number => {
+    const downside = Math.sqrt(
+      sum(returns.filter((each) => each < 0).map((each) => each ** 2)) / returns.length,
+    );
+    return (mean(returns) / downside) * Math.sqrt(periods);
+  },
+  max_drawdown: (indexes: readonly number[]): number =>
+    Math.min(...indexes.map((each, i) => each / Math.max(...indexes.slice(0, i + 1)))) - 1,
+};
+
+describe('performance figures', () => {
+  const own = performanceOf(growthOf(INDEXES));
+  const perYear = YEAR_MS / DAY_MS;
+
+  it.each([
+    ['CAGR', own.cagr, empyrical.annual_return(RETURNS, perYear)],
+    ['volatility', own.volatility, empyrical.annual_volatility(RETURNS, perYear)],
+    ['Sharpe', own.sharpe, empyrical.sharpe_ratio(RETURNS, perYear)],
+    ['Sortino', own.sortino, empyrical.sortino_ratio(RETURNS, perYear)],
+    ['Calmar', own.calmar, empyrical.calmar_ratio(RETURNS, perYear)],
+    ['largest drawdown', -own.drawdown, empyrical.max_drawdown(RETURNS)],
+    ['CAGR of QuantStats', own.cagr, quantstats.cagr(RETURNS, perYear)],
+    ['Sortino of QuantStats', own.sortino, quantstats.sortino(RETURNS, perYear)],
+    ['largest drawdown of QuantStats', -own.drawdown, quantstats.max_drawdown(INDEXES)],
+  ])('give the %s of the published formula to 1e-9', (_, value, published) => {
+    expect(Math.abs((value ?? Number.NaN) - published)).toBeLessThan(1e-9);
+    expect(Math.abs(published)).toBeGreaterThan(0.01);
+  });
+
+  it('leave a shorter last step out of deviations and keep it in growth, drawdown and time', () => {
+    const whole = growthOf(INDEXES);
+    const [at, index] = [START + 900 * DAY_MS + DAY_MS / 4, (INDEXES.at(-1) ?? 1) * 0.2];
+    const longer = performanceOf({ ...whole, times: [...Array.from(whole.times), at], indexes: [...INDEXES, index], count: 902 }); // prettier-ignore
+    expect([longer.volatility, longer.sharpe, longer.sortino]).toStrictEqual([own.volatility, own.sharpe, own.sortino]); // prettier-ignore
+    expect(longer.return).toBeCloseTo(index - 1, 12);
+    expect(longer.cagr).toBeCloseTo(index ** (perYear / 900.25) - 1, 12);
+    expect(longer.drawdown).toBeGreaterThan(own.drawdown);
+  });
+
+  it('are left out where they are not defined', () => {
+    expect(performanceOf(growthOf([1, 1.1, 1.2]))).toMatchObject({ volatility: undefined, sharpe: undefined, sortino: undefined, calmar: undefined, drawdown: 0 }); // prettier-ignore
+    const flat = performanceOf(growthOf(Array.from({ length: 20 }, () => 1)));
+    expect(flat).toMatchObject({ return: 0, cagr: 0, volatility: 0, sharpe: undefined, sortino: undefined, calmar: undefined }); // prettier-ignore
+  });
+});
+
+describe('falls from a peak', () => {
+  it('go from the last moment at the peak to the first there again, and an open one has no end', () => {
+    const day = (i: number): number => START + i * DAY_MS;
+    expect(fallsOf(growthOf([1, 2, 2, 1.5, 1, 1.8, 2, 3, 2.7]))).toStrictEqual([
+      { depth: 0.5, peakAt: day(2), lowestAt: day(4), recoveredAt: day(6) },
+      { depth: 1 - 2.7 / 3, peakAt: day(7), lowestAt: day(8), recoveredAt: undefined },
+    ]);
+  });
+});
+
+describe('returns of months', () => {
+  it('multiply to the return of the period, and midnight belongs to the day before', () => {
+    const indexes = Array.from({ length: 75 }, (_, i) => 1 + i / 100);
+    const months = monthsOf(growthOf(indexes, Date.UTC(2024, 0, 20)));
+    // 1 February at midnight is the end of January: twelve days after the start.
+    expect(months.map(({ month }) => month)).toStrictEqual(['2024-01', '2024-02', '2024-03', '2024-04']);
+    expect(months[0]?.return).toBeCloseTo(0.12, 12);
+    expect(months[1]?.return).toBeCloseTo(1.41 / 1.12 - 1, 12);
+    expect(months.reduce((all, each) => all * (1 + each.return), 1)).toBeCloseTo(1.74, 12);
+  });
+});
+
+describe('the tearsheet of a portfolio', () => {
+  const HOUR = 60 * MINUTE;
+  const closes = [100, 100, 100, 100, 110, 120, 90, 100, 110, 105, 115, 120, 130];
+  /** All cash at first; half of it is btc from the third hour on, without cost. */
+  const story = records(
+    [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
+    [0, { kind: 'balances', balances: { usd: '200' }, newest_id: 0, read_at: NINE }],
+    [3 * HOUR, aWake({ strategy: 'halves', on: 'drift', intents: [wanted({ leg: '1.btcusd.buy', size: '1' })] })],
+    [3 * HOUR, aFill(3 * HOUR, { strategy: 'halves', quantity: '1', amount: '100', price: '100' })],
+    [12 * HOUR, aWake({ strategy: 'halves', reason: 'inside_band' })],
+  ); // prettier-ignore
+  const tape = { ...minutes('btcusd', closes), barMs: HOUR, times: Float64Array.from(closes, (_, i) => NINE + (i - 1) * HOUR) }; // prettier-ignore
+  const figures = figuresOf(story, { version: 't', prices: [tape] });
+  const report = reportOf(figures);
+  const html = reportHtml(report, figures);
+
+  it('compares it with its targets bought and held, and restored at every point', () => {
+    const { course } = report.portfolios[0] ?? {};
+    const restored = closes
+      .slice(1)
+      .reduce((all, close, i) => all * (1 + (close / (closes[i] ?? 1) - 1) / 2), 1);
+    expect(course?.points.at(-1)?.hold_index).toBeCloseTo(1.15, 8);
+    expect(course?.points.at(-1)?.target_index).toBeCloseTo(restored, 8);
+    expect(course?.tearsheet.portfolio.return).toBeCloseTo(0.15, 8);
+    expect(course?.tearsheet.buy_and_hold.return).toBeCloseTo(0.15, 8);
+    expect(course?.tearsheet.drawdowns).toStrictEqual([
+      { depth: 0.136363636, peak_at: '2026-12-01T14:00:00.000Z', lowest_at: '2026-12-01T15:00:00.000Z', recovered_at: '2026-12-01T20:00:00.000Z' },
+    ]); // prettier-ignore
+    expect(course?.tearsheet.months).toMatchObject([{ month: '2026-12', return: 0.15 }]);
+    expect(course?.tearsheet.months[0]?.targets_held).toBeCloseTo(restored - 1, 8);
+  });
+
+  it('shows weights from the first point within the bands on, so that buying the portfolio stretches no axis', () => {
+    const says = /Weight of btc<\/title>\s*<desc[^>]*>([^<]*)/u.exec(html)?.[1];
+    expect(says).toBe('Target 50 %, band 40 % to 60 %; between 47 % and 57 %');
+    expect(html).toContain('Weights from');
+  });
+
+  it('is named after its strategy, stands before the costs, and defines each figure beside it', () => {
+    expect(html).toContain('<h1>Portfolio report: halves</h1>');
+    expect(html.indexOf('aria-label="Portfolio"')).toBeLessThan(html.indexOf('aria-label="Cost"'));
+    for (const source of ['sharpe_ratio', 'sortino_ratio', 'calmar_ratio', 'annual_return', 'max_drawdown'])
+      expect(html).toContain(source);
+    expect(html).toContain('The period is shorter than a year');
+  });
+});
