@@ -48,7 +48,10 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
 
   async dry_run(setup) {
     const world = await connect(setup, addressOf(setup.config));
-    return { ...world, venue: dryRunVenue(world.venue, { clock: systemClock, past: setup.pastFills?.() ?? [] }) };
+    return {
+      ...world,
+      venue: dryRunVenue(world.venue, { clock: systemClock, past: setup.pastFills?.() ?? [] }),
+    };
   },
 
   /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. Its account lives as long as the journal. */
