@@ -178,6 +178,12 @@ export const alerts = {
     runbook:
       'Free space on the disk, then start the desk again: it recreates the reserve and resolves open orders.',
   },
+  limits_raised: {
+    severity: 'critical',
+    says: 'the config allows more than at the last start; the desk starts halted until two people agree',
+    runbook:
+      '`raised` lists each limit with its value before and now. If the change is meant, one person sends tranche rearm and another approves it with tranche override approve: the request names the limits. If it is not, put the old values back, restart, and find out who changed the config; the halt then still takes two people.',
+  },
   crash_loop: {
     severity: 'critical',
     says: 'crash loop detected; starting halted',

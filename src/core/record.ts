@@ -1,4 +1,5 @@
 import type { Reason } from './reasons.ts';
+import type { LimitTexts } from './risk/limit-changes.ts';
 import type { Tactics } from './risk/tactics.ts';
 import type { BootTime, Instant } from './time.ts';
 import type { Side } from './venue.ts';
@@ -46,6 +47,10 @@ export interface StartedRecord {
   readonly config_hash: string;
   /** Hash of origin and token: a journal belongs to one account. */
   readonly account: string;
+  /** What the desk may trade at most, by the names of the config. Omitted: not recorded. */
+  readonly limits?: LimitTexts | undefined;
+  /** Two people must agree to lift a halt and to raise a limit. */
+  readonly four_eyes?: boolean | undefined;
 }
 
 /** A process let the journal go in good order. */

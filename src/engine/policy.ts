@@ -39,6 +39,8 @@ export interface Policy {
   readonly limits: Limits;
   /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
   readonly fourEyes?: boolean | undefined;
+  /** The journal keeps the limits of each start, and a start with higher ones is noticed. */
+  readonly areLimitsKept?: boolean | undefined;
   /** Currencies whose value in USD the config states. */
   readonly rates?: StatedRates | undefined;
   /** The venue's route that sells is known. */

@@ -46,6 +46,7 @@ const whole = (): readonly RecordBody[] => [
       };
     if (body.kind === 'attempt')
       return { ...body, proof: { reads_left: 1, wait_ms: 9_000, proves: 'rejected' } };
+    if (body.kind === 'started') return { ...body, limits: { max_open_doubts: '2' }, four_eyes: true };
     if (body.kind === 'stopped') return { ...body, closing_read: true };
     if (body.kind === 'maximum') return { ...body, why: 'raised', quote_usd: '1' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };

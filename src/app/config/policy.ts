@@ -22,10 +22,12 @@ const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
 export interface PolicyOptions {
   readonly configHash: string;
   readonly adoptFills: boolean;
+  /** The journal outlives the process. */
+  readonly areLimitsKept?: boolean | undefined;
 }
 
 /** The config as the engine reads it. */
-export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptions): Policy {
+export function policyOf(config: Config, { configHash, adoptFills, areLimitsKept }: PolicyOptions): Policy {
   const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
   return {
@@ -36,6 +38,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     account: accountOf(config),
     limits: limitsOf(config),
     fourEyes: config.operate?.fourEyes,
+    areLimitsKept,
     rates: statedRates(config),
     accountAgeMaxMs: controls.accountAgeMaxMs,
     messageWaitMaxMs: pacing.waitMaxMs,

@@ -191,7 +191,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     operator$,
     strategies: options.files(warn),
   };
-  const desk = new Desk(ports, policyOf(config, options), observer, strategies);
+  const desk = new Desk(ports, policyOf(config, { ...options, areLimitsKept: true }), observer, strategies);
   wired.desk = desk;
   const watched = fewDescriptors(systemClock.scheduler).subscribe((files) => {
     alert('descriptors_low', { ...files });

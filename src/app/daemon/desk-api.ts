@@ -4,6 +4,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
+import { hasFourEyes } from '../../engine/operator/four-eyes.ts';
 import { isOver } from '../../engine/operator/overrides.ts';
 import type { Override } from '../../engine/state/override-state.ts';
 import type { Command, CommandAnswer } from '../../engine/ports.ts';
@@ -21,7 +22,9 @@ import { notReady } from './readiness.ts';
 /** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
 export const deskApi = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
   desk: desk.policy.desk,
-  fourEyes: desk.policy.fourEyes,
+  get fourEyes() {
+    return hasFourEyes(desk);
+  },
   status: () => statusOf(desk),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),

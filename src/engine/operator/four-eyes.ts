@@ -6,13 +6,18 @@ import type { UsedToken } from '../../core/record.ts';
 import type { Desk } from '../desk.ts';
 import type { Command } from '../ports.ts';
 import type { Guarded } from './proposals.ts';
+import { raisedLimits } from './raised-limits.ts';
 
 /** The parts of a desk that this file uses. */
 export type FourEyesContext = Pick<Desk, 'agreed$' | 'policy' | 'ports' | 'state'>;
 
+/** Whether guarded commands take two people: as the config says, and as it said while nobody has agreed to the change. */
+export const hasFourEyes = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
+  policy.fourEyes === true || state.limits.agreed?.fourEyes === true;
+
 /** Whether a second person must agree before it is carried out: a rearm, and an end of a doubt with figures. */
-export const needsTwo = ({ policy }: FourEyesContext, command: Command): command is Guarded =>
-  policy.fourEyes === true &&
+export const needsTwo = (desk: FourEyesContext, command: Command): command is Guarded =>
+  hasFourEyes(desk) &&
   (command.do === 'rearm' || (command.do === 'resolve' && command.figures !== undefined));
 
 /** Commands to carry out: those of one person, and those that a second one has agreed to. */
@@ -32,10 +37,11 @@ export function asked(
   command:
     | { readonly do: 'rearm'; readonly withOpenDoubts?: boolean | undefined }
     | (Guarded & { readonly do: 'resolve' }),
+  raised = raisedLimits(desk.state.limits.agreed, desk.state.limits.raised),
 ): { readonly limit: string; readonly asks: string; readonly hash: string } {
   const limit = command.do === 'rearm' ? 'halt' : 'doubt';
   const asks =
-    command.do === 'rearm' ? rearmWords(desk, command.withOpenDoubts === true) : figureWords(command);
+    command.do === 'rearm' ? rearmWords(desk, command.withOpenDoubts === true, raised) : figureWords(command);
   const { controlSince = 0 } = desk.state;
   return {
     limit,
@@ -44,9 +50,14 @@ export function asked(
   };
 }
 
-function rearmWords({ state }: Pick<Desk, 'state'>, withOpenDoubts: boolean): string {
+function rearmWords(
+  { state }: Pick<Desk, 'state'>,
+  withOpenDoubts: boolean,
+  raised: readonly string[],
+): string {
   const doubts = withOpenDoubts ? [...state.attempts.keys()].toSorted() : [];
-  return `lift the halt (${state.controlWhy})${doubts.length === 0 ? '' : ` with open doubts: ${doubts.join(', ')}`}`;
+  const limits = raised.length === 0 ? '' : ` with ${raised.join(', ')}`;
+  return `lift the halt (${state.controlWhy})${limits}${doubts.length === 0 ? '' : ` with open doubts: ${doubts.join(', ')}`}`;
 }
 
 function figureWords({ clientOrderId, verdict, figures }: Guarded & { readonly do: 'resolve' }): string {

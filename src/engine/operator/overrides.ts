@@ -10,7 +10,7 @@ import type { Desk } from '../desk.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
 import type { Override } from '../state/override-state.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
-import { asked, needsTwo, personFault } from './four-eyes.ts';
+import { asked, hasFourEyes, needsTwo, personFault } from './four-eyes.ts';
 import type { Guarded } from './proposals.ts';
 
 /** The parts of a desk that this file uses. */
@@ -73,9 +73,9 @@ function guardedFault(desk: OverridesContext, command: Guarded): string | undefi
 }
 
 const proposerFault = (
-  { policy }: OverridesContext,
+  desk: OverridesContext,
   { token }: Pick<Command & Guarded, 'token'>,
-): string | undefined => (policy.fourEyes === true ? personFault(token) : undefined);
+): string | undefined => (hasFourEyes(desk) ? personFault(token) : undefined);
 
 interface Proposing {
   readonly wish: Pick<OverrideRecord, 'limit'> & Partial<OverrideRecord>;

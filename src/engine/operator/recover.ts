@@ -25,8 +25,9 @@ import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
 import type { Death } from '../state/engine-state.ts';
-import { asked } from './four-eyes.ts';
+import { asked, hasFourEyes } from './four-eyes.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
+import { limitsToKeep, raisedLimits } from './raised-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
 import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
@@ -121,6 +122,7 @@ export function takeOver(
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
   holdBack(desk);
   const suspicion = suspicionOf(desk);
+  const kept = limitsToKeep(policy);
   const bodies: RecordBody[] = [
     {
       kind: 'started',
@@ -129,6 +131,7 @@ export function takeOver(
       desk: policy.desk,
       config_hash: policy.configHash,
       account: policy.account,
+      ...(kept === undefined ? {} : { limits: kept.limits, four_eyes: kept.fourEyes }),
     },
   ];
   if (isOther) {
@@ -187,8 +190,10 @@ function unapprovedFault(
   desk: RecoverContext,
   command: { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
-  if (desk.policy.fourEyes !== true) return undefined;
-  const { hash } = asked(desk, { do: 'rearm', ...command });
+  if (!hasFourEyes(desk)) return undefined;
+  // An approval is of the limits that were raised then, not of those that this start raises.
+  const raised = raisedLimits(desk.state.limits.agreed, limitsToKeep(desk.policy));
+  const { hash } = asked(desk, { do: 'rearm', ...command }, raised);
   const now = desk.ports.clock.wall();
   const isApproved = [...desk.state.overrides.all()].some(
     ([, { proposal, approvedBy }]) =>
@@ -223,6 +228,11 @@ function suspicionOf({ state, policy, ports, observer }: RecoverContext): string
   if (oddity?.what === 'rolled_back') {
     observer.alert('journal_rolled_back', { why: oddity.why });
     return oddity.why;
+  }
+  const raised = raisedLimits(state.limits.agreed, limitsToKeep(policy));
+  if (raised.length > 0) {
+    observer.alert('limits_raised', { raised: raised.join(', ') });
+    return `limits raised since the last start: ${raised.join(', ')}`;
   }
   const { startsMax, withinMs } = policy.crashLoop;
   const deaths = state.diedSince(after(ports.clock.wall(), -withinMs));

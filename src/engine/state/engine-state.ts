@@ -41,6 +41,8 @@ import type {
   Unshown,
 } from './strategy-run.ts';
 import { Overrides } from './override-state.ts';
+import { agreedTo, limitsAtStart } from '../operator/raised-limits.ts';
+import type { LimitsInForce } from '../operator/raised-limits.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './strategy-run.ts';
@@ -122,6 +124,7 @@ export class EngineState {
   /** The error of its own that ends the process that runs. */
   failure: string | undefined;
   account: string | undefined;
+  limits: LimitsInForce = {};
   readonly overrides = new Overrides();
   /** Totals that limits are compared with. */
   readonly totals = new Totals();
@@ -141,6 +144,7 @@ export class EngineState {
         this.overrides.restart();
         this.#start(at, lastAt);
         this.account = body.account;
+        this.limits = limitsAtStart(this.limits, body);
         this.#doubtAll();
         break;
       case 'stopped':
@@ -226,6 +230,7 @@ export class EngineState {
       case 'control':
         this.totals.control(body);
         if (scopeOf(body) !== undefined) break;
+        if (this.control === 'halted' && body.state === 'active') this.limits = agreedTo(this.limits);
         this.control = body.state;
         this.controlWhy = body.why;
         this.controlBy = body.by;

@@ -105,6 +105,8 @@ const shapes = {
       desk: z.string(),
       config_hash: z.string(),
       account: z.string(),
+      limits: z.record(z.string(), z.string()).optional(),
+      four_eyes: z.boolean().optional(),
     }),
   stopped: () =>
     z.strictObject({

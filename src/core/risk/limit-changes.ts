@@ -1,0 +1,99 @@
+import type { ClosedHours } from '../hours.ts';
+import { ratio, text } from '../money.ts';
+import type { Money, Quantity } from '../money.ts';
+import type { Limits } from './limits.ts';
+
+/** Limits of the config as text, such as `max_position.btc`: `"100"`. What is not there does not limit. */
+export type LimitTexts = Readonly<Record<string, string>>;
+
+/** What makes a limit allow more: a larger value, a smaller one, a name added to a list, or any other value. */
+type Loosens = 'larger' | 'smaller' | 'added' | 'other';
+
+const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, loosens: Loosens] } = {
+  currency: ['currency', 'other'],
+  orderNotionalMax: ['max_order_notional', 'larger'],
+  dayNotionalMax: ['max_day_notional', 'larger'],
+  pairDayNotionalMax: ['max_pair_day_notional', 'larger'],
+  orderQuantityMax: ['max_order_quantity', 'larger'],
+  collarBps: ['collar_bps', 'larger'],
+  collarDiscardsMax: ['max_collar_discards', 'larger'],
+  driftBpsMax: ['max_drift_bps', 'larger'],
+  referenceGapBpsMax: ['max_reference_gap_bps', 'larger'],
+  openDoubtsMax: ['max_open_doubts', 'larger'],
+  pairs: ['pairs', 'added'],
+  sides: ['sides', 'added'],
+  minuteExecutionsMax: ['max_executions_per_minute', 'larger'],
+  parentExecutionsMax: ['max_executions_per_parent', 'larger'],
+  duplicateMs: ['duplicate_window', 'smaller'],
+  positionMin: ['min_position', 'smaller'],
+  positionMax: ['max_position', 'larger'],
+  shortfallBpsMax: ['max_shortfall_bps', 'larger'],
+  dayCostMax: ['max_day_cost', 'larger'],
+  rejectsMax: ['max_rejects', 'larger'],
+  malformedMax: ['max_malformed', 'larger'],
+  closedHours: ['restricted_hours', 'other'],
+};
+
+const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
+
+/** The limits as the journal keeps them: by the names of the config, a value for each pair or currency on its own. */
+export function limitTexts(limits: Limits): LimitTexts {
+  const texts: Record<string, string> = {};
+  const put = (name: string, written: string | undefined): void => {
+    if (written !== undefined) texts[name] = written;
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
+  for (const key of Object.keys(LIMITS) as (keyof Limits)[]) {
+    const value = limits[key];
+    const [name] = LIMITS[key];
+    if (isByName(value)) for (const [of, each] of value) put(`${name}.${of}`, text(each));
+    else put(name, textOf(value));
+  }
+  return texts;
+}
+
+type Value = Limits[keyof Limits];
+type ByName = ReadonlyMap<string, Money> | ReadonlyMap<string, Quantity>;
+
+const isByName = (value: Value): value is ByName => value instanceof Map;
+const isList = (value: Value): value is readonly ClosedHours[] => Array.isArray(value);
+const isNames = (value: Value): value is ReadonlySet<string> => value instanceof Set;
+
+function textOf(value: Exclude<Value, ByName>): string | undefined {
+  if (value === undefined || typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  if (isNames(value)) return namesOf(value).join(', ');
+  if (!isList(value)) return text(value);
+  const hours = value.map((each) => ({ ...each, days: namesOf(each.days) }));
+  return hours.length === 0 ? undefined : JSON.stringify(hours);
+}
+
+const namesOf = (names: ReadonlySet<string>): readonly string[] =>
+  [...names].toSorted((a, b) => (a < b ? -1 : 1));
+
+/** What may trade more than before, in words: `max_order_notional 1000 -> 5000`. A limit that is gone is one of them. */
+export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly string[] {
+  return Object.entries(before).flatMap(([name, was]) => {
+    const is = now[name];
+    return is === undefined || isLooser(DIRECTIONS.get(name.split('.')[0] ?? ''), was, is)
+      ? [`${name} ${was} -> ${is ?? 'none'}`]
+      : [];
+  });
+}
+
+/** A limit of a later version, whose direction is unknown, counts as looser when it differs. */
+function isLooser(loosens: Loosens | undefined, was: string, is: string): boolean {
+  switch (loosens) {
+    case 'larger':
+      return ratio(is).gt(ratio(was));
+    case 'smaller':
+      return ratio(is).lt(ratio(was));
+    case 'added': {
+      const allowed = new Set(was.split(', '));
+      return is.split(', ').some((name) => name !== '' && !allowed.has(name));
+    }
+    case 'other':
+    case undefined:
+      return is !== was;
+  }
+}
