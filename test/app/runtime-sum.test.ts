@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { hash } from 'node:crypto';
@@ -40,6 +41,21 @@ describe('the Node of live mode', () => {
     expect(check).toThrow(
       expect.objectContaining({ exit: 'config', message: expect.stringContaining('runtime: { allow_other: true }') as string }), // prettier-ignore
     );
+  });
+
+  it('is read again only after the file has changed', () => {
+    const file = join(folder, 'node');
+    writeFileSync(file, 'as it was');
+    const sum = sumOf(file, folder);
+    expect(sum).toBe(hash('sha256', 'as it was'));
+    const memo = join(folder, 'node-sum');
+    const kept = readFileSync(memo, 'utf8');
+    writeFileSync(memo, kept.replace(sum, 'the kept one'));
+    expect(sumOf(file, folder)).toBe('the kept one');
+    expect(sumOf(file, undefined)).toBe(sum);
+    writeFileSync(file, 'as it is.'); // of the same length
+    utimesSync(file, 0, 0);
+    expect(sumOf(file, folder)).toBe(hash('sha256', 'as it is.'));
   });
 
   it('has one sum for each system that package.json brings a Node for, of that version', () => {
