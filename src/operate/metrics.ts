@@ -93,6 +93,8 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 
   meters.build.set({ version, mode, node: process.version }, 1);
   meters.started.set(now() / SECOND_MS);
+  // From 0: an increase from nothing to 1 would be none.
+  for (const [alert, { severity }] of Object.entries(alerts)) meters.alerts.inc({ alert, severity }, 0);
   showDeskState(meters, 'active');
 
   function take(stored: StoredRecord): OpenAttempt | undefined {

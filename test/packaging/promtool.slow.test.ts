@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { RULES, RULE_TESTS, boardQueries } from './packaged.ts';
+
+const isThere = spawnSync('promtool', ['--version']).status === 0;
+const why = 'promtool is not installed: it comes with the package prometheus of Debian';
+
+function promtool(...args: readonly string[]): { readonly status: number | null; readonly output: string } {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+  return { status, output: stdout + stderr };
+}
+
+describe(`promtool${isThere ? '' : ` (skipped: ${why})`}`, () => {
+  it('accepts the alert rules', (ctx) => {
+    if (!isThere) return ctx.skip(why);
+    expect(promtool('check', 'rules', RULES)).toMatchObject({ status: 0 });
+  });
+
+  it('finds that each rule fires on what it is for, and only then', (ctx) => {
+    if (!isThere) return ctx.skip(why);
+    expect(promtool('test', 'rules', RULE_TESTS)).toMatchObject({ status: 0 });
+  });
+
+  it('understands each query of the board', (ctx) => {
+    if (!isThere) return ctx.skip(why);
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-board-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const file = join(folder, 'board.yaml');
+    const queries = boardQueries().map((expr, index) => ({ record: `board_${index}`, expr }));
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'board', rules: queries }] }));
+    expect(promtool('check', 'rules', file)).toMatchObject({ status: 0 });
+  });
+
+  it('refuses a query that is wrong', (ctx) => {
+    if (!isThere) return ctx.skip(why);
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-board-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const file = join(folder, 'wrong.yaml');
+    writeFileSync(
+      file,
+      JSON.stringify({ groups: [{ name: 'g', rules: [{ record: 'r', expr: 'sum by (' }] }] }),
+    );
+    expect(promtool('check', 'rules', file).status).not.toBe(0);
+  });
+});
