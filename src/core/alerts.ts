@@ -321,7 +321,7 @@ export const alerts = {
     severity: 'warning',
     says: 'the file of the venue token changed and cannot be used; the desk keeps the token it has',
     runbook:
-      '`why` names what is wrong: mode, owner, kind of file, content, or an address to which the token is not bound. Write the file anew; the desk reads it again by itself, or on SIGHUP.',
+      '`why` names what is wrong: mode, owner, kind of file, content, an address to which the token is not bound, or a venue that refuses the token. Write the file anew; the desk reads it again by itself, or on SIGHUP.',
   },
   certificate_refused: {
     severity: 'critical',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
 import { tokenRotation } from '../../src/app/daemon/token-rotation.ts';
-import type { TokenRotation } from '../../src/app/daemon/token-rotation.ts';
+import type { TokenRotation, TokenTrial } from '../../src/app/daemon/token-rotation.ts';
 import { instant } from '../../src/core/time.ts';
 import { sanitize, secretsOf } from '../../src/venue/sanitize.ts';
 import { systemClock } from '../venue/servers.ts';
@@ -28,7 +28,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function running() {
+/** What the venue says to the tokens that are tried, one after the other; `accepted` after the last. */
+function running(trials: TokenTrial[] = []) {
   const options = { env: {}, cwd: folder, now: instant(0) };
   const { config } = loadConfig('desk.yaml', options);
   const { token } = config.venue;
@@ -36,6 +37,7 @@ function running() {
   const heard: string[] = [];
   rotation = tokenRotation(config, {
     clock: systemClock,
+    tryToken: async () => await Promise.resolve(trials.shift() ?? 'accepted'),
     onReplaced: (replaced) => heard.push(`replaced ${replaced.reveal()}`),
     onRefused: (why) => heard.push(why),
   });
@@ -43,17 +45,17 @@ function running() {
 }
 
 describe.runIf(process.platform !== 'win32')('a token whose file is read again', () => {
-  it('stays as it is where the file holds the same one', () => {
+  it('stays as it is where the file holds the same one', async () => {
     const { reread, heard } = running();
     put('  the-old-token\n');
-    expect(reread()).toBeUndefined();
+    expect(await reread()).toBeUndefined();
     expect(heard).toEqual([]);
   });
 
-  it('is the new one from then on, and both are taken out of what is shown', () => {
+  it('is the new one from then on, and both are taken out of what is shown', async () => {
     const { token, reread, heard } = running();
     put('{"origin": "https://venue.example", "token": "the-new-token"}');
-    expect(reread()).toBe('new requests carry the new token');
+    expect(await reread()).toBe('new requests carry the new token');
     expect(token.reveal()).toBe('the-new-token');
     expect(heard).toEqual(['replaced the-new-token']);
     expect(sanitize('the-new-token or the-old-token?', secretsOf(token))).toBe('[token] or [token]?');
@@ -66,18 +68,35 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     ['is gone', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
     ['is empty', () => { put(''); }, 'not a valid token'],
     ['is bound to another address', () => { put('{"origin": "https://elsewhere.example", "token": "the-new-token"}'); }, 'is not sent to https://venue.example'],
-  ])('stays the old one where the file %s, and whoever listens hears why', (_, change, why) => {
+  ])('stays the old one where the file %s, and whoever listens hears why', async (_, change, why) => {
     const { token, reread, heard } = running();
     change();
-    expect(reread()).toContain('the desk keeps its token: ');
+    expect(await reread()).toContain('the desk keeps its token: ');
     expect(token.reveal()).toBe('the-old-token');
     expect(heard).toEqual([expect.stringContaining(why)]);
   }); // prettier-ignore
 
-  it('is never looked for again where it came from no file', () => {
+  it('stays the old one where the venue refuses the new one, and tries it no more', async () => {
+    const { token, reread, heard } = running(['refused']);
+    put('a-mistyped-token');
+    expect(await reread()).toMatch(/^the desk keeps its token: the venue refuses the token in /u);
+    expect(token.reveal()).toBe('the-old-token');
+    expect(heard).toEqual([expect.stringContaining('the venue refuses the token in ')]);
+  });
+
+  it('is tried again by itself while the venue does not answer', { timeout: 20_000 }, async () => {
+    const { token, reread, heard } = running(['no_answer', 'no_answer']);
+    put('the-new-token');
+    expect(await reread()).toBe('the desk keeps its token until the venue answers to the new one');
+    expect(token.reveal()).toBe('the-old-token');
+    await expect.poll(() => token.reveal(), { timeout: 15_000, interval: 100 }).toBe('the-new-token');
+    expect(heard).toEqual(['replaced the-new-token']);
+  });
+
+  it('is never looked for again where it came from no file', async () => {
     writeFileSync(join(folder, 'desk.yaml'), 'mode: dry_run\nvenue: { base_url: "https://venue.example" }\nstrategies: ./strategies\n'); // prettier-ignore
     const { config } = loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: 'a-token' }, cwd: folder, now: instant(0) }); // prettier-ignore
-    rotation = tokenRotation(config, { clock: systemClock, onReplaced: () => undefined, onRefused: () => undefined }); // prettier-ignore
-    expect(rotation.reread()).toBeUndefined();
+    rotation = tokenRotation(config, { clock: systemClock, tryToken: async () => await Promise.resolve('accepted' as const), onReplaced: () => undefined, onRefused: () => undefined }); // prettier-ignore
+    expect(await rotation.reread()).toBeUndefined();
   });
 });

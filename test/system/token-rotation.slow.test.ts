@@ -91,6 +91,12 @@ describe.runIf(process.platform !== 'win32')(
         daemon.signal('SIGHUP');
         await logged('run \\"chmod 600');
 
+        // A token that the venue does not know: only the trial of it is refused.
+        put('canary-mistyped-token-4');
+        daemon.signal('SIGHUP');
+        await logged('the venue refuses the token');
+        await daemon.event('fill', { count: daemon.eventsOf('fill').length + 1 });
+
         // While an order is under way, by SIGHUP.
         await new Promise<void>((resolve) => {
           onOrder = resolve;

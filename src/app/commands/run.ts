@@ -157,6 +157,10 @@ interface Obeying {
 /** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP reads the strategies again, USR2 halts. */
 function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
   let draining: NodeJS.Timeout | undefined;
+  const rereadToken = async (): Promise<void> => {
+    const outcome = await daemon.rereadToken();
+    if (outcome !== undefined) progress.say(`SIGHUP: ${outcome}`);
+  };
   const forget = io.onSignal((signal) => {
     if (signal === 'SIGUSR2') {
       const halt: Command = { do: 'halt', by: 'signal', why: 'SIGUSR2' };
@@ -165,8 +169,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
     }
     // A closed terminal must not stop a desk: what lies in the files is what it runs, or is about to.
     if (signal === 'SIGHUP') {
-      const told = daemon.rereadToken();
-      if (told !== undefined) progress.say(`SIGHUP: ${told}`);
+      void rereadToken();
       daemon.command({
         do: 'reload',
         by: 'signal',

@@ -77,7 +77,7 @@ export interface Daemon {
   /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */
   command(command: Command): void;
   /** Reads the file of the venue's token again; says what came of it, `undefined` where it has not changed. */
-  rereadToken(): string | undefined;
+  rereadToken(): Promise<string | undefined>;
 }
 
 /** Assembles one desk in its mode and runs it. */
@@ -159,6 +159,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
 
   const tokens = tokenRotation(config, {
     clock: systemClock,
+    tryToken: world.tryToken,
     onReplaced(token) {
       options.onToken(token);
       alert('token_replaced', {});
@@ -240,7 +241,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     unconfirmed: () => unconfirmedWords(desk),
     isHalted: () => desk.control === 'halted',
     command,
-    rereadToken: () => tokens.reread(),
+    rereadToken: async () => await tokens.reread(),
   };
 }
 

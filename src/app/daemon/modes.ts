@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { firstValueFrom } from 'rxjs';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord } from '../../core/record.ts';
@@ -8,6 +9,7 @@ import { dryRunVenue } from '../../venue/dry-run.ts';
 import type { FeedOptions } from '../../venue/socket.ts';
 import { venueHttp } from '../../venue/http.ts';
 import { tradingRoutes } from '../../venue/routes.ts';
+import type { TokenTrial } from './token-rotation.ts';
 import { tradingVenue } from '../../venue/trading.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config, Mode } from '../config/config.ts';
@@ -23,6 +25,8 @@ export interface ModeWorld {
   /** Where the venue is, for people. */
   readonly where: string;
   readonly secrets: readonly Secret[];
+  /** Asks the venue for its currencies with another token. */
+  tryToken(this: void, token: Secret): Promise<TokenTrial>;
   close(): Promise<void>;
 }
 
@@ -119,9 +123,8 @@ async function connect(
   { baseUrl, wsUrl, token }: Address,
 ): Promise<ModeWorld> {
   const { capabilities, sellPath } = config.venue;
-  const http = venueHttp({
+  const options = {
     baseUrl,
-    token,
     routes: tradingRoutes(capabilities, sellPath),
     clock: systemClock,
     version,
@@ -130,10 +133,11 @@ async function connect(
     bodyTimeoutMs: config.venue.bodyTimeoutMs,
     mayMoveMoney,
     ca: config.venue.ca,
-    onCertificateRefused: (why) => {
+    onCertificateRefused: (why: string) => {
       alert('certificate_refused', { why });
     },
-  });
+  };
+  const http = venueHttp({ ...options, token });
   const venue = tradingVenue({
     http,
     capabilities,
@@ -153,6 +157,20 @@ async function connect(
     accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
     where: baseUrl,
     secrets: [token],
+    async tryToken(another) {
+      const trial = venueHttp({ ...options, token: another, mayMoveMoney: () => false });
+      try {
+        const { status } = await firstValueFrom(
+          trial.exchange({ method: 'GET', path: '/v1/currency', timeoutMs: config.venue.headersTimeoutMs }),
+        );
+        if (status === 401 || status === 403) return 'refused';
+        return status < 300 ? 'accepted' : 'no_answer';
+      } catch {
+        return 'no_answer';
+      } finally {
+        await trial.close();
+      }
+    },
     close: async () => {
       await http.close();
     },
