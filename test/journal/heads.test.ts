@@ -119,6 +119,20 @@ describe('a journal whose fills were rewritten and chained anew', () => {
   });
 });
 
+describe('a file of a signed head or of a key', () => {
+  it.each(['is missing', 'is a named pipe'])('is refused by its name where it %s', async (what) => {
+    writeJournal('0.5');
+    if (what === 'is a named pipe') for (const name of ['signed', 'key']) execFileSync('mkfifo', [at(name)]);
+    await expect(verify({ signed: at('signed') })).rejects.toThrow(
+      expect.objectContaining({ exit: 'data', message: expect.stringContaining(`--signed ${at('signed')} cannot be read: `) as string }), // prettier-ignore
+    );
+    writeFileSync(at('whole'), await head());
+    await expect(verify({ signed: at('whole'), key: at('key') })).rejects.toThrow(
+      `the key ${at('key')} cannot be read: `,
+    );
+  });
+});
+
 describe('a signed head', () => {
   it('comes from a key that is made once, for its owner alone', async () => {
     writeJournal('0.5');

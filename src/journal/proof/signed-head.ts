@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -50,10 +51,12 @@ export function deskKey(file: string): KeyObject {
 /** The public key in a PEM file. @throws OperatorError as `deskKey`. */
 export const publicKeyIn = (file: string): KeyObject => keyIn(file, (text) => createPublicKey(text));
 
+const KEY_BYTES_MAX = 65_536;
+
 function keyIn(file: string, read: (text: string) => KeyObject): KeyObject {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readRegularFile(file, { maxBytes: KEY_BYTES_MAX }).toString();
   } catch (error) {
     throw new OperatorError('storage', `the key ${file} cannot be read: ${String(error)}`, error);
   }

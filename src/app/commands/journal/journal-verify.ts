@@ -75,10 +75,7 @@ function keptHeads({ head, signed: file, key }: VerifyOptions): KeptHeads {
   if (key !== undefined && file === undefined)
     throw new OperatorError('usage', '--key: name the signed head with --signed');
   if (file === undefined) return { head, signed: undefined };
-  const read = readSignedHead(
-    readRegularFile(resolve(file), { maxBytes: SIGNED_BYTES_MAX }).toString('utf8'),
-    file,
-  );
+  const read = readSignedHead(signedText(file), file);
   const isOurs = isSigned(read, key === undefined ? undefined : publicKeyIn(resolve(key)));
   const why = isOurs
     ? undefined
@@ -125,4 +122,13 @@ function comparisons(
     found.push({ with: 'signed_head', ok: why === undefined, says });
   }
   return found;
+}
+
+function signedText(file: string): string {
+  try {
+    return readRegularFile(resolve(file), { maxBytes: SIGNED_BYTES_MAX }).toString('utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OperatorError('data', `--signed ${file} cannot be read: ${why}`, error);
+  }
 }
