@@ -283,6 +283,7 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
 
 /** What follows from a venue that does not answer or does not quote: no reason for the end of a slice by itself. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
+  'deadline',
   'account_stale',
   'no_reference',
   'stale_reference',
