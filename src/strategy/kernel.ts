@@ -192,6 +192,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         pairs: kind.pairs(params),
         needsValuation: kind.needsValuation?.(params) ?? false,
         needsTerms: kind.needsTerms ?? false,
+        maySell: sideOf(params) !== 'buy',
         isEstimated: kind.isEstimated ?? false,
         isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
         ladder: kind.ladder?.(params),
@@ -215,6 +216,8 @@ export interface BoundStrategy {
   readonly pairs: readonly string[];
   readonly needsValuation: boolean;
   readonly needsTerms: boolean;
+  /** Its document does not say that it only buys. */
+  readonly maySell: boolean;
   readonly isEstimated: boolean;
   isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
@@ -229,6 +232,9 @@ export interface BoundStrategy {
   occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
   forecast(begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
+
+const sideOf = (params: unknown): unknown =>
+  typeof params === 'object' && params !== null && 'side' in params ? params.side : undefined;
 
 export interface AnyStrategy {
   readonly kind: string;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -178,5 +179,53 @@ describe('loadAll', () => {
   it('loads the strategies of the dry run as they are', () => {
     const { strategies } = loadAll('config/dry-run.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: repo, now });
     expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
+  });
+});
+
+describe('a strategy that may have to sell', () => {
+  const DRY_RUN = 'venue: { base_url: "https://venue.example" }';
+  const off = 'it may have to sell, and selling is off: write venue.sell_path in the config, the path at which your venue takes orders to sell'; // prettier-ignore
+  const rebalance = `id: r
+kind: rebalance
+target_weights: { btc: "0.5", usd: "0.5" }
+drift_threshold: "0.05"
+continuous: true
+`;
+  const sell = TWAP.replace('side: buy', 'side: sell');
+
+  it('is refused where the config does not know how the venue sells', () => {
+    const config = configOf(DRY_RUN, 'dry_run');
+    expect(messages(rebalance, config)).toEqual([`kind: ${off}`]);
+    expect(messages(sell, config)).toEqual([`side: ${off}`]);
+    expect(messages(TWAP, config)).toEqual([]);
+  });
+
+  it('is not refused with venue.sell_path, nor in paper mode, whose venue has a path of its own', () => {
+    const known = configOf(
+      'venue: { base_url: "https://venue.example", sell_path: /v1/orders/sell }',
+      'dry_run',
+    );
+    for (const config of [known, configOf('mode: paper')])
+      for (const strategy of [rebalance, sell]) expect(messages(strategy, config)).toEqual([]);
+    expect(configOf('mode: paper').venue.sellPath).toBe('/v1/orders/sell');
+  });
+
+  it.each(['validate', 'plan', 'run'])('is refused by tranche %s with the same words', (command) => {
+    writeFileSync(join(folder, 'r.yaml'), rebalance);
+    writeFileSync(join(folder, 'desk.yaml'), `mode: dry_run\n${DRY_RUN}\njournal: "memory:"\nstrategies: ./r.yaml\n`); // prettier-ignore
+    const program = join(repo, 'bin/tranche.js');
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [program, command, '--config', 'desk.yaml'],
+      {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], TRANCHE_TOKEN: 'a-token-of-the-desk' },
+        encoding: 'utf8',
+        timeout: 20_000,
+      },
+    );
+    expect(status).toBe(78);
+    expect(stdout + stderr).toContain('r.yaml:2:7  kind');
+    expect(stdout + stderr).toContain(off);
   });
 });

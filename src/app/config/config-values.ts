@@ -332,6 +332,9 @@ function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] 
   };
 }
 
+/** Where the simulated venue takes orders to sell. */
+const SIMULATED_SELL_PATH = '/v1/orders/sell';
+
 function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContext): VenueConfig {
   const isPaper = mode === 'paper';
   const { balances, pairs, ticker, order_lookup: orderLookup, account_feed: accountFeed } = raw.capabilities;
@@ -347,7 +350,8 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
     ca: isPaper ? undefined : ca,
     caFile: raw.ca_file === undefined ? undefined : resolve(dirname(file), raw.ca_file),
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
-    sellPath: raw.sell_path,
+    // The simulated venue's path is known: it has one.
+    sellPath: raw.sell_path ?? (isPaper ? SIMULATED_SELL_PATH : undefined),
     connectTimeoutMs: raw.connect_timeout,
     headersTimeoutMs: raw.headers_timeout,
     bodyTimeoutMs: raw.body_timeout,

@@ -265,8 +265,14 @@ function checkPairs(
   if ((side === 'buy' || side === 'sell') && !sides.has(side)) {
     problems.push(document.problem(['side'], `controls.sides in the config does not list ${side}`));
   }
+  if (bound.maySell && config.venue.sellPath === undefined)
+    problems.push(document.problem([side === undefined ? 'kind' : 'side'], SELLING_OFF));
   return problems;
 }
+
+/** It would buy for as long as there is cash, and never sell. */
+const SELLING_OFF =
+  'it may have to sell, and selling is off: write venue.sell_path in the config, the path at which your venue takes orders to sell';
 
 function untraded(pair: string, traded: readonly string[], { venue }: Config): string {
   const meant = nearest(pair, traded);
