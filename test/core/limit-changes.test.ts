@@ -76,6 +76,12 @@ describe('limits as text', () => {
     expect(changes(now)).toEqual([]);
   });
 
+  it('do not name the limits of a pair that may not be traded any more', () => {
+    const without = { orderQuantityMax: new Map(), pairDayNotionalMax: undefined };
+    expect(changes({ pairs: new Set(['ethusd']), ...without })).toEqual([]);
+    expect(changes(without)).toHaveLength(2);
+  });
+
   it('do not name a limit that is new', () => {
     expect(changes({}, { dayCostMax: undefined, pairs: undefined, positionMax: undefined })).toEqual([]);
   });

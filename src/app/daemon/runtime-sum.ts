@@ -4,6 +4,7 @@ import type { Stats } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
+import { changeableByOthers } from '../../files/rights.ts';
 import { openRegularFile } from '../../files/regular-file.ts';
 import { nodeSums } from './node-sums.ts';
 
@@ -15,7 +16,7 @@ const PIECE_BYTES = 1024 * 1024;
  *
  * @throws FileRefusal, or the system's own error.
  */
-export function sumOf(path: string, folder: string | undefined = getCompileCacheDir()): string {
+export function sumOf(path: string, folder: string | undefined = privateFolder()): string {
   const { file, facts } = openRegularFile(path);
   try {
     const memo = folder === undefined ? undefined : join(folder, 'node-sum');
@@ -32,6 +33,12 @@ export function sumOf(path: string, folder: string | undefined = getCompileCache
   } finally {
     closeSync(file);
   }
+}
+
+/** The folder of compiled code, unless it is one that others can change, which a variable may name. */
+function privateFolder(): string | undefined {
+  const folder = getCompileCacheDir();
+  return folder === undefined || changeableByOthers(folder) !== undefined ? undefined : folder;
 }
 
 /** Another one after each change: no program can set the time at which a file was changed. */

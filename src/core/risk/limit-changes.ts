@@ -34,6 +34,8 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, 
   closedHours: ['restricted_hours', 'other'],
 };
 
+/** Those that each pair has one of. */
+const PAIR_LIMITS = new Set(['max_order_quantity', 'max_pair_day_notional']);
 const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
 
 /** The limits as the journal keeps them: by the names of the config, a value for each pair or currency on its own. */
@@ -71,11 +73,17 @@ function textOf(value: Exclude<Value, ByName>): string | undefined {
 const namesOf = (names: ReadonlySet<string>): readonly string[] =>
   [...names].toSorted((a, b) => (a < b ? -1 : 1));
 
-/** What may trade more than before, in words: `max_order_notional 1000 -> 5000`. A limit that is gone is one of them. */
+/**
+ * What may trade more than before, in words: `max_order_notional 1000 -> 5000`. A limit that is gone is one of them, unless its pair
+ * may not be traded any more.
+ */
 export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly string[] {
+  const pairs = now['pairs']?.split(', ');
   return Object.entries(before).flatMap(([name, was]) => {
+    const [limit = '', of = ''] = name.split('.');
     const is = now[name];
-    return is === undefined || isLooser(DIRECTIONS.get(name.split('.')[0] ?? ''), was, is)
+    if (is === undefined && PAIR_LIMITS.has(limit) && pairs?.includes(of) === false) return [];
+    return is === undefined || isLooser(DIRECTIONS.get(limit), was, is)
       ? [`${name} ${was} -> ${is ?? 'none'}`]
       : [];
   });

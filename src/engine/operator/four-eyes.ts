@@ -6,7 +6,7 @@ import type { UsedToken } from '../../core/record.ts';
 import type { Desk } from '../desk.ts';
 import type { Command } from '../ports.ts';
 import type { Guarded } from './proposals.ts';
-import { raisedLimits } from './raised-limits.ts';
+import { raisedLimits } from '../state/raised-limits.ts';
 
 /** The parts of a desk that this file uses. */
 export type FourEyesContext = Pick<Desk, 'agreed$' | 'policy' | 'ports' | 'state'>;

@@ -27,7 +27,7 @@ import type { Desk } from '../desk.ts';
 import type { Death } from '../state/engine-state.ts';
 import { asked, hasFourEyes } from './four-eyes.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
-import { limitsToKeep, raisedLimits } from './raised-limits.ts';
+import { limitsToKeep, raisedLimits } from '../state/raised-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
 import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';

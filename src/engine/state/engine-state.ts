@@ -41,8 +41,8 @@ import type {
   Unshown,
 } from './strategy-run.ts';
 import { Overrides } from './override-state.ts';
-import { agreedTo, limitsAtStart } from '../operator/raised-limits.ts';
-import type { LimitsInForce } from '../operator/raised-limits.ts';
+import { agreedTo, limitsAtStart } from './raised-limits.ts';
+import type { LimitsInForce } from './raised-limits.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './strategy-run.ts';
