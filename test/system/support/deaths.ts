@@ -18,7 +18,7 @@ import { until } from './until.ts';
 
 const PATIENCE_MS = 180_000;
 
-const killer = (at: number, log: string): string => {
+const killer = (at: number | string, log: string): string => {
   const url = pathToFileURL(join(import.meta.dirname, 'hooks/killer.ts'));
   url.search = String(new URLSearchParams({ at: String(at), log }));
   return url.href;
@@ -35,8 +35,8 @@ interface LifeOptions {
   readonly cwd: string;
   readonly clock: string;
   readonly token: string;
-  /** Number of the boundary at which it dies; 0: never. */
-  readonly dieAt: number;
+  /** Number of the boundary at which it dies, 0 for never; or a name, for the first boundary of that name. */
+  readonly dieAt: number | string;
 }
 
 /** Runs the desk in `cwd` until it ends or dies. @throws when it does neither in time. */

@@ -7,12 +7,12 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /**
  * Loaded before the program with `--import`: counts the boundaries of its effects, writes the name of each into the file
- * `log`, and ends the process with SIGKILL at boundary number `at` (0: never). Boundaries are: before and after records are
+ * `log`, and ends the process with SIGKILL at boundary number `at` (0: never), or at the first of the name `at`. Boundaries are: before and after records are
  * committed, before and after the bytes of a request are handed to the kernel, an answer of the venue before the program
  * sees it, and before and after a file is synced, renamed or written as a whole. Nothing of the program is changed.
  */
 const query = new URL(import.meta.url).searchParams;
-const at = Number(query.get('at'));
+const at = query.get('at');
 const { openSync, writeSync } = fs;
 const log = openSync(query.get('log') ?? '', 'a');
 let count = 0;
@@ -20,7 +20,7 @@ let count = 0;
 function boundary(name: string): void {
   count += 1;
   writeSync(log, `${name}\n`);
-  if (count === at) process.kill(process.pid, 'SIGKILL');
+  if (String(count) === at || name === at) process.kill(process.pid, 'SIGKILL');
 }
 
 /** Does `work` between two boundaries. */
