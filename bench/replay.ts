@@ -28,6 +28,7 @@ import { takeOver } from '../src/engine/operator/recover.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
 import type { StateOptions } from '../src/journal/sidecar/snapshot-file.ts';
+import { AlertHistory } from '../src/app/daemon/open-alerts.ts';
 import { createMetrics } from '../src/operate/metrics.ts';
 import { Exchange } from '../src/simulator/exchange/exchange.ts';
 import { venueOptions } from '../src/simulator/options/options.ts';
@@ -100,7 +101,8 @@ function aDesk(journal: Journal): Desk {
   metrics.close();
   const nothing = (): void => undefined;
   const observer = observe({
-    metrics, progress: noProgress, summary: new Summary(), warn: nothing, alert: nothing, onRecord: nothing,
+    metrics, progress: noProgress, summary: new Summary(), alerts: new AlertHistory(),
+    progressOf: () => undefined, warn: nothing, alert: nothing, onRecord: nothing,
   }); // prettier-ignore
   const exchange = new Exchange({ options: venueOptions({}), startedAt: systemClock.wall() });
   const venue = inProcessVenue(exchange, {

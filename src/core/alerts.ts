@@ -252,7 +252,7 @@ export const alerts = {
   },
   parent_short: {
     severity: 'warning',
-    says: 'a strategy has ended and did not trade its whole total',
+    says: 'a parent has ended and did not trade its whole total',
     runbook:
       '`left` is what it did not trade, and `reason` why it ended. `tranche why` shows the reason of each slice. To trade the rest, give the strategy another id and what is left as its total, and reload.',
   },

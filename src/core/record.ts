@@ -1,3 +1,4 @@
+import type { Severity } from './alerts.ts';
 import type { Reason } from './reasons.ts';
 import type { LimitTexts } from './risk/limit-changes.ts';
 import type { Tactics } from './risk/tactics.ts';
@@ -27,7 +28,8 @@ export type RecordBody =
   | ProcessRecord
   | OverrideRecord
   | ReloadRecord
-  | ControlRecord;
+  | ControlRecord
+  | AlertRecord;
 
 /** A slice that passed without a try. */
 export interface MissedSlice {
@@ -386,6 +388,18 @@ export interface ControlRecord {
   readonly transport?: 'closed' | undefined;
   /** Orders whose outcome was unknown when a person armed the desk again. */
   readonly doubts?: readonly string[] | undefined;
+}
+
+/** An alert was raised. Nothing follows from it: it tells people what a daemon told them. */
+export interface AlertRecord {
+  readonly kind: 'alert';
+  /** An id of `alerts`; those of earlier versions stay readable. */
+  readonly alert: string;
+  readonly severity: Severity;
+  /** What it is about: plain, bounded and without secrets. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  /** Alerts of the same id since the record before that have none of their own: there were too many. */
+  readonly others?: number | undefined;
 }
 
 /** A record as it lies in the journal. */

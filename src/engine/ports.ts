@@ -3,7 +3,7 @@ import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
-import type { RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
+import type { AlertRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
 import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
@@ -346,6 +346,14 @@ export interface RequestLogPort {
   note(request: LoggedRequest): void;
 }
 
+/** Alerts that are to be written down. */
+export interface AlertsPort {
+  /** Fires when one waits. */
+  readonly raised$: Observable<void>;
+  /** Those that wait, the oldest first; they wait no longer. */
+  take(): readonly AlertRecord[];
+}
+
 /** All that the engine needs of the world. A mode is a choice of these. */
 export interface Ports {
   readonly clock: Clock;
@@ -360,4 +368,6 @@ export interface Ports {
   readonly operator$: Observable<Command>;
   /** Omitted: the strategies of the start stay. */
   readonly strategies?: StrategiesPort | undefined;
+  /** Omitted: alerts are not written down. */
+  readonly alerts?: AlertsPort | undefined;
 }

@@ -5,10 +5,13 @@ import {
   defer,
   filter,
   ignoreElements,
+  map,
   merge,
   mergeMap,
+  observeOn,
   of,
   shareReplay,
+  startWith,
   take,
   takeUntil,
   takeWhile,
@@ -18,7 +21,7 @@ import {
   using,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { StoppedRecord } from '../core/record.ts';
+import type { AlertRecord, StoppedRecord } from '../core/record.ts';
 import { closingRead, closingReadDue } from './account/closing-read.ts';
 import { watchClocks } from './time/watch-clocks.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -73,7 +76,10 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     hasClosingRead && desk.state.isUnconfirmed ? { closing_read: closingReadDue(desk) === undefined } : {};
   const stopped = defer(() =>
     desk.journal
-      .append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length, ...confirmed() }])
+      .append([
+        ...waitingAlerts(desk),
+        { kind: 'stopped', why, open_doubts: desk.state.doubts.length, ...confirmed() },
+      ])
       .pipe(
         ignoreElements(),
         tap({
@@ -90,6 +96,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     watchClocks(desk),
     watchDoubts(desk),
     noteRunning(desk),
+    writeAlerts(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, closing, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
   const running = concat(commanded, stopped, endOfDisk(desk)).pipe(
@@ -132,6 +139,20 @@ const noteRunning = (desk: Desk): Observable<never> =>
         ),
   );
 
+/** Alerts are written after what raised them, and never on the reserve of the disk: that is for orders. */
+const writeAlerts = (desk: Desk): Observable<never> =>
+  (desk.ports.alerts?.raised$ ?? EMPTY).pipe(
+    startWith(undefined),
+    observeOn(desk.ports.clock.scheduler),
+    map(() => waitingAlerts(desk)),
+    filter((waiting) => waiting.length > 0),
+    mergeMap((waiting) => desk.journal.append(waiting)),
+    ignoreElements(),
+  );
+
+const waitingAlerts = ({ ports: { alerts, journal } }: Desk): readonly AlertRecord[] =>
+  journal.isSpent === true ? [] : (alerts?.take() ?? []);
+
 /** Writes down what ends the process, so that the next start knows of it. */
 function noteFailure(desk: Desk, error: unknown): Observable<never> {
   if (desk.state.runningSince === undefined) return EMPTY;
@@ -140,7 +161,7 @@ function noteFailure(desk: Desk, error: unknown): Observable<never> {
     0,
     FAILURE_LENGTH_MAX,
   );
-  return defer(() => desk.journal.append([{ kind: 'process', state, why }])).pipe(
+  return defer(() => desk.journal.append([...waitingAlerts(desk), { kind: 'process', state, why }])).pipe(
     takeUntil(timer(FAILURE_WAIT_MS, desk.ports.clock.scheduler)),
     // The journal may be what failed.
     catchError(() => EMPTY),

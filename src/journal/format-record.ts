@@ -1,7 +1,10 @@
+import { alerts } from '../core/alerts.ts';
+import type { Alert } from '../core/alerts.ts';
 import { forTerminal } from '../core/escape.ts';
 import { reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
+  AlertRecord,
   ControlRecord,
   FillRecord,
   IntentText,
@@ -68,6 +71,8 @@ function wordsFor(body: RecordBody): string {
       return overrideWords(body);
     case 'reload':
       return reloadWords(body);
+    case 'alert':
+      return alertWords(body);
     case 'control':
       break;
   }
@@ -83,6 +88,19 @@ function reloadWords({ by, why, result, changes, notes = [], problems }: ReloadR
   });
   return joined(`reload ${result}, asked by ${by}: ${why}`, ...each, ...notes, problems);
 }
+
+/** Severity and id, what they say, and what they are about. */
+export function alertWords({ alert, severity, facts, others }: AlertRecord): string {
+  const says = Object.hasOwn(alerts, alert) ? alerts[alert as Alert].says : 'an alert of another version'; // oxlint-disable-line typescript/no-unsafe-type-assertion -- compared in this line
+  const about = Object.entries(facts).map(([name, value]) => `${name} ${wordOf(value)}`);
+  return joined(
+    `${severity} ${alert}: ${says}`,
+    ...about,
+    others === undefined ? undefined : `${count(others, 'further alert')} of this kind since the one before`,
+  );
+}
+
+const wordOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function overrideWords({ override, step, limit, value, by, why, ...of }: OverrideRecord): string {
   const until = isoOf(of.expires_at);

@@ -150,6 +150,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'maximum':
       case 'resolved':
       case 'override':
+      case 'alert':
         break;
       case 'correction':
         booking.shown([body.client_order_id]);

@@ -93,6 +93,7 @@ export function countRecord(
     case 'correction':
     case 'shown':
     case 'process':
+    case 'alert':
     case 'control':
   }
 }

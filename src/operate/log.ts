@@ -25,7 +25,7 @@ export interface LogOptions {
   readonly secrets?: readonly LogSecret[] | undefined;
 }
 
-interface LogSecret {
+export interface LogSecret {
   /** Every text that it ever had: a token may be replaced while the log is open. */
   revealAll(): readonly string[];
 }
@@ -154,7 +154,7 @@ function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
  * Takes secrets out of a finished line and escapes what JSON leaves as it is but terminals act on: DEL, the C1
  * controls, line separators, and marks that turn the direction of text. All of it can only stand inside a string there.
  */
-function cleaner(secrets: readonly LogSecret[]): (line: string) => string {
+export function cleaner(secrets: readonly LogSecret[]): (line: string) => string {
   let known: readonly string[] = [];
   let redact = redactor(known);
   return (line) => {

@@ -77,6 +77,14 @@ export interface Ceiling {
   readonly slices: number;
 }
 
+/** How much of a parent has traded, as text in `currency`. */
+export interface ParentProgress {
+  readonly total: string;
+  /** Not yet traded. Slices under way count as not traded. */
+  readonly left: string;
+  readonly currency: string;
+}
+
 /** A time of a strategy's calendar, for people. */
 export interface Occurrence {
   readonly at: Instant;
@@ -149,6 +157,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** First step of a life that begins at `begunAt`. */
   start(params: Params, begunAt: Instant, view: View): Step<State>;
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
+  /** What has traded of the parent that the state is of; left out by kinds without a total, `undefined` between two parents. */
+  progress?(state: State, params: Params): ParentProgress | undefined;
   /** The slots ahead, if they are known beforehand. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   /** The times of a life at which it decides on sizes that nobody knows beforehand. */
@@ -200,6 +210,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         check: (world) => kind.check(params, world),
         start: (begunAt, view) => keep(kind.start(params, begunAt, view)),
         step: (state, wake, context) => keep(kind.step(read(state), wake, params, context)),
+        progress: (state) => kind.progress?.(read(state), params),
         slots: (begunAt, known) => kind.slots(params, begunAt, known),
         looks: (begunAt) => kind.looks?.(params, begunAt) ?? [],
         slotsAt: (due, known) => kind.slotsAt?.(params, due, known) ?? [],
@@ -225,6 +236,8 @@ export interface BoundStrategy {
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
+  /** `state`: as the last step left it. */
+  progress(state: unknown): ParentProgress | undefined;
   slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   looks(begunAt: Instant): readonly Instant[];
   slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];

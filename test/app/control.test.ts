@@ -215,8 +215,10 @@ describe('tranche status', () => {
     expect(ready.code).toBe(0);
     expect(ready.out).toContain('ready to trade');
     expect(ready.out).toMatch(/^holds .*\d usd/mu);
-    expect(ready.out).toMatch(/^price btcusd \d+(?:\.\d+)?, \d+(?:\.\d)? s old \(probe\)$/mu);
-    expect(ready.out).toMatch(/btc \(twap\).*, next 2026-01-05T00:01:00/u);
+    expect(ready.out).toMatch(/^price btcusd [\d,]+(?:\.\d+)?, \d+(?:\.\d)? s old \(probe\)$/mu);
+    expect(ready.out).toMatch(
+      /btc \(twap\) {2}traded 0\.1 of 1 btc; 1 of 10 slices over, next 2026-01-05T00:01:00/u,
+    );
     await command('pause', '--why', 'lunch');
     const paused = await command('status', '--exit-code');
     expect(paused.code).toBe(75);

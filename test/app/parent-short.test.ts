@@ -1,29 +1,51 @@
 import { describe, expect, it } from 'vitest';
 import { shortEnd } from '../../src/app/cli/watch.ts';
-import { HOUR_MS, instant } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
-import { START, aBench, aTwap } from '../engine/harness.ts';
+import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 
-/** What the alert would say of the records of a TWAP over one bitcoin whose venue quotes, or never does. */
-function shortEnds(isQuoting: boolean): readonly unknown[] {
+/** What the alert would say of the records of a strategy whose venue quotes, or never does. */
+function shortEnds(strategy: StrategySource, isQuoting: boolean, forMs = HOUR_MS): readonly unknown[] {
   const closed = { kind: 'error', status: 503, error: 'quotes temporarily unavailable' } as const;
   const bench = aBench({
-    strategies: [aTwap('btc')],
+    strategies: [strategy],
     wrap: faultyVenue({ quote: () => (isQuoting ? undefined : closed) }),
   });
   bench.start();
-  bench.clock.run(instant(START + HOUR_MS));
-  return bench.records().flatMap(({ body }) => shortEnd(body) ?? []);
+  bench.clock.run(instant(START + forMs));
+  return bench
+    .records()
+    .flatMap(({ body }) => shortEnd(body, ({ state }) => strategy.bound.progress(state)) ?? []);
 }
 
 describe('the alert parent_short', () => {
   it('names the strategy, the reason and what is left when a parent ends short, once', () => {
-    expect(shortEnds(false)).toEqual([
-      { strategy: 'btc', reason: 'window_over', left: '1 of 1 btc not traded' },
+    expect(shortEnds(aTwap('btc'), false)).toEqual([
+      { strategy: 'btc', reason: 'window_over', left: '1 of 1 btc' },
     ]);
   });
 
   it('is not raised for a parent that traded its whole total', () => {
-    expect(shortEnds(true)).toEqual([]);
+    expect(shortEnds(aTwap('btc'), true)).toEqual([]);
+  });
+
+  it('is raised whatever words the end has: a parent that stops after a gap', () => {
+    const twap = aTwap('btc', { catch_up: 'abort', catch_up_window: 'PT1M', slices: 2, start_time: '2026-01-04T23:58:00Z' }); // prettier-ignore
+    expect(shortEnds(twap, true)).toEqual([{ strategy: 'btc', reason: 'aborted', left: '1 of 1 btc' }]);
+  });
+
+  it('is raised for each occurrence of a recurring order that ends short, and for no other', () => {
+    const daily = aStrategy('daily', 'recurring', {
+      pair: 'btcusd',
+      side: 'buy',
+      each_notional: { amount: '1000', currency: 'usd' },
+      schedule: { cron: '0 9 * * *', time_zone: 'UTC' },
+      window: 'PT1H',
+      slices: 2,
+    });
+    const short = { strategy: 'daily', reason: 'window_over', left: '1000 of 1000 usd' };
+    expect(shortEnds(daily, false, 2 * DAY_MS)).toEqual([short, short]);
+    expect(shortEnds(daily, true, 2 * DAY_MS)).toEqual([]);
   });
 });

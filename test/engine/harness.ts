@@ -11,6 +11,7 @@ import type { Observer } from '../../src/engine/observer.ts';
 import type { Policy } from '../../src/engine/policy.ts';
 import type {
   AccountFeedPort,
+  AlertsPort,
   Clock,
   Command,
   HaltPort,
@@ -161,6 +162,7 @@ export interface BenchOptions {
   /** Boot of the machine whose boot clock the desk reads; left out: the machine has none. */
   readonly bootId?: string | undefined;
   readonly halt?: HaltPort | undefined;
+  readonly alerts?: AlertsPort | undefined;
   readonly requestLog?: RequestLogPort | undefined;
   /** Files that strategies are read from again. */
   readonly files?: StrategiesPort | undefined;
@@ -201,6 +203,7 @@ export function aBench(options: BenchOptions): Bench {
     halt: options.halt,
     requestLog: options.requestLog,
     strategies: options.files,
+    alerts: options.alerts,
     operator$: merge(operator$, NEVER),
   };
   const desk = new Desk(

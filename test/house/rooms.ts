@@ -39,7 +39,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
     packages: { 'node:https': ['server.ts'],
       fastify: ['server.ts', 'api.ts'], 'node:crypto': ['access.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
-      'node:process': ['metrics.ts', 'log.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts'], rxjs: ['descriptors.ts'],
+      'node:process': ['metrics.ts', 'log.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts'], rxjs: ['descriptors.ts', 'alert-records.ts'],
     },
   },
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.

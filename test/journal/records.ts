@@ -181,6 +181,13 @@ export const everyKind = (): readonly RecordBody[] => [
     notes: ['the config was edited'],
     problems: 'none',
   },
+  {
+    kind: 'alert',
+    alert: 'no_quotes',
+    severity: 'warning',
+    facts: { pair: 'btcusd', failures: 3, detail: 'down' },
+    others: 2,
+  },
   { kind: 'stopped', why: 'SIGTERM', open_doubts: 1 },
   {
     kind: 'resolved',

@@ -108,8 +108,8 @@ describe('a journal file', () => {
     ['a removed first record', 'DELETE FROM records WHERE seq = 1', 1],
     ['a removed record', 'DELETE FROM records WHERE seq = 5', 5],
     ['removed last records', 'DELETE FROM records WHERE seq > 10', 11],
-    ['a wrong hash at the end', "UPDATE records SET hash = '00' WHERE seq = 15", 15],
-    ['a record that was added', "INSERT INTO records VALUES (16, 0, 'control', '{}', '00')", 16],
+    ['a wrong hash at the end', "UPDATE records SET hash = '00' WHERE seq = 16", 16],
+    ['a record that was added', "INSERT INTO records VALUES (17, 0, 'control', '{}', '00')", 17],
     ['a record before the first', "INSERT INTO records VALUES (0, 0, 'control', '{}', '00')", 1],
     [
       'exchanged records',
@@ -121,7 +121,7 @@ describe('a journal file', () => {
       "UPDATE meta SET value = '11 ' || substr(value, 4) WHERE key = 'head'",
       12,
     ],
-    ['a removed note of the head', "DELETE FROM meta WHERE key = 'head'", 16],
+    ['a removed note of the head', "DELETE FROM meta WHERE key = 'head'", 17],
   ])('is refused with %s, naming the record', (_, sql, seq) => {
     const file = aJournalFile();
     tamper(file, sql);

@@ -9,7 +9,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** `tranche plan`, `why` and `report`: what will happen, why what happened did, and what it cost. None needs a daemon. */
+/** `tranche plan`, `why`, `alerts` and `report`: what will happen, why what happened did, what was wrong, and what it cost. None needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
@@ -59,6 +59,33 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .action(async (file, options) => {
       const { why } = await import('../commands/why.ts');
       done(why({ ...options, file }, io));
+    });
+  cli
+    .command('alerts')
+    .description('list the alerts in the journal and what to do about them; safe while the daemon runs')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal, as an option')
+    .addOption(
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
+    .addOption(
+      new Option('--severity <severity>', 'only these and more urgent ones').choices([
+        'info',
+        'warning',
+        'critical',
+      ] as const),
+    )
+    .option('--zone <zone>', 'IANA time zone of all times (default: the zone of this machine)')
+    .option('--json', 'print one JSON object per line to stdout')
+    .action(async (file, options) => {
+      const { alerts } = await import('../commands/alerts.ts');
+      done(alerts({ ...options, file }, io));
     });
   addReport(cli, { io, config, done });
 }

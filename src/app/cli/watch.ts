@@ -1,12 +1,15 @@
-import { add, approximate, NO_MONEY, ratio } from '../../core/money.ts';
+import { add, approximate, NO_MONEY, quantity, ratio } from '../../core/money.ts';
 import { drifts, value } from '../../core/risk/portfolio.ts';
-import type { RecordBody, StoredRecord } from '../../core/record.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type { RecordBody, StoredRecord, WakeRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { Observer } from '../../engine/observer.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import type { Metrics } from '../../operate/metrics.ts';
+import type { ParentProgress } from '../../strategy/kernel.ts';
+import type { AlertHistory } from '../daemon/open-alerts.ts';
 import type { Progress } from './progress.ts';
 import type { Summary } from './summary.ts';
 
@@ -14,6 +17,9 @@ interface Watchers {
   readonly metrics: Metrics;
   readonly progress: Progress;
   readonly summary: Summary;
+  readonly alerts: AlertHistory;
+  /** What a parent has traded, by the record of its last step. */
+  readonly progressOf: (wake: WakeRecord) => ParentProgress | undefined;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
   readonly onRecord: (stored: StoredRecord) => void;
@@ -22,43 +28,68 @@ interface Watchers {
 interface KeptWatch {
   readonly metrics: ReturnType<Metrics['saved']>;
   readonly summary: ReturnType<Summary['saved']>;
+  readonly alerts: ReturnType<AlertHistory['saved']>;
 }
 
 /** One observer for all who watch the engine. */
-export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: Watchers): Observer => ({
+export const observe = ({
+  metrics,
+  progress,
+  summary,
+  alerts,
+  progressOf,
+  warn,
+  alert,
+  onRecord,
+}: Watchers): Observer => ({
   ...metrics,
   warn,
   alert,
   record(stored) {
     metrics.record(stored);
-    const short = shortEnd(stored.body);
+    const short = shortEnd(stored.body, progressOf);
     if (short !== undefined) alert('parent_short', short);
     summary.take(stored);
+    alerts.take(stored);
     progress.record(stored);
     onRecord(stored);
   },
   replay(stored) {
     metrics.replay(stored);
     summary.replay(stored);
+    alerts.take(stored);
   },
   kept: {
-    save: () => ({ metrics: metrics.saved(), summary: summary.saved() }) satisfies KeptWatch,
+    save: () =>
+      ({ metrics: metrics.saved(), summary: summary.saved(), alerts: alerts.saved() }) satisfies KeptWatch,
     restore(saved) {
       const kept = saved as KeptWatch; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `save` made it
       metrics.restore(kept.metrics);
       summary.restore(kept.summary);
+      alerts.restore(kept.alerts);
     },
   },
 });
 
-/** What a strategy left when its record says that it has ended short of its total; `undefined` for every other record. */
+/** What a parent left when its record says that it has ended short of its total; `undefined` for every other record. */
 export function shortEnd(
   body: RecordBody,
-): { readonly strategy: string; readonly reason: string; readonly left: string } | undefined {
+  progressOf: Watchers['progressOf'],
+): { readonly strategy: string; readonly reason: Reason; readonly left: string } | undefined {
   if (body.kind !== 'wake') return undefined;
-  const { strategy, finished, note } = body;
-  const isShort = finished !== undefined && finished !== 'finished' && note?.endsWith('not traded') === true;
-  return isShort ? { strategy, reason: finished, left: note } : undefined;
+  const { strategy, finished, reason, note } = body;
+  if (finished === undefined) {
+    // An occurrence of a recurring strategy is over, and its state is that of the next: the note has the figures.
+    const left =
+      reason === 'window_over'
+        ? /(?:^|; )(?<left>[^;]+) not traded$/u.exec(note ?? '')?.groups?.['left']
+        : undefined;
+    return left === undefined ? undefined : { strategy, reason: 'window_over', left };
+  }
+  const progress = progressOf(body);
+  if (progress === undefined || !quantity(progress.left).gt(0)) return undefined;
+  const { left, total, currency } = progress;
+  return { strategy, reason: finished, left: `${left} of ${total} ${currency}` };
 }
 
 /** A record as shown to those who follow the desk. */

@@ -38,18 +38,18 @@ function wordsOf(body: Json): readonly string[] {
             : `not ready: ${namesOf(body['not_ready']).join('; ')}`,
         ]
       : []),
-    ...listOf(body['strategies']).map(
+    ...listOf(body['open_alerts']).map(alertWords),
+    ...listOf(body['strategies']).map(strategyWords),
+    `fills ${plain(body['fills'])}; today ${people(day['used'])} of ${people(day['max'] ?? 'no limit')} ${plain(day['currency'])}; doubts ${plain(doubts['used'])} of ${plain(doubts['max'])}`,
+    ...listOf(body['last_fills']).map(
       (one) =>
-        `  ${plain(one['id'])} (${plain(one['kind'])})  ${plain(one['slices_done'])}${one['slices_total'] === 0 ? '' : ` of ${plain(one['slices_total'])}`} slices${
-          one['finished'] === undefined ? '' : `, finished: ${plain(one['finished'])}`
-        }${one['next_at'] === undefined ? '' : `, next ${plain(one['next_at'])}`}`,
+        `  ${plain(one['at'])}  ${plain(one['strategy'])}  ${one['side'] === 'buy' ? 'bought' : 'sold'} ${people(one['quantity'])} ${plain(one['base'])} at ${people(one['price'])} = ${people(one['amount'])} ${plain(one['quote'])}`,
     ),
-    `fills ${plain(body['fills'])}; today ${plain(day['used'])} of ${plain(day['max'] ?? 'no limit')} ${plain(day['currency'])}; doubts ${plain(doubts['used'])} of ${plain(doubts['max'])}`,
     ...holdingWords(body),
     ...listOf(body['prices']).map((one) =>
       one['mid'] === undefined
         ? `price ${plain(one['pair'])}: none that is fresh`
-        : `price ${plain(one['pair'])} ${plain(one['mid'])}, ${plain(one['age_s'])} s old (${plain(one['source'])})`,
+        : `price ${plain(one['pair'])} ${people(one['mid'])}, ${plain(one['age_s'])} s old (${plain(one['source'])})`,
     ),
     ...Object.entries(pausedOf(body)).map(([scope, reason]) => {
       const [kind = '', name = ''] = scope.split(':');
@@ -59,7 +59,43 @@ function wordsOf(body: Json): readonly string[] {
     ...overrideWords(body).map((line) => `override ${line}`),
     `account read ${body['account_read_age_s'] === undefined ? 'not yet' : `${plain(body['account_read_age_s'])} s ago`}`,
     ...openWords(body),
+    ...alertsOfDay(body),
   ];
+}
+
+/** An alert that still holds: how urgent, what, since when, about what. */
+function alertWords(one: Json): string {
+  const { facts: told = {} } = one as { facts?: Json };
+  const facts = Object.entries(told).map(([name, value]) => `${name} ${factText(value)}`);
+  const about = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  return `${plain(one['severity'])} ${plain(one['alert'])} of ${plain(one['at'])}: ${plain(one['says'])}${about}`;
+}
+const factText = (value: unknown): string =>
+  typeof value === 'object' ? JSON.stringify(value) : plain(value);
+
+function alertsOfDay({
+  alerts_last_day: counts = {},
+}: {
+  readonly alerts_last_day?: Json;
+}): readonly string[] {
+  const told = Object.entries(counts).filter(([severity, n]) => severity !== 'info' && n !== 0);
+  return told.length === 0
+    ? []
+    : [
+        `alerts of the last day: ${told.map(([severity, n]) => `${plain(n)} ${severity}`).join(', ')} (tranche alerts)`,
+      ];
+}
+
+/** What a strategy has traded of its total, how many of its slices did, and what comes next. */
+function strategyWords(one: Json): string {
+  const done = Number(one['slices_done'] ?? 0);
+  const filled = Number(one['slices_filled'] ?? 0);
+  const { traded: { amount, of, currency } = {} } = one as { traded?: Json };
+  const traded = amount === undefined ? '' : `traded ${people(amount)} of ${people(of)} ${plain(currency)}; `;
+  const slices = `${done}${one['slices_total'] === 0 ? '' : ` of ${plain(one['slices_total'])}`} slices over${done === filled ? '' : `, ${done - filled} without a trade`}`;
+  const finished = one['finished'] === undefined ? '' : `, finished: ${plain(one['finished'])}`;
+  const next = one['next_at'] === undefined ? '' : `, next ${plain(one['next_at'])}`;
+  return `  ${plain(one['id'])} (${plain(one['kind'])})  ${traded}${slices}${finished}${next}`;
 }
 
 /** One line an override of a limit. */
@@ -83,7 +119,7 @@ function holdingWords({ holdings }: { readonly holdings?: Json }): readonly stri
   const held = Object.entries(holdings ?? {});
   return held.length === 0
     ? []
-    : [`holds ${held.map(([currency, amount]) => `${plain(amount)} ${currency}`).join(', ')}`];
+    : [`holds ${held.map(([currency, amount]) => `${people(amount)} ${currency}`).join(', ')}`];
 }
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
@@ -110,6 +146,13 @@ export function openWords(body: Json): readonly string[] {
 
 export const plain = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+
+/** An amount for people: thousands apart. What is no amount stays as it is. */
+const people = (value: unknown): string => {
+  const [whole = '', decimals] = plain(value).split('.');
+  const apart = /^-?\d+$/u.test(whole) ? whole.replaceAll(/\B(?=(?:\d{3})+$)/gu, ',') : whole;
+  return decimals === undefined ? apart : `${apart}.${decimals}`;
+};
 
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 const namesOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(plain) : []);

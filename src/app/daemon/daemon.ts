@@ -2,7 +2,7 @@ import { EMPTY, Subject, lastValueFrom, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { alerts } from '../../core/alerts.ts';
 import { OperatorError } from '../../core/errors.ts';
-import type { FillRecord, StoredRecord } from '../../core/record.ts';
+import type { FillRecord, StoredRecord, WakeRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import { closingWords, unconfirmedWords } from '../../engine/account/closing-read.ts';
 import { Desk } from '../../engine/desk.ts';
@@ -16,6 +16,7 @@ import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { requestLogFile } from '../../journal/sidecar/request-log.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import type { Journal } from '../../journal/journal.ts';
+import { AlertRecords } from '../../operate/alert-records.ts';
 import { EventStream } from '../../operate/events.ts';
 import type { Log } from '../../operate/log.ts';
 import { systemClock, systemRandom } from './clock.ts';
@@ -26,6 +27,7 @@ import type { Secret } from '../config/secret.ts';
 import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
+import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
@@ -33,6 +35,7 @@ import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { Summary } from '../cli/summary.ts';
 import { version } from '../version.ts';
+import type { ParentProgress } from '../../strategy/kernel.ts';
 import { eventOf, observe, showDesk, slotCounts } from '../cli/watch.ts';
 
 export interface DaemonOptions {
@@ -131,11 +134,13 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   const alert: Observer['alert'] = (id, facts) => {
     const { severity, says } = alerts[id];
     metrics.alerted(id);
+    alertRecords.raise(id, facts);
     log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
     // A doubt is what everybody at the desk waits for, however soon it may end.
     if (severity !== 'info' || id === 'doubt_open')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };
+  const alertRecords = new AlertRecords(() => systemClock.monotonic());
   const wired: { desk?: Desk } = {};
   const world = await modes[config.mode]({
     config,
@@ -152,6 +157,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   closers.push(async () => {
     await world.close();
   });
+  alertRecords.keepOut(world.secrets);
   const log = options.createLog(world.secrets);
   closers.push(() => {
     log.close();
@@ -179,7 +185,19 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     options.onRecord(stored);
     events.publish(stored.seq, eventOf(stored));
   };
-  const observer = observe({ metrics, progress, summary, warn, alert, onRecord });
+  const history = new AlertHistory();
+  const progressOf = ({ strategy, state }: WakeRecord): ParentProgress | undefined =>
+    wired.desk?.strategies.sources.get(strategy)?.bound.progress(state);
+  const observer = observe({
+    metrics,
+    progress,
+    summary,
+    alerts: history,
+    progressOf,
+    warn,
+    alert,
+    onRecord,
+  });
   const ports = {
     clock: systemClock,
     random: systemRandom,
@@ -191,6 +209,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     requestLog: requestLogOf(config),
     operator$,
     strategies: options.files(warn),
+    alerts: alertRecords,
   };
   const desk = new Desk(ports, policyOf(config, { ...options, areLimitsKept: true }), observer, strategies);
   wired.desk = desk;
@@ -209,7 +228,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
-  const operateUrl = await serve(config, { metrics, desk, waits, closers, events, command });
+  const operateUrl = await serve(config, { metrics, desk, alerts: history, waits, closers, events, command });
   const heads = config.operate?.heads;
   const heads$ =
     heads === undefined

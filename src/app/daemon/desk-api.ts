@@ -1,5 +1,6 @@
-import { add, money, quantity, text } from '../../core/money.ts';
+import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
+import type { FillRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
@@ -16,16 +17,22 @@ import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
 import type { OperatedDesk, Order } from '../../operate/api.ts';
+import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
+import { AlertHistory } from './open-alerts.ts';
 import { notReady } from './readiness.ts';
 
 /** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
-export const deskApi = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
+export const deskApi = (
+  desk: Desk,
+  send: (command: Command) => void,
+  alerts = new AlertHistory(),
+): OperatedDesk => ({
   desk: desk.policy.desk,
   get fourEyes() {
     return hasFourEyes(desk);
   },
-  status: () => statusOf(desk),
+  status: () => statusOf(desk, alerts),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
   obey: (order) => obey(order, send),
@@ -49,7 +56,7 @@ function refusals({ ports, observer }: Desk): OperatedDesk['refused'] {
   };
 }
 
-function statusOf(desk: Desk): object {
+function statusOf(desk: Desk, alerts: AlertHistory): object {
   const { state, policy, ports, killSwitch } = desk;
   const now = ports.clock.wall();
   const counts = slotCounts(desk);
@@ -73,19 +80,24 @@ function statusOf(desk: Desk): object {
         .map(([currency, amount]) => [currency, text(amount)]),
     ),
     prices: pricesOf(desk),
-    strategies: [...desk.strategies.sources.values()].map(({ id, kind }) => {
+    open_alerts: alerts.open(desk),
+    alerts_last_day: alerts.ofLastDay(now),
+    strategies: [...desk.strategies.sources.values()].map(({ id, kind, bound }) => {
       const life = state.lives.get(id);
       return {
         id,
         kind,
         slices_done: life?.slicesDone ?? 0,
+        slices_filled: life?.slicesFilled ?? 0,
         slices_total: counts.get(id) ?? 0,
+        traded: life?.state === undefined ? undefined : tradedOf(desk, id, bound.progress(life.state)),
         finished: life?.finished,
         last_reason: life?.lastReason,
         next_at: nextAt(life?.waits ?? []),
       };
     }),
     fills: state.fills,
+    last_fills: [...state.filledIds.values()].slice(-LAST_FILLS).map(({ fill }) => shownFill(fill)),
     limits: {
       day_notional: {
         used: text(add(state.totals.dayNotional(desk.limitDay.now()), state.openNotional())),
@@ -104,6 +116,44 @@ function statusOf(desk: Desk): object {
     last_record_age_s: state.lastRecordAt === undefined ? undefined : seconds(now - state.lastRecordAt),
     ...openOf(desk),
   };
+}
+
+const LAST_FILLS = 5;
+const shownFill = ({
+  executed_at: at,
+  strategy,
+  pair,
+  side,
+  quantity: size,
+  base,
+  price,
+  amount,
+  quote,
+}: FillRecord): object => ({
+  at: isoOf(at),
+  strategy,
+  pair,
+  side,
+  quantity: size,
+  base,
+  price,
+  amount,
+  quote,
+});
+
+/** What has traded of a parent with a total, the open slices of the strategy included. */
+function tradedOf(
+  { state }: Desk,
+  strategy: string,
+  progress: ParentProgress | undefined,
+): object | undefined {
+  if (progress === undefined) return undefined;
+  const { total, left, currency } = progress;
+  let traded = subtract(quantity(total), quantity(left));
+  for (const slice of state.slices.values())
+    if (slice.strategy === strategy)
+      traded = add(traded, slice.intent.by === 'quantity' ? slice.filled : holding(slice.filledAmount));
+  return { amount: text(traded), of: total, currency };
 }
 
 /** The fresh price of each pair that a strategy trades, and its age; of a pair without one the pair alone. */

@@ -12,6 +12,7 @@ import { writeControlFile } from './control-file.ts';
 import { readCertificates } from '../config/authority.ts';
 import { readTokenFile } from '../config/credential.ts';
 import { deskApi } from './desk-api.ts';
+import type { AlertHistory } from './open-alerts.ts';
 import { notReady } from './readiness.ts';
 import { Secret } from '../config/secret.ts';
 import { version } from '../version.ts';
@@ -19,6 +20,7 @@ import { version } from '../version.ts';
 export interface Served {
   readonly metrics: Metrics;
   readonly desk: Desk;
+  readonly alerts: AlertHistory;
   readonly waits: { readonly isReady: boolean };
   readonly closers: (() => unknown)[];
   readonly events: EventStream;
@@ -64,7 +66,7 @@ function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
 }
 
 async function listen(operate: OperateConfig, bearers: readonly Bearer[], served: Served): Promise<string> {
-  const { metrics, desk, waits, closers, events, command } = served;
+  const { metrics, desk, alerts, waits, closers, events, command } = served;
   const { startOperate } = await import('../../operate/server.ts');
   const server = await startOperate({
     ...operate,
@@ -72,7 +74,7 @@ async function listen(operate: OperateConfig, bearers: readonly Bearer[], served
     version,
     metrics,
     api: {
-      desk: deskApi(desk, command),
+      desk: deskApi(desk, command, alerts),
       events,
       bearers,
       now: () => desk.ports.clock.monotonic(),

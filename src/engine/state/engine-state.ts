@@ -222,6 +222,7 @@ export class EngineState {
         // What else follows from it are records of their own.
         if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
         break;
+      case 'alert':
       case 'reload':
         break;
       case 'override':
@@ -353,6 +354,7 @@ export class EngineState {
       outcomes: [],
       late: [],
       slicesDone: 0,
+      slicesFilled: 0,
       lastReason: undefined,
     });
   }
@@ -545,6 +547,7 @@ export class EngineState {
     const life = this.lives.get(body.strategy);
     if (life === undefined || slice === undefined || slice.hash !== life.hash) return;
     life.slicesDone++;
+    if (body.result === 'filled') life.slicesFilled++;
     life.outcomes.push({
       leg: body.leg,
       slice: body.slice,

@@ -27,7 +27,10 @@ export interface StrategyRun {
   readonly outcomes: SliceOutcome[];
   /** Trades of slices that had ended without them. */
   readonly late: SliceOutcome[];
+  /** Slices that ended, and those that passed without a try. */
   slicesDone: number;
+  /** Those of them that traded. */
+  slicesFilled: number;
   lastReason: Reason | undefined;
 }
 

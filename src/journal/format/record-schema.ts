@@ -328,6 +328,14 @@ const shapes = {
       doubts: list(z.string()).optional(),
       token: token().optional(),
     }),
+  alert: () =>
+    z.strictObject({
+      kind: z.literal('alert'),
+      alert: z.string(),
+      severity: z.enum(['info', 'warning', 'critical']),
+      facts: z.record(z.string(), z.unknown()),
+      others: count.optional(),
+    }),
 } as const;
 
 export type RecordKind = RecordBody['kind'];
@@ -405,5 +413,6 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   process: true,
   reload: true,
   control: true,
+  alert: true,
 };
 void agreement;

@@ -125,6 +125,7 @@ class Gatherer implements Facts {
       case 'resolved':
       case 'override':
       case 'reload':
+      case 'alert':
       case 'control':
     }
   }

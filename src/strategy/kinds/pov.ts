@@ -112,6 +112,7 @@ export const pov = defineStrategy<Params, State>({
     return look(was, wake.at, plan, context);
   },
 
+  progress: ({ left }, { total_quantity: { amount: total, currency } }) => ({ total, left, currency }),
   slots: () => [],
   looks(plan, begunAt) {
     const looks: Instant[] = [];

@@ -157,6 +157,12 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
       return startSlice(was, wake.at, plan, slices);
     },
 
+    progress: ({ left }, plan) => {
+      const { amount, currency } = plan.total_quantity ??
+        plan.total_notional ?? { amount: '0', currency: '' };
+      return { total: amount, left, currency };
+    },
+
     slots(plan, begunAt, known): readonly Slot[] {
       const slices = planOf(plan, begunAt, known);
       const currency = (plan.total_quantity ?? plan.total_notional)?.currency ?? '';

@@ -160,6 +160,7 @@ export const limit = defineStrategy<Params, State>({
     return startPiece(was, wake, plan, context);
   },
 
+  progress: ({ left }, plan) => ({ total: text(totalOf(plan)), left, currency: unitOf(plan) }),
   slots: () => [],
   ceiling(plan, instrument) {
     const largest = largestPiece(plan, { precision: precisionOf(plan, instrument) });

@@ -226,6 +226,8 @@ export const recurring = defineStrategy<Params, State>({
       : takeTurn(was, wake.at, setting);
   },
 
+  progress: ({ now }, plan) =>
+    now === undefined ? undefined : { total: text(eachOf(plan)), left: now.left, currency: currencyOf(plan) },
   slots: () => [],
   slotsAt(plan, due, known) {
     const slices = slicesOf(plan, { due, startMs: due }, known);

@@ -1,0 +1,61 @@
+import { alerts as kinds } from '../../core/alerts.ts';
+import type { Alert, Severity } from '../../core/alerts.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import type { AlertRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { alertWords } from '../../journal/format-record.ts';
+import { localText, namedZone, readSince, zoneHere } from '../cli/local-time.ts';
+import type { CommandIo } from './io.ts';
+import { openNamed } from './journal/journal-read.ts';
+import type { JournalOptions } from './journal/journal-read.ts';
+
+export interface AlertsCommandOptions extends JournalOptions {
+  /** Only from then on: a time, a day, or how long ago. */
+  readonly since?: string | undefined;
+  /** Only these and more urgent ones. */
+  readonly severity?: Severity | undefined;
+  /** Zone of all times instead of that of this machine. */
+  readonly zone?: string | undefined;
+}
+
+const URGENCY: readonly Severity[] = ['info', 'warning', 'critical'];
+
+/**
+ * Lists the alerts that the journal holds, then what to do about each kind of them. The desk need not run. Exit codes: 0, 64 for a
+ * mistake in the arguments, 65 a damaged journal, 74 one that cannot be read.
+ */
+export function alerts(options: AlertsCommandOptions, io: CommandIo): number {
+  const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
+  const since =
+    options.since === undefined
+      ? undefined
+      : readSince(options.since, { option: '--since', now: io.now, zone });
+  const least = URGENCY.indexOf(options.severity ?? 'info');
+  const { url, journal } = openNamed(options, io);
+  const seen = new Map<string, AlertRecord>();
+  let shown = 0;
+  try {
+    for (const { seq, at, body } of journal.read()) {
+      if (body.kind !== 'alert' || URGENCY.indexOf(body.severity) < least) continue;
+      if (since !== undefined && at < since) continue;
+      shown++;
+      seen.set(body.alert, body);
+      io.stdout.write(
+        options.json === true ? jsonLine(seq, at, body) : `${forTerminal(`${localText(at, zone)} ${zone}  ${alertWords(body)}`)}\n`, // prettier-ignore
+      );
+    }
+  } finally {
+    journal.close();
+  }
+  if (options.json === true) return 0;
+  if (shown === 0) io.stderr.write(`no alerts${since === undefined ? '' : ` since ${localText(since, zone)} ${zone}`} in ${url}\n`); // prettier-ignore
+  const known = [...seen.keys()].filter((id): id is Alert => Object.hasOwn(kinds, id));
+  if (known.length > 0) io.stdout.write(`\nWhat to do (docs/runbook.md):\n`);
+  for (const id of known) io.stdout.write(`  ${id}: ${kinds[id].runbook}\n`);
+  return 0;
+}
+
+function jsonLine(seq: number, at: Instant, { alert, severity, facts, others }: AlertRecord): string {
+  return `${escapeMarks(JSON.stringify({ seq, at: isoOf(at), alert, severity, facts, others }))}\n`;
+}

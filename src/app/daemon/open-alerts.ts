@@ -1,0 +1,118 @@
+import { alerts } from '../../core/alerts.ts';
+import type { Alert, Severity } from '../../core/alerts.ts';
+import type { AlertRecord, StoredRecord } from '../../core/record.ts';
+import { DAY_MS, SECOND_MS, isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+
+interface Raised {
+  readonly at: Instant;
+  readonly body: AlertRecord;
+}
+
+/** Alerts that are remembered, the newest. */
+const KEPT = 200;
+
+/** The newest alerts of the journal, also those of earlier processes. */
+export class AlertHistory {
+  #raised: readonly Raised[] = [];
+
+  take({ at, body }: StoredRecord): void {
+    if (body.kind === 'alert') this.#raised = [...this.#raised, { at, body }].slice(-KEPT);
+  }
+
+  saved(): readonly Raised[] {
+    return this.#raised;
+  }
+
+  /** Takes over what `saved` gave. */
+  restore(saved: readonly Raised[]): void {
+    this.#raised = saved;
+  }
+
+  /** Of alerts of the same kind about the same thing the newest, the most urgent kinds first, where what they tell of still holds. */
+  open(desk: Desk): readonly object[] {
+    const newest = new Map(this.#raised.map((one) => [`${one.body.alert} ${subjectOf(one.body)}`, one]));
+    return [...newest.values()]
+      .filter(({ at, body }) => holds[body.alert as Alert]?.(desk, body.facts, at) === true) // oxlint-disable-line typescript/no-unsafe-type-assertion -- one of another version has no entry
+      .toSorted((a, b) => URGENCY.indexOf(a.body.severity) - URGENCY.indexOf(b.body.severity) || b.at - a.at)
+      .map(({ at, body: { alert, severity, facts } }) => ({
+        alert,
+        severity,
+        at: isoOf(at),
+        says: alerts[alert as Alert].says, // oxlint-disable-line typescript/no-unsafe-type-assertion -- it has an entry in `holds`
+        facts,
+      }));
+  }
+
+  /** How many of each severity the last day brought, at most `KEPT` together. */
+  ofLastDay(now: Instant): Readonly<Record<Severity, number>> {
+    const recent = this.#raised.filter(({ at }) => at > now - DAY_MS);
+    const count = (severity: Severity): number =>
+      recent.filter(({ body }) => body.severity === severity).length;
+    return { critical: count('critical'), warning: count('warning'), info: count('info') };
+  }
+}
+
+const URGENCY: readonly Severity[] = ['critical', 'warning', 'info'];
+
+/** What tells two alerts of one kind apart. */
+const subjectOf = ({ facts }: AlertRecord): string =>
+  SUBJECTS.map((name) => facts[name])
+    .filter((value) => typeof value === 'string')
+    .join(' ');
+const SUBJECTS = ['client_order_id', 'parent', 'pair', 'strategy', 'currency', 'from', 'into', 'feed'];
+
+type Holds = (desk: Desk, facts: AlertRecord['facts'], at: Instant) => boolean;
+
+const isInDoubt: Holds = ({ state }, facts) =>
+  state.attempts.get(String(facts['client_order_id']))?.doubt !== undefined;
+/** A halt, with what led to it: told at the earliest a moment before the record of the halt. */
+const isHalted: Holds = ({ control, state }, _facts, at) =>
+  control === 'halted' && at >= (state.controlSince ?? 0) - SECOND_MS;
+const isStopped: Holds = (desk, facts, at) =>
+  isHalted(desk, facts, at) ||
+  (desk.control === 'paused' && at >= (desk.state.controlSince ?? 0) - SECOND_MS);
+const isPaused =
+  (scope: 'parent' | 'pair' | 'strategy'): Holds =>
+  ({ state }, facts) =>
+    state.totals.paused.has(`${scope}:${String(facts[scope])}`);
+const isUnread: Holds = ({ state }, _facts, at) => (state.balancesReadAt ?? 0) < at;
+const isUnreachable: Holds = ({ venueHealth }) => venueHealth.unreachable !== undefined;
+const isUnquoted: Holds = ({ venueHealth }, { pair }) => venueHealth.faultOf(String(pair)) !== undefined;
+
+/**
+ * Whether what an alert told of still holds, as far as the desk can know. An alert without an entry is of something that happened: it
+ * is never open, and `tranche alerts` lists it.
+ */
+const holds: Partial<Readonly<Record<Alert, Holds>>> = {
+  doubt_open: isInDoubt,
+  doubt_15s: isInDoubt,
+  doubt_60s: isInDoubt,
+  doubt_5min: isInDoubt,
+  doubt_lookalike: isInDoubt,
+  history_changed: isHalted,
+  balance_difference: isHalted,
+  fill_adopted: isHalted,
+  executed_twice: isHalted,
+  limit_breached: isHalted,
+  limits_raised: isHalted,
+  journal_rolled_back: isHalted,
+  crash_loop: isHalted,
+  halted: isHalted,
+  killed: isHalted,
+  halt_not_noted: ({ killSwitch }) => killSwitch.fault !== undefined,
+  fill_unbooked: isStopped,
+  messages_throttled: isStopped,
+  fill_differs: ({ state }, facts) => state.lacking.has(String(facts['client_order_id'])),
+  account_unreadable: isUnread,
+  no_quotes: isUnquoted,
+  quotes_down: isUnquoted,
+  venue_unreachable: isUnreachable,
+  venue_down: isUnreachable,
+  quotes_too_short: ({ shortQuotes }, { pair }) => shortQuotes.has(String(pair)),
+  clock_went_back: ({ clockBack }) => clockBack !== undefined,
+  parent_paused: isPaused('parent'),
+  pair_paused: isPaused('pair'),
+  strategy_paused: isPaused('strategy'),
+};

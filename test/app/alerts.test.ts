@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { observe } from '../../src/app/cli/watch.ts';
+import { noProgress } from '../../src/app/cli/progress.ts';
+import { Summary } from '../../src/app/cli/summary.ts';
+import { deskApi } from '../../src/app/daemon/desk-api.ts';
+import { AlertHistory } from '../../src/app/daemon/open-alerts.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { AlertRecords } from '../../src/operate/alert-records.ts';
+import { createMetrics } from '../../src/operate/metrics.ts';
+import { faultyVenue } from '../engine/faulty-venue.ts';
+import { START, aBench, aTwap } from '../engine/harness.ts';
+import type { Bench } from '../engine/harness.ts';
+import { look } from './support/look.ts';
+
+interface Told {
+  readonly bench: Bench;
+  readonly file: string;
+  /** Whether the venue quotes. */
+  readonly venue: { isQuoting: boolean };
+  status(): Readonly<Record<string, unknown>>;
+}
+
+/** A desk whose alerts go the way that those of a daemon go. */
+function aTellingDesk(
+  folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-')),
+  before?: Bench,
+  over: Record<string, unknown> = {},
+): Told {
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const file = join(folder, 'desk.db');
+  const journal = sqliteJournal(file);
+  const venue = { isQuoting: false };
+  const closed = { kind: 'error', status: 503, error: 'quotes temporarily unavailable' } as const;
+  const metrics = createMetrics({ version: 't', mode: 'paper', desk: 'main', now: () => START });
+  const records = new AlertRecords(() => bench.clock.monotonic());
+  const history = new AlertHistory();
+  const twap = aTwap('btc', over);
+  const observer = observe({
+    metrics,
+    progress: noProgress,
+    summary: new Summary(),
+    alerts: history,
+    progressOf: ({ state }) => twap.bound.progress(state),
+    warn: () => undefined,
+    alert: (id, facts) => {
+      records.raise(id, facts);
+    },
+    onRecord: () => undefined,
+  });
+  const bench: Bench = aBench({
+    ...(before && { clock: before.clock, exchange: before.exchange }),
+    journal,
+    strategies: [twap],
+    alerts: records,
+    observer,
+    wrap: faultyVenue({ quote: () => (venue.isQuoting ? undefined : closed) }),
+  });
+  const api = deskApi(bench.desk, () => undefined, history);
+  onTestFinished(() => {
+    bench.kill();
+    metrics.close();
+    journal.close();
+  });
+  return { bench, file, venue, status: () => api.status() as Readonly<Record<string, unknown>> };
+}
+
+const alertsOf = ({ bench }: Told): readonly string[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'alert' ? [body.alert] : []));
+
+describe('alerts of a desk', () => {
+  it('become records of its journal, and are open in the status for as long as what they tell of holds', () => {
+    const told = aTellingDesk();
+    told.bench.start();
+    told.bench.clock.run(after(START, MINUTE_MS));
+    expect(alertsOf(told)).toEqual(['no_quotes', 'quotes_down']);
+    expect(told.status()).toMatchObject({
+      open_alerts: [
+        { alert: 'quotes_down', severity: 'critical', facts: { pair: 'btcusd' } },
+        { alert: 'no_quotes', severity: 'warning' },
+      ],
+      alerts_last_day: { critical: 1, warning: 1, info: 0 },
+    });
+    told.venue.isQuoting = true;
+    told.bench.clock.run(after(START, 3 * MINUTE_MS));
+    expect(told.status()).toMatchObject({ open_alerts: [], alerts_last_day: { critical: 1, warning: 1 } });
+  });
+
+  it('are known to the next process on the journal', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-alerts-'));
+    const first = aTellingDesk(folder);
+    first.bench.start();
+    first.bench.clock.run(after(START, MINUTE_MS));
+    first.bench.kill();
+    first.bench.journal.close();
+    const second = aTellingDesk(folder, first.bench);
+    second.bench.start();
+    second.bench.clock.run(after(START, MINUTE_MS + SECOND_MS));
+    expect(second.status()).toMatchObject({ alerts_last_day: { critical: 1 } });
+  });
+
+  it('are written before the record that the desk has stopped', () => {
+    const told = aTellingDesk(undefined, undefined, { duration: 'PT1M', slices: 1 });
+    told.bench.start({ isUntilDone: true });
+    told.bench.clock.run(after(START, 5 * MINUTE_MS));
+    const kinds = told.bench.records().map(({ body }) => (body.kind === 'alert' ? body.alert : body.kind));
+    expect(kinds.at(-1)).toBe('stopped');
+    expect(kinds).toContain('parent_short');
+  });
+});
+
+describe('the status of a strategy', () => {
+  it('shows what has traded of its total, the slices that did not, and the last fills', () => {
+    const told = aTellingDesk();
+    told.bench.start();
+    told.bench.clock.run(after(START, 4 * MINUTE_MS));
+    told.venue.isQuoting = true;
+    told.bench.clock.run(after(START, 8 * MINUTE_MS));
+    const { strategies, last_fills: fills } = told.status() as {
+      strategies: readonly Record<string, unknown>[];
+      last_fills: readonly Record<string, unknown>[];
+    };
+    const [btc] = strategies;
+    expect(btc).toMatchObject({ slices_total: 10, traded: { of: '1', currency: 'btc' } });
+    const [done, filled] = [Number(btc?.['slices_done']), Number(btc?.['slices_filled'])];
+    expect(done - filled).toBeGreaterThanOrEqual(3);
+    const bought = told.bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'fill' ? [Number(body.quantity)] : []));
+    expect(Number((btc as { traded: { amount: string } }).traded.amount)).toBeCloseTo(
+      bought.reduce((sum, each) => sum + each, 0),
+      12,
+    );
+    expect(fills.length).toBe(Math.min(5, bought.length));
+    expect(fills.at(-1)).toMatchObject({ strategy: 'btc', pair: 'btcusd', side: 'buy' });
+  });
+});
+
+describe('tranche alerts', () => {
+  it('lists them from the journal, by severity and time, and says what to do', async () => {
+    const { bench, file } = aTellingDesk();
+    bench.start();
+    bench.clock.run(after(START, MINUTE_MS));
+    const now = after(START, HOUR_MS);
+    const all = await look('/', ['alerts', file, '--zone', 'UTC'], { now });
+    expect(all).toMatchObject({ code: 0, err: '' });
+    expect(all.out).toMatch(/^2026-01-05 00:00:\d\d(?:\.\d+)? UTC {2}warning no_quotes: venue is not quoting; retrying; .*pair btcusd/mu); // prettier-ignore
+    expect(all.out).toMatch(/^ {2}quotes_down: Read `reason`/mu);
+    const grave = await look('/', ['alerts', file, '--severity', 'critical', '--json'], { now });
+    expect(JSON.parse(grave.out)).toMatchObject({
+      alert: 'quotes_down',
+      severity: 'critical',
+      facts: { pair: 'btcusd' },
+    });
+    const none = await look('/', ['alerts', file, '--since', 'PT10M'], { now });
+    expect(none).toMatchObject({ code: 0, out: '' });
+    expect(none.err).toContain('no alerts since');
+    expect((await look('/', ['alerts', file, '--severity', 'loud'], { now })).code).toBe(64);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, monotonic } from '../../src/core/time.ts';
+import { AlertRecords } from '../../src/operate/alert-records.ts';
+
+/** Alerts on their way to the journal, on a clock that the test sets. */
+function someAlerts(): { readonly records: AlertRecords; readonly clock: { ms: number } } {
+  const clock = { ms: 0 };
+  return { records: new AlertRecords(() => monotonic(clock.ms)), clock };
+}
+
+describe('alerts on their way to the journal', () => {
+  it('wait in their order, with their severity and facts, and are taken once', () => {
+    const { records } = someAlerts();
+    let fired = 0;
+    records.raised$.subscribe(() => fired++);
+    records.raise('no_quotes', { pair: 'btcusd', failures: 3 });
+    records.raise('halted', { by: 'ann', why: 'lunch' });
+    expect(fired).toBe(2);
+    expect(records.take()).toEqual([
+      { kind: 'alert', alert: 'no_quotes', severity: 'warning', facts: { pair: 'btcusd', failures: 3 } },
+      { kind: 'alert', alert: 'halted', severity: 'critical', facts: { by: 'ann', why: 'lunch' } },
+    ]);
+    expect(records.take()).toEqual([]);
+  });
+
+  it('of one kind are at most ten a minute; the next tells how many have no record', () => {
+    const { records, clock } = someAlerts();
+    for (let n = 0; n < 1_000; n++) records.raise('limit_refused', { n });
+    records.raise('halted');
+    expect(records.take().map(({ alert }) => alert)).toEqual([
+      ...Array.from({ length: 10 }, () => 'limit_refused'),
+      'halted',
+    ]);
+    clock.ms = MINUTE_MS;
+    records.raise('limit_refused', { n: 'next' });
+    expect(records.take()).toEqual([
+      expect.objectContaining({ alert: 'limit_refused', facts: { n: 'next' }, others: 990 }),
+    ]);
+  });
+
+  it('are bounded while nothing takes them', () => {
+    const { records, clock } = someAlerts();
+    for (let minute = 0; minute < 100; minute++) {
+      clock.ms = minute * MINUTE_MS;
+      for (let n = 0; n < 100; n++) records.raise('feed_down', { n });
+    }
+    const kept = records.take();
+    expect(kept).toHaveLength(200);
+    clock.ms += MINUTE_MS;
+    records.raise('feed_down', {});
+    const untold = [...kept, ...records.take()].reduce((sum, { others = 0 }) => sum + others, 0);
+    expect(untold).toBe(9_800);
+  });
+
+  it('hold no secret, no endless text and nothing that JSON cannot say', () => {
+    const { records } = someAlerts();
+    records.keepOut([{ revealAll: () => ['canary-of-an-alert-77c1'] }]);
+    records.raise('token_refused', { why: 'the venue said canary-of-an-alert-77c1', token: 'other', missing: undefined, rate: Number.NaN }); // prettier-ignore
+    records.raise('token_refused', { why: 'x'.repeat(100_000) });
+    const [first, second] = records.take();
+    expect(first?.facts).toEqual({
+      why: 'the venue said [redacted]',
+      token: '[redacted]',
+      rate: null,
+    });
+    expect(JSON.stringify(second?.facts).length).toBeLessThan(2_100);
+  });
+});
