@@ -16,6 +16,7 @@ import { bundle } from '../scripts/bundle.ts';
 import { generateTape } from '../src/research/tape/generate.ts';
 import { columnNames } from '../src/research/tape/tape.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../src/core/time.ts';
+import { ownEnvironment } from './daemon.ts';
 import { median, table } from './measure.ts';
 import { backtestConfig } from '../test/app/support/desk-config.ts';
 
@@ -27,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 const installed = join(folder, 'node_modules/tranche');
 const PROGRAM = join(installed, 'bin/tranche.js');
 const CHECKOUT = join(root, 'bin/tranche.js');
-const env = { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') };
+const env = ownEnvironment({ XDG_CACHE_HOME: join(folder, 'cache') });
 
 const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, strategies: 'twap.yaml' });
 const TWAP = `

@@ -7,6 +7,12 @@ import { createInterface } from 'node:readline';
 
 const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
 
+/** Nothing of the variables of whoever measures: certificates and options of Node change what is measured, and live mode refuses them. */
+export const ownEnvironment = (added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  ...added,
+});
+
 /** A process of Tranche that has said that it is ready. */
 export interface Running {
   readonly process: ChildProcess;
@@ -22,8 +28,7 @@ export async function startTranche(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
   const begun = performance.now();
-  // Not the variables of whoever measures: live mode refuses some of them.
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env['PATH'], ...env } });
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: ownEnvironment(env) });
   process.on('exit', () => child.kill()); // a bench that fails leaves nothing behind
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -3,19 +3,20 @@
  * that already runs in another process; and the resident memory of an idle daemon with 100 strategies. Exit code 1 when
  * a target is missed.
  *
- * Run: `node bench/start.ts [--json]`
+ * Run: `node bench/start.ts [--rounds N] [--json]`
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMb, startTranche, stopTranche, writeDesk, writeVenue } from './daemon.ts';
+import { ownEnvironment, residentMb, startTranche, stopTranche, writeDesk, writeVenue } from './daemon.ts';
 import type { Running } from './daemon.ts';
 import { median, table } from './measure.ts';
 
 const TARGET = { readyMs: 700, residentMb: 150 };
-const ROUNDS = 7;
+const at = process.argv.indexOf('--rounds');
+const ROUNDS = at < 0 ? 7 : Number(process.argv[at + 1]);
 const STRATEGIES = 100;
 const IDLE_MS = 20_000;
 
@@ -25,7 +26,7 @@ const env = { XDG_CACHE_HOME: join(folder, 'cache') };
 
 function bareNode(): number {
   const begun = performance.now();
-  const { status } = spawnSync(process.execPath, ['-e', '0'], { env: { ...process.env, ...env } });
+  const { status } = spawnSync(process.execPath, ['-e', '0'], { env: ownEnvironment(env) });
   if (status !== 0) throw new Error('bare node did not run');
   return performance.now() - begun;
 }
