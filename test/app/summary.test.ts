@@ -48,6 +48,25 @@ describe('the closing summary of a process', () => {
     expect(summaryLines(summary.rows())[0]).toContain('at 100.428  arrival 100.000  cost 42.79 bps');
   });
 
+  it('tells what was paid apart from how the market moved, by the terms and figures of the report', () => {
+    const decided = (slice: number, price: string): RecordBody =>
+      aWake({ intents: [wanted({ slice, decision_price: price })] });
+    const all = timed([
+      aLife('twap', { total_quantity: { amount: '2', currency: 'btc' } }),
+      decided(0, '100'),
+      buy(0, '1', '100.04', '100.04'),
+      decided(1, '100.8'),
+      buy(1, '1', '100.86', '100.86'),
+    ]);
+    const summary = new Summary();
+    for (const record of all) summary.take(record);
+    const [group] = reportOf(figuresOf(all, { version: 't' })).groups;
+    const [row] = summary.rows();
+    const { execution, timing } = (group as unknown as { costs: { bps: Record<string, string> } }).costs.bps;
+    expect([row?.executionBps, row?.timingBps]).toEqual([execution, timing]);
+    expect(summaryLines(summary.rows())[0]).toContain('cost 45.00 bps  = execution 5.00 + timing 40.00');
+  });
+
   it('tells nothing of a strategy that had finished before, and begins anew with a new document', () => {
     const over = aWake({ on: 'outcome', finished: 'finished' });
     const before = timed([...BEGUN, ...EARLIER, over]);

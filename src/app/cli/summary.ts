@@ -3,6 +3,7 @@ import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
 import { against, statedBps } from '../../report/figures/shortfall.ts';
 import { grouped, priced } from '../../report/html/markup.ts';
+import { sliceKey } from '../../engine/state/strategy-run.ts';
 import { averageOf } from '../../report/json/json-parts.ts';
 
 /** What one strategy traded of one pair and side, against the price when it was decided. */
@@ -21,9 +22,16 @@ export interface Traded {
   readonly arrival: Price | undefined;
   /** Average price against arrival, each fill against the arrival of its parent. Positive is bad. Basis points. */
   readonly costBps: string | undefined;
+  /** The part of it that the desk paid: each slice against the price at its own decision, which is spread and impact. */
+  readonly executionBps: string | undefined;
+  /** The rest of it: how the market moved from the arrival of the parent to the decision of each slice. */
+  readonly timingBps: string | undefined;
 }
 
-/** Sums of one row. `benchmark`: what the same quantities would have cost at arrival; unknown once one arrival is. */
+/**
+ * Sums of one row. `benchmark`: what the same quantities would have cost at arrival; `decided`: at the decision of each slice. Unknown
+ * once one such price is.
+ */
 interface Sums {
   readonly first: FillRecord;
   fills: number;
@@ -31,14 +39,16 @@ interface Sums {
   amount: Money;
   fees: Money;
   benchmark: Money | undefined;
+  decided: Money | undefined;
 }
 
-/** Parents whose arrival is remembered, the newest: earlier ones have ended. */
-const ARRIVALS_MAX = 10_000;
+/** Parents whose arrival is remembered, and slices whose decision is, the newest: earlier ones have ended. */
+const PRICES_MAX = 10_000;
 
 /** What counts on in the next process. */
 interface Kept {
   readonly arrivals: ReadonlyMap<string, Price>;
+  readonly decisions: ReadonlyMap<string, Price>;
   readonly sums: ReadonlyMap<string, Sums>;
   readonly finished: ReadonlySet<string>;
 }
@@ -49,6 +59,8 @@ interface Kept {
  */
 export class Summary {
   #arrivals = new Map<string, Price>();
+  /** Reference prices at the decision of slices, by `sliceKey`. */
+  #decisions = new Map<string, Price>();
   #sums = new Map<string, Sums>();
   #finished = new Set<string>();
   /** Of lives that a new document replaced in this process. */
@@ -70,10 +82,11 @@ export class Summary {
   #note(body: RecordBody): void {
     if (body.kind === 'strategy') this.#beginLife(body.strategy);
     if (body.kind !== 'wake') return;
-    for (const { parent, decision_price: decision } of body.intents) {
-      if (decision !== undefined && !this.#arrivals.has(parent)) this.#arrivals.set(parent, price(decision));
+    for (const { parent, slice, decision_price: decision } of body.intents) {
+      if (decision === undefined) continue;
+      remember(this.#decisions, sliceKey(parent, slice), price(decision));
+      if (!this.#arrivals.has(parent)) remember(this.#arrivals, parent, price(decision));
     }
-    if (this.#arrivals.size > ARRIVALS_MAX) this.#arrivals.delete(this.#arrivals.keys().next().value ?? '');
     if (body.finished !== undefined) this.#finished.add(body.strategy);
   }
 
@@ -90,12 +103,18 @@ export class Summary {
   }
 
   saved(): Kept {
-    return { arrivals: this.#arrivals, sums: this.#sums, finished: this.#finished };
+    return {
+      arrivals: this.#arrivals,
+      decisions: this.#decisions,
+      sums: this.#sums,
+      finished: this.#finished,
+    };
   }
 
   /** Takes over what `saved` gave. */
-  restore({ arrivals, sums, finished }: Kept): void {
+  restore({ arrivals, decisions, sums, finished }: Kept): void {
     this.#arrivals = new Map(arrivals);
+    this.#decisions = new Map(decisions);
     this.#finished = new Set(finished);
     this.#sums = new Map([...sums].map(([key, one]) => [key, { ...one }]));
     for (const strategy of finished) this.#forget(strategy);
@@ -114,6 +133,7 @@ export class Summary {
       amount: NO_MONEY,
       fees: NO_MONEY,
       benchmark: NO_MONEY,
+      decided: NO_MONEY,
     };
     this.#sums.set(key, sums);
     const arrival = this.#arrivals.get(fill.parent);
@@ -121,13 +141,14 @@ export class Summary {
     sums.traded = add(sums.traded, quantity(fill.quantity));
     sums.amount = add(sums.amount, money(fill.amount));
     sums.fees = add(sums.fees, money(fill.fees));
-    sums.benchmark =
-      sums.benchmark === undefined || arrival === undefined
-        ? undefined
-        : add(sums.benchmark, cost(arrival, quantity(fill.quantity)));
+    const decision = this.#decisions.get(sliceKey(fill.parent, fill.slice));
+    sums.benchmark = plus(sums.benchmark, arrival, fill);
+    sums.decided = plus(sums.decided, decision, fill);
   }
 
-  #row({ first, fills, traded, amount, fees, benchmark }: Sums): Traded {
+  #row({ first, fills, traded, amount, fees, benchmark, decided }: Sums): Traded {
+    const bps = (from: Money | undefined, to: Money | undefined): string | undefined =>
+      from && to && benchmark && statedBps(against(first.side, subtract(to, from)), benchmark);
     return {
       strategy: first.strategy,
       pair: first.pair,
@@ -140,10 +161,20 @@ export class Summary {
       fees,
       average: averageOf(amount, traded) ?? '0',
       arrival: this.#arrivals.get(first.parent),
-      costBps: benchmark && statedBps(against(first.side, subtract(amount, benchmark)), benchmark),
+      costBps: bps(benchmark, amount),
+      executionBps: bps(decided, amount),
+      timingBps: bps(benchmark, decided),
     };
   }
 }
+
+function remember(prices: Map<string, Price>, key: string, value: Price): void {
+  prices.set(key, value);
+  if (prices.size > PRICES_MAX) prices.delete(prices.keys().next().value ?? '');
+}
+
+const plus = (sum: Money | undefined, at: Price | undefined, fill: FillRecord): Money | undefined =>
+  sum === undefined || at === undefined ? undefined : add(sum, cost(at, quantity(fill.quantity)));
 
 /** The closing words of a run. */
 export function summaryLines(rows: readonly Traded[]): readonly string[] {
@@ -156,12 +187,17 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
     `at ${plain(priced(row.average))}`,
     row.arrival === undefined ? 'arrival unknown' : `arrival ${plain(priced(row.arrival.toFixed()))}`,
     row.costBps === undefined ? '' : `cost ${shortBps(row.costBps)} bps`,
+    row.executionBps === undefined || row.timingBps === undefined
+      ? ''
+      : `= execution ${shortBps(row.executionBps)} + timing ${shortBps(row.timingBps)}`,
     row.fees.isZero() ? '' : `fees ${row.fees.toFixed()} ${row.quote}`,
   ]);
   return [
     ...table(cells),
     '',
-    'cost is against the reference price at the decision of each parent; positive is bad',
+    'cost is against the reference price when each order was decided; positive is bad',
+    'execution: spread and impact, paid by each slice against the price at its own decision',
+    'timing: how far the market moved from the decision of the order to that of each slice',
   ];
 }
 

@@ -130,7 +130,12 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   }
   event({
     event: 'summary',
-    strategies: daemon.summary.rows().map(({ costBps, ...row }) => ({ ...row, cost_bps: costBps })),
+    strategies: daemon.summary.rows().map(({ costBps, executionBps, timingBps, ...row }) => ({
+      ...row,
+      cost_bps: costBps,
+      execution_bps: executionBps,
+      timing_bps: timingBps,
+    })),
     open_doubts: daemon.openDoubts(),
     unconfirmed: daemon.unconfirmed(),
   });
