@@ -77,7 +77,7 @@ describe('a module in a process of its own', () => {
 
   it('says why it failed with the line of the module, and what it may not keep', () => {
     const code = codeOf(KERNEL);
-    expect(() => code(stepOf('throw'))).toThrow('Error: no (line 7 of the module)');
+    expect(() => code(stepOf('throw'))).toThrow('Error: no (own.ts:7)');
     expect(() => code(stepOf('hide'))).toThrow('state.n is an amount: keep it as text(…)');
     expect(codeInOwnProcess(sourceOf("import 'node:fs';"))).toEqual({
       problem: expect.stringContaining('it imports node:fs: a module may import') as string,

@@ -125,7 +125,7 @@ describe('a document of kind module', () => {
 describe('the code of a module', () => {
   it.each<[string, string, RegExp]>([
     ['has no grammar', 'export const kernel = ;', /SyntaxError|Expression expected|Unexpected/u],
-    ['throws at its top', "throw new Error('no');", /^module: no \(line 1\)$/u],
+    ['throws at its top', "throw new Error('no');", /^module: no \(own\.ts:1\)$/u],
     ['awaits at its top', 'await 1;\nexport const kernel = 1;', /it uses top-level await/u],
     ['exports nothing', 'export const other = 1;', /it exports no kernel/u],
     ['imports Node', "import fs from 'node:fs';", /it imports node:fs: a module may import tranche\/strategy and nothing else/u],

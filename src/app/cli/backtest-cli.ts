@@ -60,12 +60,16 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--overwrite', 'replace an existing report')
     .option('--json', 'print report.json to stdout')
     .addHelpText('after', EXAMPLES)
-    .action(async (files, options) => {
+    .action(async (files, options, command) => {
       const { runBacktest } = await import('../commands/backtest.ts');
       const bootstrap = options.bootstrap === true ? RESAMPLES_USUAL : options.bootstrap;
-      done(await runBacktest({ ...options, bootstrap, files }, io));
+      done(await runBacktest({ ...options, bootstrap, files, isConfigNamed: isNamed(command) }, io));
     });
 }
+
+/** Whether somebody named the config. */
+export const isNamed = (command: { getOptionValueSource(name: string): string | undefined }): boolean =>
+  command.getOptionValueSource('config') !== 'default';
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { isNamed } from './backtest-cli.ts';
 import type { Command, Option } from '@commander-js/extra-typings';
 import type { SweepIo } from '../commands/sweep.ts';
 import { cacheOption } from './tape-options.ts';
@@ -35,9 +36,9 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option('--assume <setting=value>', 'one setting of the model, such as half_spread_bps=5; repeatable', collect, [])
     .option('--seed <text>', 'seed of random draws, of the randomness of the venue, and of jitter', '1')
     .option('--json', 'print one JSON object to stdout')
-    .action(async (files, options) => {
+    .action(async (files, options, command) => {
       const { runSweep } = await import('../commands/sweep.ts');
-      done(await runSweep({ ...options, files }, io));
+      done(await runSweep({ ...options, files, isConfigNamed: isNamed(command) }, io));
     });
 } // prettier-ignore
 

@@ -26,6 +26,7 @@ import { policyOf } from '../config/policy.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
 import { formatProblems } from '../config/problems.ts';
 import type { Screen } from '../cli/progress.ts';
+import { TradeTally } from '../research/trade-tally.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
 import type { CommandIo } from './io.ts';
 
@@ -48,7 +49,7 @@ export interface BacktestIo extends CommandIo, BootstrapIo {
 }
 
 /**
- * What a desk would have done over market history. Exit codes: 0, 78 when a file is not usable, 64 for a mistake in the arguments,
+ * What a desk would have done over market history. Exit codes: 0, 78 when a file is not usable or the code of a strategy failed, 64 for a mistake in the arguments,
  * 65 for damaged data, 70 when a control halted the desk, 75 when it was stopped while history was drawn anew.
  */
 export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
@@ -67,8 +68,9 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const anew = options.bootstrap === undefined ? undefined : await import('../research/bootstrap.ts');
   anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();
+  const tally = new TradeTally();
   const journal = lateJournal();
-  const running = prepared({ options, input, named, journal, alerts });
+  const running = prepared({ options, input, named, journal, alerts, tally });
   // For people alone: Node loads ten modules for this clock.
   const began = options.json === true ? undefined : performance.now();
   await go(running, input, io.stderr);
@@ -85,6 +87,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     return exitCodes.again;
   }
   const bootstrap = drawn?.facts;
+  for (const line of tally.lines()) io.stderr.write(`${forTerminal(line)}\n`);
   const figures = backtestFigures({ input, named, running, journal, alerts, bootstrap, seed: options.seed });
   const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
   if (options.json === true) io.stdout.write(reportText(made));
@@ -102,7 +105,8 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     );
     return exitCodes.again;
   }
-  return running.desk.control === 'halted' ? exitCodes.software : 0;
+  if (running.desk.control === 'halted') return exitCodes.software;
+  return tally.faults.length > 0 ? exitCodes.config : 0;
 }
 
 /** What a command that was stopped is begun anew with: what it wrote is in the way of the same one. */
@@ -133,9 +137,10 @@ interface Wanted {
   readonly named: NamedModel;
   readonly journal: Journal;
   readonly alerts: Alerts;
+  readonly tally: TradeTally;
 }
 
-function prepared({ options, input, named, journal, alerts }: Wanted): Backtest {
+function prepared({ options, input, named, journal, alerts, tally }: Wanted): Backtest {
   const { config, configHash, tapes, from, until, holdings, strategies } = input;
   const all = tapes.map(({ tape }) => tape);
   return backtest({
@@ -153,6 +158,9 @@ function prepared({ options, input, named, journal, alerts }: Wanted): Backtest 
     observer: {
       alert: (alert) => {
         alerts.set(alert, (alerts.get(alert) ?? 0) + 1);
+      },
+      record({ body }) {
+        tally.record(body);
       },
     },
   });

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { exitCodes } from '../../core/errors.ts';
-import { escapeMarks } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config, Mode } from '../config/config.ts';
 import { formatProblems } from '../config/problems.ts';
+import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { CommandIo } from './io.ts';
@@ -26,7 +27,8 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   const config = read?.loaded?.config;
   const named = (options.files ?? []).map((file) => resolve(io.cwd, file));
   const checked = readStrategies(named.length > 0 ? named : (read?.strategyFiles ?? []), config, io);
-  const problems = [...(read?.problems ?? []), ...checked.problems];
+  const types = checkModuleTypes(checked.strategies, io.cwd);
+  const problems = [...(read?.problems ?? []), ...checked.problems, ...types.problems];
   const summaries = checked.strategies.map((strategy) => summaryOf(strategy, io.now));
 
   if (options.json === true) {
@@ -43,6 +45,7 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   } else {
     io.stdout.write(report(config, summaries));
   }
+  for (const notice of types.notices) io.stderr.write(`note: ${forTerminal(notice)}\n`);
   return problems.length === 0 ? 0 : exitCodes.config;
 }
 

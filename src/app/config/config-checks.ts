@@ -20,6 +20,8 @@ export interface ConfigOptions extends ReadOptions {
   readonly now: Instant;
   /** Overrides `mode` of the file. */
   readonly mode?: Mode | undefined;
+  /** The config itself, where it is in no file. */
+  readonly text?: string | undefined;
 }
 
 export interface CheckContext extends ConfigOptions {

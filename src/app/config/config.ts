@@ -19,6 +19,7 @@ import { explain } from './explain.ts';
 import { findStrategyFiles, problemAt, readFile, shownPath } from './files.ts';
 import { formatProblems } from './problems.ts';
 import type { FileProblem } from './problems.ts';
+import { readYaml } from './yaml.ts';
 import type { YamlDocument } from './yaml.ts';
 
 export type { ConfigOptions } from './config-checks.ts';
@@ -52,7 +53,10 @@ export const unusable = (problems: readonly FileProblem[]): OperatorError =>
 
 export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   const path = resolve(options.cwd, file);
-  const { documents, problems } = readFile(path, options);
+  const { documents, problems } =
+    options.text === undefined
+      ? readFile(path, options)
+      : readYaml(Buffer.from(options.text), file, options.env);
   const [document, second] = documents;
   if (document === undefined || problems.length > 0) {
     const nothing = problemAt(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sidesOf } from '../../core/pairs.ts';
 import { coverOf } from '../../research/run/run.ts';
@@ -23,6 +24,8 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export interface InputOptions {
   readonly config: string;
+  /** Whether the config was named, rather than being the one that commands look for. */
+  readonly isConfigNamed?: boolean | undefined;
   readonly files?: readonly string[] | undefined;
   /** `btcusd=FILE`, each. */
   readonly data: readonly string[];
@@ -68,7 +71,7 @@ export async function readInput(
   // Nobody is connected to: the config of a live desk is read where its token is not.
   const env = { TRANCHE_TOKEN: 'none-in-a-backtest', ...io.env };
   const settings = { env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
-  const read = readConfig(options.config, settings);
+  const read = readConfig(options.config, { ...settings, text: withoutConfig(options, io) });
   const config =
     read.loaded &&
     onTapes(
@@ -102,6 +105,33 @@ export async function readInput(
     ...window,
   };
 }
+
+/** The config of a backtest that has none, where it needs none. @throws OperatorError `config` where it does. */
+function withoutConfig(
+  { config, isConfigNamed = true, files = [], holdings }: InputOptions,
+  io: CommandIo,
+): string | undefined {
+  if (isConfigNamed || existsSync(resolve(io.cwd, config))) return undefined;
+  if (files.length === 0 || holdings === undefined)
+    throw new OperatorError(
+      'config',
+      `there is no ${config}: a backtest without a config needs strategy files and --holdings, such as --holdings usd=100000; or create one with "tranche init", or name one with --config`,
+    );
+  io.stderr.write('no config: limits of a billion usd an order and a collar of 10 %; --config names those of a desk\n'); // prettier-ignore
+  return NO_DESK;
+}
+
+/** Limits that nothing meets. */
+const NO_DESK = `
+mode: paper
+venue: { sell_path: /v1/orders/sell, simulated: { seed: 1 } }
+controls:
+  max_order_notional: { amount: '1000000000', currency: usd }
+  max_day_notional: { amount: '1000000000000', currency: usd }
+  collar_bps: 1000
+journal: 'memory:'
+strategies: []
+`;
 
 /** The config with a simulated venue that trades what there are tapes of, and nothing else. */
 function onTapes(config: Config, pairs: readonly string[]): Config {

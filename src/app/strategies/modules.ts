@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { readRegularFile } from '../../files/regular-file.ts';
+import { placeIn } from '../../strategy/kinds/module/module.ts';
 import * as sdk from '../../strategy/sdk.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import { barredName, barredSource, preludeFrom, pureDate, pureMath, pureTemporal } from './module-prelude.ts';
@@ -112,15 +113,14 @@ function loadAs(url: string, text: string): { readonly exported: unknown } | { r
   }
 }
 
-/** What the loader, the compiler or the module itself said, in one line with the line of the module. */
+/** What the loader, the compiler or the module itself said, in one line with file and line of the module. */
 function inWords(cause: unknown): string {
   if (!(cause instanceof Error)) return `it threw ${typeof cause} during loading`;
   if ('code' in cause && cause.code === 'ERR_REQUIRE_ASYNC_MODULE')
     return 'it uses top-level await: a module must load synchronously';
-  const at = /tranche-module\/[0-9a-f]+\/[^:\s]*:(?<line>\d+)/u.exec(cause.stack ?? '')?.groups?.['line'];
   const said = cause.message.split('\n')[0] ?? '';
   const name = cause.name === 'Error' ? '' : `${cause.name}: `;
-  return `${name}${said}${at === undefined ? '' : ` (line ${at})`}`;
+  return `${name}${said}${placeIn(cause)}`;
 }
 
 /** Modules are resolved here alone; everything else goes its usual way. */

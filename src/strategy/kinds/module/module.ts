@@ -94,14 +94,17 @@ function guarded(was: State, run: () => Step<State>): Step<State> {
 
 const WORDS_MAX = 300;
 
-/** Message of an error, with the line of the module. */
+/** Message of an error, with file and line of the module. */
 export function wordsOf(error: unknown): string {
   const said = error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${typeof error}`;
   const words = (error instanceof BrokenRule ? error.message : said).split('\n')[0] ?? '';
-  const line =
-    error instanceof Error ? /tranche-module\/[^:\s]*:(?<line>\d+)/u.exec(error.stack ?? '') : undefined;
-  const where = line?.groups?.['line'] === undefined ? '' : ` (line ${line.groups['line']} of the module)`;
-  return `${words.slice(0, WORDS_MAX)}${where}`;
+  return `${words.slice(0, WORDS_MAX)}${error instanceof Error ? placeIn(error) : ''}`;
+}
+
+/** ` (FILE:LINE)`, where the stack leads into a module. */
+export function placeIn({ stack = '' }: Error): string {
+  const place = /tranche-module\/[0-9a-f]+\/(?<at>[^:\s]+:\d+)/u.exec(stack)?.groups?.['at'];
+  return place === undefined ? '' : ` (${place})`;
 }
 
 /** An intent ended: what it traded counts, what it did not is free again. */

@@ -1,0 +1,135 @@
+import { reasons } from '../../core/reasons.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type { RecordBody } from '../../core/record.ts';
+import type { Side } from '../../core/venue.ts';
+
+/** What the slices of one side of a strategy came to. */
+interface Tally {
+  decided: number;
+  traded: number;
+  readonly reasons: Map<Reason, number>;
+}
+
+interface StrategyTally {
+  readonly sides: Map<Side, Tally>;
+  /** Of looks that led to no slice. */
+  readonly reasons: Map<Reason, number>;
+  /** The words of the step at which its code failed. */
+  fault: string | undefined;
+}
+
+/** What lets a slice trade that ended for this reason, where its sentence does not name the setting. */
+const remedies: Partial<Readonly<Record<Reason, string>>> = {
+  inside_band: 'a smaller drift_threshold, or a window in which prices move more',
+  below_min_trade: 'a smaller min_trade_notional, or larger --holdings',
+  below_keep: 'a smaller keep, or larger --holdings',
+  no_reference: 'prices of the pair in the whole window: --data, or a larger gap_max of the model',
+  stale_reference: 'prices without such gaps: --data, or a larger gap_max of the model',
+  no_volume: 'a tape with volumes: --data',
+  below_minimum: 'a larger total, fewer slices, or larger --holdings',
+  no_funds: 'larger --holdings of the currency that it sells or pays with',
+  clipped_funds: 'larger --holdings of the currency that it sells or pays with',
+  kept_back: 'a smaller keep, or larger --holdings',
+  valuation_mismatch: 'a larger valuation_tolerance',
+  limit_price: 'another limit_price: the market never reached this one',
+  max_slippage: 'a larger max_slippage_bps',
+  max_spread: 'a larger max_spread_bps, or a model with a smaller spread',
+  collar: 'a larger controls.collar_bps, or a model with a smaller spread',
+  price_drift: 'a larger controls.max_drift_bps',
+  too_large: 'smaller slices, or a larger max_usd of the model',
+  pts_mode: 'pts.use, or larger --holdings',
+  pts_never: 'pts.use, or larger --holdings',
+  quotes_unavailable: 'a model whose venue is not closed so often: --assume unavailable_share=0',
+  deadline: 'a longer window or fewer slices',
+  blackout: 'another schedule, or fewer closed hours',
+  invalid_plan: 'a larger total or fewer slices',
+};
+
+/** Counts, record by record, which strategies and sides trade and why the others do not. */
+export class TradeTally {
+  readonly #strategies = new Map<string, StrategyTally>();
+  readonly #sideOf = new Map<string, Side>();
+
+  record(body: RecordBody): void {
+    if (body.kind === 'strategy') this.#of(body.strategy);
+    else if (body.kind === 'wake') {
+      const own = this.#of(body.strategy);
+      for (const { side, parent, slice } of body.intents) {
+        this.#sideOf.set(`${parent} ${slice}`, side);
+        sideIn(own, side).decided++;
+      }
+      if (body.reason === 'strategy_failed') own.fault = body.note ?? '';
+      else if (body.reason !== undefined && body.reason !== 'finished' && body.intents.length === 0)
+        count(own.reasons, body.reason);
+    } else if (body.kind === 'slice') {
+      const key = `${body.parent} ${body.slice}`;
+      const side = this.#sideOf.get(key);
+      this.#sideOf.delete(key);
+      if (side === undefined) return;
+      const tally = sideIn(this.#of(body.strategy), side);
+      if (body.result === 'filled') tally.traded++;
+      else if (body.reason !== undefined) count(tally.reasons, body.reason);
+    }
+  }
+
+  /** Strategies whose code failed, with the words of the step. */
+  get faults(): readonly { readonly strategy: string; readonly why: string }[] {
+    return [...this.#strategies].flatMap(([strategy, { fault }]) =>
+      fault === undefined ? [] : [{ strategy, why: fault }],
+    );
+  }
+
+  /** What whoever reads the figures must know first: strategies that failed, traded nothing, or on one side only. */
+  lines(): readonly string[] {
+    const lines = [...this.#strategies].flatMap(([strategy, own]) => linesOf(strategy, own));
+    const isIdle = ![...this.#strategies.values()].some((own) => traded(own) > 0);
+    return isIdle && this.#strategies.size > 0 ? ['NOTHING TRADED.', ...lines] : lines;
+  }
+
+  #of(strategy: string): StrategyTally {
+    const known = this.#strategies.get(strategy);
+    if (known !== undefined) return known;
+    const made: StrategyTally = { sides: new Map(), reasons: new Map(), fault: undefined };
+    this.#strategies.set(strategy, made);
+    return made;
+  }
+}
+
+function linesOf(strategy: string, own: StrategyTally): readonly string[] {
+  if (own.fault !== undefined) return [`${strategy} FAILED: ${own.fault}`];
+  if (traded(own) === 0) {
+    const all = new Map(own.reasons);
+    for (const { reasons: of } of own.sides.values())
+      for (const [reason, n] of of) all.set(reason, (all.get(reason) ?? 0) + n);
+    return [`${strategy} traded nothing${because(all)}`];
+  }
+  return [...own.sides].flatMap(
+    ([side, tally]) =>
+    tally.traded > 0
+      ? []
+      : [`${strategy} COULD NOT ${side === 'buy' ? 'BUY' : 'SELL'}: none of ${tally.decided} ${side}s traded${because(tally.reasons)}`], // prettier-ignore
+  );
+}
+
+function because(counts: ReadonlyMap<Reason, number>): string {
+  const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
+  if (most === undefined) return ': no time of it came in this window';
+  const [reason, n] = most;
+  const remedy = remedies[reason];
+  return `, ${n} times because ${reasons[reason]} (${reason})${remedy === undefined ? '' : `. What would change it: ${remedy}`}`;
+}
+
+const traded = ({ sides }: StrategyTally): number =>
+  [...sides.values()].reduce((sum, { traded: n }) => sum + n, 0);
+
+function sideIn({ sides }: StrategyTally, side: Side): Tally {
+  const known = sides.get(side);
+  if (known !== undefined) return known;
+  const made: Tally = { decided: 0, traded: 0, reasons: new Map() };
+  sides.set(side, made);
+  return made;
+}
+
+const count = (counts: Map<Reason, number>, reason: Reason): void => {
+  counts.set(reason, (counts.get(reason) ?? 0) + 1);
+};
