@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { scheduleMeant, settingMeant } from './other-words.ts';
 import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
 import type { YamlDocument } from './yaml.ts';
@@ -46,7 +47,7 @@ function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 
 /** Says that a key is not known, with the nearest one that is. */
 export function unknownKey(key: string, known: readonly string[]): string {
-  const meant = nearest(key, known);
+  const meant = settingMeant(key, known) ?? nearest(key, known);
   if (meant !== undefined) return `unknown setting "${key}": did you mean "${meant}"?`;
   return `unknown setting "${key}"; known here: ${known.join(', ')}`;
 }
@@ -63,6 +64,8 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
   if (isNumberWanted && typeof value === 'string' && /^-?\d+(?:\.\d+)?$/u.test(value)) {
     return `expected a number: write it without quotes, ${value}`;
   }
+  if (issue.path.at(-1) === 'schedule' && typeof value === 'string')
+    return `expected a group of settings: did you mean schedule: ${scheduleMeant(value)}?`;
   // Messages of our own schemas stand; only those that zod made up are put into plain words.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;

@@ -17,6 +17,7 @@ import { codeInOwnProcess } from './module-process.ts';
 import { loadModule, readModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 import type { ReadOptions } from '../config/files.ts';
+import { kindMeant } from '../config/other-words.ts';
 import { nearest } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { rateProblem } from '../config/rates.ts';
@@ -233,7 +234,7 @@ function codedKind(
 }
 
 function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {
-  const meant = nearest(kind, kinds.keys());
+  const meant = kindMeant(kind) ?? nearest(kind, kinds.keys());
   const fix = meant === undefined ? `expected ${[...kinds.keys()].join(' or ')}` : `did you mean "${meant}"?`;
   return `unknown kind "${kind}": ${fix}`;
 }
