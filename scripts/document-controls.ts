@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
   ['Late fill reports', '', 'after each fill', 'alert after 5 s', [], 'fill_reported_late', '(c)(2)(iv)', '16', 'Drop copy'],
   ['Reconciliation with the venue', 'balance_difference', 'each read of the account', 'halt after a minute of difference', ['balance_difference'], 'balance_difference', '(e) review', '17', 'Drop-copy reconciliation'],
   ['Connectivity', 'max_account_age', 'plan, gate', 'starts nothing until the account is read again', ['account_stale'], 'account_unreadable', '', '12, 14', 'Cancel on disconnect'],
-  ['Override', '', 'control plane', 'one limit, one order, 15 minutes, two people', [], 'override_used', '', '15(6)', ''],
+  ['Override', 'override_ceilings', 'control plane', 'one limit, one order, 15 minutes, two people', [], 'override_used', '', '15(6)', ''],
   ['Authorised users', 'operate.tokens', 'control plane', 'refused, with an alert', [], 'access_refused', '(c)(2)(iii)', '15(5), 18', 'Access control'],
   ['Stress test', '', '`npm run stress`, CI, yearly', 'drives twice the peak of the last six months: nothing executes twice, nothing is lost, no limit of the venue is exceeded', [], undefined, '', 'Art. 10', 'Stress test'],
   ['Self-assessment', '', '`tranche journal assess`, yearly', 'reports limits, breaches, halts, doubts, overrides and peaks of the journal, and seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],

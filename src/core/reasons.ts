@@ -104,6 +104,7 @@ export const reasons = {
   missed_slot: 'the slot passed while the strategy could not run',
   caught_up: 'the missed quantity is spread over later slices',
   aborted: 'the parent stopped because of its catch_up rule',
+  stopped_by_operator: 'an operator ended the strategy',
   strategy_failed: 'the code of the strategy failed or broke its rules; the strategy is paused',
   same_failure: 'the same reason blocked the strategy ten times in a row; it waits for a change',
   strategy_spinning: 'the strategy woke repeatedly without a decision; it is now woken once a minute',

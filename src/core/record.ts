@@ -321,11 +321,11 @@ export interface ShownRecord {
   readonly fills: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A person proposed a looser limit for one order, or another person approved it. */
+/** A person proposed a looser limit for one order, another person approved it, or somebody took it back before it was used. */
 export interface OverrideRecord {
   readonly kind: 'override';
   readonly override: string;
-  readonly step: 'proposed' | 'approved';
+  readonly step: 'proposed' | 'approved' | 'withdrawn' | 'rejected';
   /** A setting of `controls`; `halt` for a rearm and `doubt` for a resolution with figures, which then need two people. */
   readonly limit: string;
   /** Of a rearm or a resolution: what is asked for, for people, and the hash that the approval is of. */

@@ -223,6 +223,24 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
+  /** Takes an override back before it is used: who proposed it withdraws it, anybody else rejects it. Answered once it is durable. */
+  | {
+      readonly do: 'withdraw' | 'reject';
+      readonly override: string;
+      readonly token?: UsedToken | undefined;
+      readonly by: string;
+      readonly why: string;
+      answer(answer: CommandAnswer): void;
+    }
+  /** Ends a running strategy for good: what is open ends without a further order. Answered once it is durable. */
+  | {
+      readonly do: 'stop';
+      readonly strategy: string;
+      readonly token?: UsedToken | undefined;
+      readonly by: string;
+      readonly why: string;
+      answer(answer: CommandAnswer): void;
+    }
   /** Ends a doubt by an operator's resolution. Answered once, after it is durable; never by a desk that has stopped. */
   | (Resolution & {
       readonly do: 'resolve';

@@ -19,9 +19,10 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     })
   | { readonly do: 'halt'; readonly why: string; readonly isKill: boolean }
   | { readonly do: 'reload'; readonly why: string; readonly isDryRun: boolean }
+  | { readonly do: 'stop'; readonly why: string; readonly strategy: string }
   | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
   | {
-      readonly do: 'resolve' | 'propose' | 'approve';
+      readonly do: 'resolve' | 'propose' | 'approve' | 'withdraw' | 'reject';
       readonly body: Readonly<Record<string, unknown>>;
     }
 );
@@ -78,10 +79,13 @@ export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
   '/api/v1/resume': 'POST',
   '/api/v1/halt': 'POST',
   '/api/v1/reload': 'POST',
+  '/api/v1/stop': 'POST',
   '/api/v1/rearm': 'POST',
   '/api/v1/doubts/resolve': 'POST',
   '/api/v1/overrides': 'POST',
   '/api/v1/overrides/approve': 'POST',
+  '/api/v1/overrides/withdraw': 'POST',
+  '/api/v1/overrides/reject': 'POST',
 };
 
 /** A request that is refused: its status and why, in words. */
@@ -197,6 +201,11 @@ export function addApi(
     const isDryRun = flagOf(body, 'dry_run');
     return await answer(reply, { do: 'reload', ...by, why: textOf(body, 'why'), isDryRun });
   });
+  server.post('/api/v1/stop', async (request, reply) => {
+    const { by, body } = commanded(request, 'operator', ['strategy']);
+    const strategy = textOf(body, 'strategy');
+    return await answer(reply, { do: 'stop', ...by, why: textOf(body, 'why'), strategy });
+  });
   server.post('/api/v1/rearm', async (request, reply) => {
     const { by, body } = commanded(request, first, ['confirm', 'with_open_doubts']);
     if (body['confirm'] !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
@@ -212,6 +221,8 @@ export function addApi(
     ['/api/v1/doubts/resolve', 'resolve', (body: unknown): Role => (hasFigures(body) ? first : 'approver')],
     ['/api/v1/overrides', 'propose', (): Role => 'operator'],
     ['/api/v1/overrides/approve', 'approve', (): Role => 'approver'],
+    ['/api/v1/overrides/withdraw', 'withdraw', (): Role => 'operator'],
+    ['/api/v1/overrides/reject', 'reject', (): Role => 'operator'],
   ] as const) {
     server.post(path, async (request, reply) => {
       const { by, body } = commanded(request, role(request.body), KEYS[what]);
@@ -238,6 +249,8 @@ const KEYS = {
   resolve: ['client_order_id', 'verdict', 'evidence', 'order_id', 'quantity', 'amount', 'fees'],
   propose: ['limit', 'value', 'parent', 'slice', 'pair', 'side', 'minutes'],
   approve: ['override'],
+  withdraw: ['override'],
+  reject: ['override'],
 } as const;
 
 /**

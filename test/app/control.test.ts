@@ -138,6 +138,7 @@ const commands: readonly (readonly string[])[] = [
   ['pause'],
   ['resume'],
   ['rearm', '--why', 'w'],
+  ['stop', 'btc', '--why', 'w'],
   ['doubts'],
   ['doubts', 'resolve', 'id', '--not-executed', '--evidence', 'e', '--by', 'ann', '--yes'],
 ];
@@ -290,6 +291,29 @@ describe('tranche pause and resume', () => {
       { state: 'reducing', by: 'local (cli:ann)', why: 'unwind' },
       { state: 'active' },
     ]);
+  });
+
+  it('pause and resume what status shows, without its kind', async () => {
+    const served = await aServedDesk();
+    expect(await served.command('pause', 'btcusd', '--why', 'spread')).toMatchObject({ code: 0 });
+    expect(await served.command('pause', 'btc', '--why', 'lunch')).toMatchObject({ code: 0 });
+    expect(await served.command('resume', 'btcusd')).toMatchObject({ code: 0 });
+    expect(controls(served)).toMatchObject([
+      { state: 'paused', pair: 'btcusd' },
+      { state: 'paused', strategy: 'btc' },
+      { state: 'active', pair: 'btcusd' },
+    ]);
+    const wrong = await served.command('pause', 'btx');
+    expect([wrong.code, wrong.out]).toEqual([75, expect.stringContaining('there is no open parent btx')]);
+    expect((await served.command('pause', 'btc', '--pair', 'btcusd')).code).toBe(64);
+  });
+
+  it('stop one strategy for good', async () => {
+    const served = await aServedDesk();
+    expect(await served.command('stop', 'btc', '--why', 'no longer wanted')).toMatchObject({ code: 0 });
+    expect((await served.command('status')).out).toContain('finished: stopped_by_operator');
+    expect((await served.command('stop', 'btc', '--why', 'again')).code).toBe(75);
+    expect((await served.command('stop', 'btc')).code).toBe(64);
   });
 
   it('pause and resume one strategy, which status then names with the way out', async () => {

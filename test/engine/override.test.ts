@@ -66,6 +66,18 @@ function approve({ bench }: Asked, by = 'ben', override = 'ov-1', token?: UsedTo
   return told;
 }
 
+function end({ bench }: Asked, how: 'withdraw' | 'reject', override: string, by: string): CommandAnswer {
+  let told: CommandAnswer = { isDone: false, says: 'no answer' };
+  bench.operator$.next({
+    do: how,
+    override,
+    by,
+    why: 'no longer needed',
+    answer: (answer) => (told = answer),
+  });
+  return told;
+}
+
 const ends = (bench: Bench): readonly (readonly [number, SliceRecord['result']])[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [[body.slice, body.result] as const] : []));
 
@@ -113,6 +125,53 @@ describe('an override', () => {
       /^it was proposed with the same token/u,
     );
     expect(approve(one, 'ben', 'ov-1', person('desk')).isDone).toBe(true);
+  });
+
+  it('is withdrawn by who proposed it and rejected by anybody, approved or not, until an order uses it', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one);
+    propose(one);
+    expect(end(one, 'withdraw', 'ov-1', 'ben').says).toBe('ann has proposed it: reject it instead');
+    expect(end(one, 'withdraw', 'ov-1', 'ann')).toEqual({ isDone: true, says: 'ov-1 is withdrawn' });
+    expect(approve(one).says).toBe('ov-1 was withdrawn by ann');
+    expect(approve(one, 'ben', 'ov-2').isDone).toBe(true);
+    expect(end(one, 'reject', 'ov-2', 'cleo')).toEqual({ isDone: true, says: 'ov-2 is rejected' });
+    expect(end(one, 'reject', 'ov-2', 'cleo').says).toBe('ov-2 is rejected already');
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toEqual([]);
+    const steps = one.bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
+    expect(steps.map(({ override, step, by }) => [override, step, by])).toEqual([
+      ['ov-1', 'proposed', 'ann'],
+      ['ov-2', 'proposed', 'ann'],
+      ['ov-1', 'withdrawn', 'ann'],
+      ['ov-2', 'approved', 'ben'],
+      ['ov-2', 'rejected', 'cleo'],
+    ]);
+  });
+
+  it('that an order has used is not taken back', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one);
+    approve(one);
+    minutes(one, 6);
+    expect(end(one, 'reject', 'ov-1', 'cleo').says).toMatch(/^ov-1 is used by .*: it cannot be taken back$/u);
+  });
+
+  it('goes no further than the ceiling of the config, and not at all where that lists it not', () => {
+    const ceilings = new Map([
+      ['max_order_notional', quantity('25000')],
+      ['min_position', quantity('-1')],
+    ]);
+    const one = asked({ policy: { ...small, overrideCeilings: ceilings } });
+    minutes(one, 2);
+    expect(propose(one).says).toBe('30000 is beyond controls.override_ceilings.max_order_notional of 25000');
+    expect(propose(one, { value: '25000' }).isDone).toBe(true);
+    expect(propose(one, { limit: 'min_position', value: '-1.5' }).says).toMatch(/^-1\.5 is beyond/u);
+    expect(propose(one, { limit: 'min_position', value: '-1' }).isDone).toBe(true);
+    expect(propose(one, { limit: 'max_day_notional' }).says).toMatch(/does not list max_day_notional/u);
+    expect(propose(one, { limit: 'restricted_hours', value: undefined }).says).toMatch(/does not list/u);
   });
 
   it('is over after its minutes, approved or not, also when the clock is set back', () => {

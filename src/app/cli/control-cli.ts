@@ -9,7 +9,7 @@ export interface ControlCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche status`, `pause`, `resume`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
+/** `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
@@ -23,20 +23,29 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     ['resume', 'lift a pause'],
   ] as const) {
     const turn = leaf(cli, name, does)
+      .argument('[what]', 'only this strategy, pair or parent, as tranche status shows it')
       .option('--parent <id>', 'only this parent; id as shown by tranche status')
       .option('--pair <pair>', 'only this pair')
       .option('--strategy <id>', 'only this strategy')
       .option('--why <reason>', 'reason, recorded in the journal')
       .option('--by <name>', 'name of the operator (default: user name on this machine)')
-      .action(async (options) => {
+      .action(async (what, options) => {
         const { steer } = await import('../commands/steer.ts');
-        done(await steer(name, options, io));
+        done(await steer(name, { ...options, what }, io));
       });
     if (name !== 'pause') continue;
     turn
       .option('--reducing', 'still allow orders that reduce a borrowed balance')
       .option('--for <duration>', 'resume automatically after this ISO 8601 duration, such as PT30M');
   }
+  leaf(cli, 'stop', 'end one strategy for good; what is open ends without a further order')
+    .argument('<strategy>', 'id, as shown by tranche status')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .action(async (strategy, options) => {
+      const { stop } = await import('../commands/steer.ts');
+      done(await stop(strategy, options, io));
+    });
   leaf(cli, 'halt', 'kill switch: send no quote request and no order until rearm; works even without the API')
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
@@ -129,4 +138,16 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
       const { approveOverride } = await import('../commands/override.ts');
       done(await approveOverride(id, { ...options, ...parent.opts() }, io));
     });
+  for (const [how, does] of [
+    ['withdraw', 'take back an override that you proposed, before an order uses it'],
+    ['reject', 'refuse an override of another person, before an order uses it'],
+  ] as const)
+    leaf(parent, how, does)
+      .argument('<id>', 'id, as shown by tranche override')
+      .requiredOption('--why <reason>', 'reason, recorded in the journal')
+      .option('--by <name>', 'name of the operator (default: user name on this machine)')
+      .action(async (id, options) => {
+        const { endOverride } = await import('../commands/override.ts');
+        done(await endOverride(how, id, { ...options, ...parent.opts() }, io));
+      });
 }

@@ -39,6 +39,15 @@ export const proposeOverride = async (
     ...(minutes === undefined ? {} : { minutes: Number(minutes) }),
   });
 
+/** Takes one back before it is used: the proposer withdraws it, anybody else rejects it. Exit codes: 0, 69, 75 when the desk refuses. */
+export const endOverride = async (
+  how: 'withdraw' | 'reject',
+  id: string,
+  options: SteerOptions,
+  io: CommandIo,
+): Promise<number> =>
+  await command(options, io, `/api/v1/overrides/${how}`, { override: id, why: options.why });
+
 /** Agrees, as a second person with a token of their own. Exit codes: 0, 69, 75 when the desk refuses. */
 export const approveOverride = async (id: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/overrides/approve', { override: id, why: options.why });

@@ -1,4 +1,4 @@
-import { exitCodes } from '../../core/errors.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { ask, tell, whoami } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
@@ -19,6 +19,8 @@ export interface TurnOptions extends SteerOptions {
   /** With a pause of the desk: orders that reduce a borrowed balance go on. */
   readonly reducing?: boolean | undefined;
   readonly strategy?: string | undefined;
+  /** A strategy, a pair or a parent, whichever the desk knows under this name. */
+  readonly what?: string | undefined;
   /** With a pause of the desk: it ends by itself after this ISO 8601 duration. */
   readonly for?: string | undefined;
 }
@@ -27,15 +29,48 @@ export interface TurnOptions extends SteerOptions {
  * Pause: nothing new begins, what was begun ends. Resume lifts it, also from a parent, a pair or a strategy that a control has paused.
  * Exit codes: 0, 69, 75 when the desk refuses.
  */
-export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: CommandIo): Promise<number> =>
-  await command(options, io, `/api/v1/${what}`, {
-    why: options.why ?? `tranche ${what}`,
-    ...(options.parent === undefined ? {} : { parent: options.parent }),
-    ...(options.pair === undefined ? {} : { pair: options.pair }),
+export async function steer(
+  turn: 'pause' | 'resume',
+  { what, ...options }: TurnOptions,
+  io: CommandIo,
+): Promise<number> {
+  const { parent, pair, strategy } = options;
+  const named = what === undefined ? { parent, pair, strategy } : await scopeNamed(what, options, io);
+  return await command(options, io, `/api/v1/${turn}`, {
+    why: options.why ?? `tranche ${turn}`,
+    ...Object.fromEntries(Object.entries(named).filter(([, name]) => name !== undefined)),
     ...(options.reducing === true ? { reducing: true } : {}),
-    ...(options.strategy === undefined ? {} : { strategy: options.strategy }),
     ...(options.for === undefined ? {} : { for: options.for }),
   });
+}
+
+/** What the desk knows under this name, first of all what is paused. @throws OperatorError `usage` where it is given twice. */
+async function scopeNamed(
+  what: string,
+  options: TurnOptions,
+  io: CommandIo,
+): Promise<Readonly<Record<string, string>>> {
+  if (options.parent !== undefined || options.pair !== undefined || options.strategy !== undefined)
+    throw new OperatorError('usage', `${what} and an option name two things: name one`);
+  const { body } = await ask(options, io, { path: '/api/v1/status' });
+  const {
+    strategies = [],
+    prices = [],
+    paused = {},
+  } = body as {
+    readonly strategies?: readonly { readonly id: string }[];
+    readonly prices?: readonly { readonly pair: string }[];
+    readonly paused?: Readonly<Record<string, string>>;
+  };
+  const known = ['strategy', 'pair', 'parent'].find((kind) => Object.hasOwn(paused, `${kind}:${what}`));
+  if (known !== undefined) return { [known]: what };
+  if (strategies.some(({ id }) => id === what)) return { strategy: what };
+  return prices.some(({ pair }) => pair === what) ? { pair: what } : { parent: what };
+}
+
+/** Ends one strategy for good. Exit codes: 0, 69, 75 when the desk refuses. */
+export const stop = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
+  await command(options, io, '/api/v1/stop', { strategy, why: options.why });
 
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { weekdays } from '../../core/hours.ts';
 import { isAmountText, money, quantity, ratio } from '../../core/money.ts';
+import type { Overridable } from '../../core/risk/override.ts';
 import { checkZone, parseDuration } from '../../core/time.ts';
 import {
   amountOf,
@@ -86,6 +87,33 @@ export const floors = (what: string) =>
     )
     .prefault({})
     .describe(what);
+
+const ceiling = (what: string) =>
+  z
+    .string({ error: 'expected an amount in quotes, such as "500000"' })
+    .regex(/^-?\d{1,20}(?:\.\d{1,18})?$/u, { error: 'expected an amount in quotes, such as "500000"' })
+    .transform(quantity)
+    .optional()
+    .describe(what);
+
+/** How far two people may go. */
+const overrideCeilings = z
+  .strictObject({
+    max_order_notional: ceiling('Largest value of an order, currency of the limit'),
+    max_order_quantity: ceiling('Largest order, base currency'),
+    max_day_notional: ceiling('Largest total of a day, currency of the limit'),
+    max_pair_day_notional: ceiling('Largest total of a pair and day, currency of the limit'),
+    max_drift_bps: ceiling('Largest drift, basis points'),
+    min_position: ceiling('Smallest balance that an order may leave'),
+    max_position: ceiling('Largest balance that an order may lead to'),
+    restricted_hours: z
+      .literal(true, { error: 'expected true, or leave it out' })
+      .optional()
+      .describe('true: an order may trade in restricted hours'),
+  } satisfies Readonly<Record<Overridable, z.ZodType>>)
+  .describe(
+    'Largest value that an override may set, by limit, in its unit, in quotes (of min_position the smallest); a limit that is not listed cannot be overridden. Default: as far as two people agree',
+  );
 
 export const controls = z.strictObject({
   max_order_notional: moneyOf('Largest value of one order').optional(),
@@ -183,4 +211,5 @@ export const controls = z.strictObject({
       'Reaction when a balance differs from the sum of the rows of the account for a minute: halt, or alert only; default: halt',
     ),
   restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
+  override_ceilings: overrideCeilings.optional(),
 });

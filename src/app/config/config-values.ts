@@ -2,8 +2,9 @@ import { dirname, resolve } from 'node:path';
 import { weekdays } from '../../core/hours.ts';
 import type { ClosedHours } from '../../core/hours.ts';
 import type { Minimum } from '../../core/instrument.ts';
-import { money, ratio } from '../../core/money.ts';
+import { money, NO_QUANTITY, ratio } from '../../core/money.ts';
 import type { Money, Quantity, Ratio } from '../../core/money.ts';
+import type { OverrideCeilings } from '../../core/risk/override.ts';
 import type { StatedRates } from '../../core/rates.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -218,6 +219,7 @@ export interface ControlsConfig {
   readonly accountAgeMaxMs: number;
   readonly onDifference: 'halt' | 'alert';
   readonly closedHours: readonly ClosedHours[];
+  readonly overrideCeilings: OverrideCeilings | undefined;
 }
 
 /** Limits outside live mode: wide enough to try things, narrow enough to notice a wrong unit. */
@@ -397,6 +399,14 @@ const operateOf = (
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([pair, file]) => [pair, resolve(folder, file)]));
 
+const ceilingsOf = (raw: RawConfig['controls']['override_ceilings']): OverrideCeilings | undefined =>
+  raw &&
+  new Map(
+    Object.entries(raw).flatMap(([limit, most]) =>
+      most === undefined ? [] : [[limit, most === true ? NO_QUANTITY : most] as const],
+    ),
+  );
+
 const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => ({
   orderNotionalMax: raw.max_order_notional ?? otherwise.orderNotionalMax,
   dayNotionalMax: raw.max_day_notional ?? otherwise.dayNotionalMax,
@@ -420,6 +430,7 @@ const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => (
   malformedMax: raw.max_malformed,
   accountAgeMaxMs: raw.max_account_age,
   onDifference: raw.balance_difference,
+  overrideCeilings: ceilingsOf(raw.override_ceilings),
   closedHours: raw.restricted_hours.map(({ from, to, time_zone: timeZone, days }) => ({
     from,
     to,

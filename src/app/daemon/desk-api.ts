@@ -184,12 +184,13 @@ const waitingOf = (desk: Desk): readonly string[] => [
   ...termsWords(desk),
 ];
 
-function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
+function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy, ended }: Override): object {
   const { limit, asks, hash, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;
   const step = approvedBy === undefined ? 'proposed' : 'approved';
   return {
     id,
-    state: usedBy === undefined ? (isOver(desk, id) ? 'expired' : step) : 'used',
+    state: usedBy === undefined ? (ended?.how ?? (isOver(desk, id) ? 'expired' : step)) : 'used',
+    ended_by: ended?.by,
     limit,
     asks,
     hash,
@@ -272,6 +273,7 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
     case 'resume':
     case 'rearm':
     case 'reload':
+    case 'stop':
       return answered((answer) => {
         send({ ...order, answer });
       });
@@ -280,7 +282,9 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
     case 'propose':
       return propose(order, send);
     case 'approve':
-      return approve(order, send);
+    case 'withdraw':
+    case 'reject':
+      return judge(order.do, order, send);
   }
 }
 
@@ -318,12 +322,16 @@ function propose({ by, token, body }: Told, send: (command: Command) => void): C
   });
 }
 
-function approve({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+function judge(
+  what: 'approve' | 'withdraw' | 'reject',
+  { by, token, body }: Told,
+  send: (command: Command) => void,
+): CommandAnswer {
   const { override, why } = body;
   if (typeof override !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
     return { isDone: false, says: 'name the override, and the reason as "why"' };
   return answered((answer) => {
-    send({ do: 'approve', override, token, by, why, answer });
+    send({ do: what, override, token, by, why, answer });
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Limits } from './limits.ts';
-import { money, quantity, ratio } from '../money.ts';
-import type { AnyAmount } from '../money.ts';
+import { money, quantity, ratio, text } from '../money.ts';
+import type { AnyAmount, Quantity } from '../money.ts';
 import type { OverrideRecord } from '../record.ts';
 import type { Side } from '../venue.ts';
 
@@ -89,6 +89,23 @@ function withMost<A extends AnyAmount>(
 ): ReadonlyMap<string, A> {
   const limit = looser(limits?.get(key), to);
   return limit === undefined ? (limits ?? new Map<string, A>()) : new Map([...(limits ?? []), [key, limit]]);
+}
+
+/** How far overrides may go, by setting; a setting without an entry cannot be overridden. Left out: as far as two people agree. */
+export type OverrideCeilings = ReadonlyMap<string, Quantity>;
+
+/** Why a value is beyond what the config allows, in words. */
+export function ceilingFault(
+  { limit, value }: Pick<OverrideWish, 'limit' | 'value'>,
+  ceilings: OverrideCeilings | undefined,
+): string | undefined {
+  if (ceilings === undefined) return undefined;
+  const ceiling = ceilings.get(limit);
+  if (ceiling === undefined)
+    return `controls.override_ceilings does not list ${limit}, so it cannot be overridden; it lists ${[...ceilings.keys()].join(', ')}`;
+  if (value === undefined) return undefined;
+  const isBeyond = limit === 'min_position' ? quantity(value).lt(ceiling) : quantity(value).gt(ceiling);
+  return isBeyond ? `${value} is beyond controls.override_ceilings.${limit} of ${text(ceiling)}` : undefined;
 }
 
 /** What a person asks for, as it came. */

@@ -1,7 +1,13 @@
 import { EMPTY, mergeMap, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Limits } from '../../core/risk/limits.ts';
-import { OVERRIDE_MAX_MINUTES, concerns, loosened, overrideFault } from '../../core/risk/override.ts';
+import {
+  OVERRIDE_MAX_MINUTES,
+  ceilingFault,
+  concerns,
+  loosened,
+  overrideFault,
+} from '../../core/risk/override.ts';
 import type { OverriddenOrder } from '../../core/risk/override.ts';
 import type { OverrideRecord } from '../../core/record.ts';
 import { quantity, text } from '../../core/money.ts';
@@ -21,6 +27,7 @@ export type OverridesContext = Pick<
 
 type Propose = Command & { readonly do: 'propose' };
 type Approve = Command & { readonly do: 'approve' };
+type TakeBack = Command & { readonly do: 'withdraw' | 'reject' };
 
 /**
  * What takes two people: one proposes, another approves, the journal knows both. An override of a limit is used once at the
@@ -32,12 +39,17 @@ export const overrides = (desk: OverridesContext): Observable<unknown> =>
     mergeMap((command) => {
       if (command.do === 'propose') return propose(desk, command);
       if (command.do === 'approve') return approve(desk, command);
+      if (command.do === 'withdraw' || command.do === 'reject') return takeBack(desk, command);
       return needsTwo(desk, command) ? ask(desk, command) : EMPTY;
     }),
   );
 
 function propose(desk: OverridesContext, command: Propose): Observable<unknown> {
-  const fault = overrideFault(command) ?? targetFault(desk, command) ?? proposerFault(desk, command);
+  const fault =
+    overrideFault(command) ??
+    ceilingFault(command, desk.policy.overrideCeilings) ??
+    targetFault(desk, command) ??
+    proposerFault(desk, command);
   if (fault !== undefined) {
     command.answer({ isDone: false, says: fault });
     return EMPTY;
@@ -151,6 +163,46 @@ function approve(desk: OverridesContext, command: Approve): Observable<unknown> 
   );
 }
 
+/** Ends an override that no order has used. */
+function takeBack(desk: OverridesContext, command: TakeBack): Observable<unknown> {
+  const { override: id, by, why, token } = command;
+  const known = desk.state.overrides.get(id);
+  const fault = takeBackFault(desk, known, command);
+  if (fault !== undefined || known === undefined) {
+    command.answer({ isDone: false, says: fault ?? `there is no override ${id}` });
+    return EMPTY;
+  }
+  const step = command.do === 'withdraw' ? 'withdrawn' : 'rejected';
+  const { token: _proposer, ...proposal } = known.proposal;
+  return desk.journal
+    .append([{ ...proposal, step, by, why, ...(token === undefined ? {} : { token }) }])
+    .pipe(
+      tap(() => {
+        desk.changed$.next();
+        command.answer({ isDone: true, says: `${id} is ${step}` });
+      }),
+    );
+}
+
+function takeBackFault(
+  desk: OverridesContext,
+  known: Override | undefined,
+  { do: what, override: id, by, why, token }: TakeBack,
+): string | undefined {
+  if (by.trim() === '') return `name who ${what}s it`;
+  if (why.trim() === '') return 'give the reason';
+  if (known === undefined) return `there is no override ${id}`;
+  if (known.usedBy !== undefined) return `${id} is used by ${known.usedBy}: it cannot be taken back`;
+  if (known.ended !== undefined) return `${id} is ${known.ended.how} already`;
+  if (isOver(desk, id)) return `${id} has expired`;
+  const proposal = desk.proposals.get(id);
+  const isOwn =
+    sameName(known.proposal.by, by) || (token !== undefined && proposal?.token?.name === token.name);
+  return what === 'withdraw' && !isOwn
+    ? `${known.proposal.by} has proposed it: reject it instead`
+    : undefined;
+}
+
 /** The command of two people. What comes of it the second one hears. */
 function agreed(held: Guarded, approval: Approve): Guarded {
   const { override: id, by } = approval;
@@ -171,6 +223,7 @@ function approveFault(
   if (by.trim() === '') return 'name the approver';
   if (why.trim() === '') return 'give the reason';
   if (known === undefined) return `there is no override ${id}`;
+  if (known.ended !== undefined) return `${id} was ${known.ended.how} by ${known.ended.by}`;
   if (known.approvedBy !== undefined) return `${id} is approved already`;
   if (isOver(desk, id)) return `${id} has expired`;
   const proposal = desk.proposals.get(id);
@@ -214,8 +267,8 @@ export function* overridesFor(
 ): Generator<{ readonly id: string; readonly limits: Limits }> {
   if (desk.state.overrides.isEmpty) return;
   const order = orderOf(desk, slice);
-  for (const [id, { proposal, approvedBy, usedBy }] of desk.state.overrides.all()) {
-    if (approvedBy === undefined || usedBy !== clientId || isOver(desk, id)) continue;
+  for (const [id, { proposal, approvedBy, usedBy, ended }] of desk.state.overrides.all()) {
+    if (approvedBy === undefined || ended !== undefined || usedBy !== clientId || isOver(desk, id)) continue;
     // More at stake than this one order: nobody has looked at that.
     if (proposal.limit === 'max_order_notional' && desk.state.hasDoubts()) continue;
     if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };

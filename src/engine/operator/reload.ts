@@ -31,6 +31,8 @@ export type Reload = Command & { readonly do: 'reload' };
 /** As many are kept that came before the desk could read its strategies again. */
 const EARLY_MAX = 8;
 
+type Stop = Command & { readonly do: 'stop' };
+const isStop = (command: Command): command is Stop => command.do === 'stop';
 const isReload = (command: Command): command is Reload => command.do === 'reload';
 
 /**
@@ -56,10 +58,69 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
   // One after another: until one is durable, what it has begun is no life to compare the files with.
-  return merge(patient, told, changed).pipe(
+  const reloading = merge(patient, told, changed).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
-    mergeMap(() => EMPTY),
   );
+  const stopping = operator$.pipe(
+    filter(isStop),
+    concatMap((command) => defer(() => stop(desk, command))),
+  );
+  return merge(reloading, stopping).pipe(mergeMap(() => EMPTY));
+}
+
+/** Ends one strategy: its life is over in the journal, so that no restart goes on with it. */
+function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
+  const { strategy, by, why, token } = command;
+  const life = desk.state.lives.get(strategy);
+  if (life === undefined || !desk.strategies.sources.has(strategy) || life.finished !== undefined) {
+    const says =
+      life?.finished === undefined
+        ? notRunning(desk, strategy)
+        : `${strategy} has ended already: ${life.finished}`;
+    command.answer({ isDone: false, says });
+    return EMPTY;
+  }
+  const isOpen = [...desk.state.slices.values()].some((slice) => slice.strategy === strategy);
+  const used = token === undefined ? {} : { token };
+  return desk.journal
+    .append([
+      {
+        kind: 'reload',
+        by,
+        why,
+        ...used,
+        result: 'applied',
+        changes: [{ strategy, what: 'stops', from: life.hash, why: 'an operator ended it for good' }],
+      },
+      {
+        kind: 'wake',
+        strategy,
+        hash: life.hash,
+        on: 'at',
+        detail: {},
+        reason: 'stopped_by_operator',
+        note: `${by}: ${why}`,
+        ...(life.state === undefined ? {} : { state: life.state }),
+        waits: [],
+        intents: [],
+        missed: [],
+        finished: 'stopped_by_operator',
+      },
+    ])
+    .pipe(
+      tap(() => {
+        desk.strategies.rearm([strategy]);
+        command.answer({
+          isDone: true,
+          says: `${strategy} is stopped for good${isOpen ? '; what is open ends without a further order' : ''}. To trade the rest, give it another id`,
+        });
+      }),
+    );
+}
+
+function notRunning({ strategies }: ReloadContext, strategy: string): string {
+  const ids = [...strategies.sources.keys()].join(', ');
+  return `no strategy ${strategy} runs; ${ids === '' ? 'none does' : `there are ${ids}`}`;
 }
 
 function reload(desk: ReloadContext, command: Reload): Observable<unknown> {

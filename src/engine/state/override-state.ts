@@ -5,6 +5,8 @@ import type { Instant } from '../../core/time.ts';
 export interface Override {
   readonly proposal: OverrideRecord;
   approvedBy?: string | undefined;
+  /** It was taken back: no order uses it any more. */
+  ended?: { readonly how: 'withdrawn' | 'rejected'; readonly by: string } | undefined;
   /** The attempt whose intent names it. */
   usedBy?: string | undefined;
   usedAt?: Instant | undefined;
@@ -45,7 +47,10 @@ export class Overrides {
     if (body.step === 'proposed') {
       this.data.proposed++;
       this.data.known.set(body.override, { proposal: body });
-    } else if (known !== undefined) known.approvedBy ??= body.by;
+    } else if (known !== undefined) {
+      if (body.step === 'approved') known.approvedBy ??= body.by;
+      else known.ended ??= { how: body.step, by: body.by };
+    }
     for (const id of this.data.known.keys()) {
       if (this.data.known.size <= KEPT) break;
       this.data.known.delete(id);

@@ -45,9 +45,12 @@ export class RunningStrategies {
     return changed;
   }
 
-  /** Whether the strategy of a slice still runs as it did when the slice was decided. */
+  /** Whether the strategy of a slice still runs as it did when the slice was decided, and nobody has ended it since. */
   isRun({ strategy, hash }: { readonly strategy: string; readonly hash: string }): boolean {
-    return this.sources.get(strategy)?.hash === hash;
+    return (
+      this.sources.get(strategy)?.hash === hash &&
+      this.#parts.state.lives.get(strategy)?.finished !== 'stopped_by_operator'
+    );
   }
 
   /** What the strategy plans, with the precision of its pair; `undefined` when it has no plan. */

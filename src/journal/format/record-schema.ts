@@ -280,7 +280,7 @@ const shapes = {
     z.strictObject({
       kind: z.literal('override'),
       override: z.string(),
-      step: z.enum(['proposed', 'approved']),
+      step: z.enum(['proposed', 'approved', 'withdrawn', 'rejected']),
       limit: z.string(),
       value: amount.optional(),
       parent: z.string().optional(),

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import { START, aBench, aTwap, nextProcess } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+/** Ten slices, a minute apart. */
+const twap = aTwap('btc');
+
+function stop(bench: Bench, strategy = 'btc'): CommandAnswer {
+  let told: CommandAnswer = { isDone: false, says: 'no answer' };
+  bench.operator$.next({
+    do: 'stop',
+    strategy,
+    by: 'ann',
+    why: 'the fund has changed its mind',
+    answer: (answer) => (told = answer),
+  });
+  return told;
+}
+
+function running(): Bench {
+  const bench = aBench({ strategies: [twap, aTwap('other')] });
+  bench.start();
+  bench.clock.run(after(START, 3 * MINUTE_MS + SECOND_MS));
+  return bench;
+}
+
+const tradesOf = (bench: Bench, strategy: string): number =>
+  bench.records().filter(({ body }) => body.kind === 'fill' && body.strategy === strategy).length;
+
+describe('a strategy that an operator stops', () => {
+  it('trades no more, also after a restart, and the others go on', () => {
+    const bench = running();
+    const before = tradesOf(bench, 'btc');
+    expect(before).toBe(4);
+    expect(stop(bench)).toEqual({
+      isDone: true,
+      says: 'btc is stopped for good. To trade the rest, give it another id',
+    });
+    bench.clock.run(after(START, 5 * MINUTE_MS));
+    const next = nextProcess(bench, SECOND_MS, { strategies: [twap, aTwap('other')] });
+    next.clock.run(after(START, HOUR_MS));
+    expect(tradesOf(next, 'btc')).toBe(before);
+    expect(tradesOf(next, 'other')).toBe(10);
+    expect(ledgerTrades(next.exchange)).toHaveLength(before + 10);
+  });
+
+  it('is in the journal with who stopped it and why, and is finished', () => {
+    const bench = running();
+    stop(bench);
+    const bodies = bench.records().map(({ body }) => body);
+    expect(bodies.filter(({ kind }) => kind === 'reload')).toMatchObject([
+      { by: 'ann', why: 'the fund has changed its mind', changes: [{ strategy: 'btc', what: 'stops' }] },
+    ]);
+    expect(bodies.at(-1)).toMatchObject({
+      kind: 'wake',
+      strategy: 'btc',
+      finished: 'stopped_by_operator',
+      note: 'ann: the fund has changed its mind',
+    });
+    expect(bench.desk.state.lives.get('btc')?.finished).toBe('stopped_by_operator');
+  });
+
+  it('ends an open slice without a further order', () => {
+    // No quote is ever good enough: the slice is tried again and again.
+    const dear = aTwap('btc', { limit_price: '1', slices: 1 });
+    const bench = aBench({ strategies: [dear] });
+    bench.start();
+    bench.clock.run(after(START, MINUTE_MS));
+    expect(bench.desk.state.slices.size).toBe(1);
+    expect(stop(bench).says).toContain('what is open ends without a further order');
+    bench.clock.run(after(START, 2 * MINUTE_MS));
+    expect(bench.desk.state.slices.size).toBe(0);
+    expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toMatchObject([
+      { result: 'skipped', reason: 'aborted' },
+    ]); // prettier-ignore
+  });
+
+  it('is refused where there is none, or it has ended already', () => {
+    const bench = running();
+    expect(stop(bench, 'eth')).toEqual({
+      isDone: false,
+      says: 'no strategy eth runs; there are btc, other',
+    });
+    stop(bench);
+    expect(stop(bench)).toEqual({ isDone: false, says: 'btc has ended already: stopped_by_operator' });
+  });
+});
