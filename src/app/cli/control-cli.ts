@@ -1,4 +1,4 @@
-import { Option } from '@commander-js/extra-typings';
+import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { CommandIo } from '../commands/io.ts';
 
@@ -17,6 +17,21 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .action(async (options) => {
       const { status } = await import('../commands/status.ts');
       done(await status(options, io));
+    });
+  leaf(cli, 'execute', 'place one order now, as a strategy of its own, through the same limits and journal')
+    .addArgument(new Argument('<side>', 'buy or sell').choices(['buy', 'sell'] as const))
+    .argument('<amount>', 'plain decimal, such as 0.5')
+    .argument('<currency>', 'currency of the amount: base or quote of the pair')
+    .option('--pair <pair>', 'pair (default: the only one of the desk with this base currency)')
+    .option('--limit <price>', 'worst acceptable price, quote per base (default: none)')
+    .option('--within <duration>', 'time to trade, ISO 8601 (default: PT5M)')
+    .option('--slices <n>', 'equal slices within that time (default: 1)')
+    .option('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .option('--yes', 'place it; without, only say what would be placed')
+    .action(async (side, amount, currency, options) => {
+      const { execute } = await import('../commands/execute.ts');
+      done(await execute({ ...options, side, amount, currency }, io));
     });
   for (const [name, does] of [
     ['pause', 'start no new slices; let open ones finish'],

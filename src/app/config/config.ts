@@ -38,6 +38,8 @@ export interface ReadConfig {
   readonly problems: readonly FileProblem[];
   /** Known even when other settings are wrong, so that strategies can be checked in the same run. */
   readonly strategyFiles: readonly string[];
+  /** The folder of the strategies, where the config names one rather than files. */
+  readonly strategiesFolder?: string | undefined;
 }
 
 /** @throws OperatorError `config`, with every problem of the file. */
@@ -103,6 +105,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
     problems: [],
     strategyFiles: found.files,
+    strategiesFolder: found.folder,
   };
 }
 

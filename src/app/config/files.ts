@@ -54,7 +54,12 @@ const STRATEGY_FILES_MAX = 1_000;
 export function findStrategyFiles(
   document: YamlDocument,
   folder: string,
-): { readonly files: readonly string[]; readonly problems: readonly FileProblem[] } {
+): {
+  readonly files: readonly string[];
+  readonly problems: readonly FileProblem[];
+  /** Where `strategies` names a folder. */
+  readonly folder?: string;
+} {
   const named = isRecord(document.value) ? document.value['strategies'] : undefined;
   const [value, at] = isRecord(named) ? [named['files'], ['strategies', 'files']] : [named, ['strategies']];
   const problems: FileProblem[] = [];
@@ -80,7 +85,7 @@ export function findStrategyFiles(
     const names = readdirSync(path).filter((name) => /\.ya?ml$/iu.test(name) && !name.startsWith('.'));
     if (names.length === 0) return refuse(`the folder ${path} contains no .yaml files`);
     if (names.length > STRATEGY_FILES_MAX) return refuse(`more than ${STRATEGY_FILES_MAX} files in ${path}`);
-    return { files: names.toSorted().map((name) => join(path, name)), problems };
+    return { files: names.toSorted().map((name) => join(path, name)), problems, folder: path };
   } catch (cause) {
     return refuse(`${path} cannot be read: ${whyUnreadable(cause)}`);
   }

@@ -1,0 +1,191 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { isAmountText } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { shownPath } from '../config/files.ts';
+import { formatProblems } from '../config/problems.ts';
+import { readStrategies, worldOf } from '../strategies/strategies.ts';
+import { ask, tell, whoami } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+import { plain } from './status.ts';
+import type { SteerOptions } from './steer.ts';
+
+export interface ExecuteOptions extends SteerOptions {
+  readonly side: Side;
+  readonly amount: string;
+  readonly currency: string;
+  readonly pair?: string | undefined;
+  /** Worst price. */
+  readonly limit?: string | undefined;
+  /** ISO 8601; default: five minutes. */
+  readonly within?: string | undefined;
+  readonly slices?: string | undefined;
+  readonly yes?: boolean | undefined;
+}
+
+/**
+ * Places one order of a person: a strategy of its own in the folder of the desk, which a reload begins. It passes the limits, the gate
+ * and the journal like every other. Exit codes: 0, 64 for a mistake in the arguments or without `--yes`, 69 when no daemon runs, 75 when
+ * the desk refuses, 78 when the order is not possible with this config.
+ */
+export async function execute(options: ExecuteOptions, io: CommandIo): Promise<number> {
+  const { config, folder } = deskOf(options, io);
+  const id = `execute-${isoOf(io.now).replaceAll(/\D/gu, '').slice(0, 14)}`;
+  const document = documentOf(id, options, config);
+  const words = wordsOf(document, config);
+  if (options.yes !== true)
+    throw new OperatorError('usage', `this would ${words}. Add --yes to place the order`);
+  await refuseOtherChanges(options, io);
+  const file = join(folder, `${id}.yaml`);
+  const draft = join(folder, `.${id}.draft`);
+  if (existsSync(file)) throw new OperatorError('usage', `${id} exists: try again in a second`);
+  const text = `# Placed with "tranche execute" by ${whoami(io)}: ${JSON.stringify(options.why ?? 'no reason given')}\n${JSON.stringify(document, undefined, 2)}\n`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    const checked = readStrategies([draft], config, io);
+    if (checked.problems.length > 0) {
+      io.stderr.write(formatProblems(checked.problems, { colour: io.colour }));
+      return exitCodes.config;
+    }
+    renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return await begin(options, io, { id, file, words, document });
+}
+
+interface Placed {
+  readonly id: string;
+  readonly file: string;
+  readonly words: string;
+  readonly document: object;
+}
+
+/** Has the desk begin what the file says. A file that the desk refuses goes away again. */
+async function begin(
+  options: ExecuteOptions,
+  io: CommandIo,
+  { id, file, words, document }: Placed,
+): Promise<number> {
+  let isBegun = false;
+  try {
+    const why = `execute ${id}: ${options.why ?? words}`;
+    const by = options.by ?? whoami(io);
+    const answer = await ask(options, io, { path: '/api/v1/reload', body: { why, by } });
+    isBegun = answer.status === 200;
+    const says = isBegun
+      ? [
+          `${id}: ${words}`,
+          `written to ${shownPath(file, io.cwd)}`,
+          `tranche status shows how far it is, tranche stop ${id} --why "…" ends it`,
+        ]
+      : plain(answer.body['says']).split('\n');
+    tell(io, options.json, { ...answer.body, strategy: id, file, document }, says);
+    return isBegun ? 0 : exitCodes.again;
+  } finally {
+    if (!isBegun) rmSync(file, { force: true });
+  }
+}
+
+/** The config of the desk, and the folder of its strategies. */
+function deskOf(
+  options: ExecuteOptions,
+  io: CommandIo,
+): { readonly config: Config; readonly folder: string } {
+  if (options.url !== undefined)
+    throw new OperatorError('usage', 'an order is placed on the machine of the desk, in the folder of its strategies: omit --url'); // prettier-ignore
+  // The token is the daemon's affair.
+  const env = { TRANCHE_TOKEN: 'none-of-this-command', ...io.env };
+  const read = readConfig(options.config, { env, cwd: io.cwd, now: io.now, mode: options.mode });
+  if (read.loaded === undefined)
+    throw new OperatorError('config', formatProblems(read.problems, { colour: false }).trimEnd());
+  const folder = read.strategiesFolder;
+  if (folder === undefined)
+    throw new OperatorError(
+      'config',
+      'the config lists single strategy files: name a folder with strategies: …, so that an order can be added to it',
+    );
+  return { config: read.loaded.config, folder };
+}
+
+/** A reload begins all that has changed: nobody must place an order and start something else with it. */
+async function refuseOtherChanges(options: ExecuteOptions, io: CommandIo): Promise<void> {
+  const { status, body } = await ask(options, io, {
+    path: '/api/v1/reload',
+    body: { why: 'execute', dry_run: true, by: options.by ?? whoami(io) },
+  });
+  const changes = Array.isArray(body['changes']) ? body['changes'] : [];
+  if (status === 200 && changes.length === 0) return;
+  throw new OperatorError(
+    'config',
+    `other changes of the strategy files wait for a reload, and would begin with this order:\n${plain(body['says'])}\nReload them first (tranche reload), or take them back`,
+  );
+}
+
+const WITHIN = 'PT5M';
+
+function documentOf(
+  id: string,
+  { side, amount, currency: given, limit, within = WITHIN, slices = '1', ...options }: ExecuteOptions,
+  config: Config,
+): Readonly<Record<string, unknown>> {
+  if (!isAmountText(amount))
+    throw new OperatorError('usage', `expected an amount such as 0.5, got "${amount}"`);
+  if (!/^[1-9]\d{0,4}$/u.test(slices))
+    throw new OperatorError('usage', '--slices: expected a whole number from 1');
+  const currency = given.toLowerCase();
+  const { pair, isBase } = pairFor(currency, options.pair, config);
+  return {
+    id,
+    kind: 'twap',
+    pair,
+    side,
+    [isBase ? 'total_quantity' : 'total_notional']: { amount, currency },
+    duration: within,
+    slices: Number(slices),
+    ...(limit === undefined ? {} : { limit_price: limit }),
+  };
+}
+
+/** The pair that is meant: the one that is named, or the only one of the desk with this currency as its base. */
+function pairFor(
+  currency: string,
+  named: string | undefined,
+  config: Config,
+): { readonly pair: string; readonly isBase: boolean } {
+  const world = worldOf(config);
+  const traded = [...(config.controls.pairs ?? Object.keys(config.venue.simulated?.pairs ?? {}))];
+  const sides = (pair: string): { readonly base?: string; readonly quote?: string } =>
+    world.currencies(pair) ?? {};
+  const candidates = named === undefined ? traded.filter((pair) => sides(pair).base === currency) : [named];
+  const [pair, ...others] = candidates;
+  if (pair === undefined || others.length > 0)
+    throw new OperatorError(
+      'usage',
+      pair === undefined
+        ? `no pair of this desk has ${currency} as its base: name one with --pair; it trades ${traded.join(', ')}`
+        : `${candidates.join(' and ')} trade ${currency}: name one with --pair`,
+    );
+  const { base, quote } = sides(pair);
+  if (currency !== (base ?? currency) && currency !== quote)
+    throw new OperatorError('usage', `${pair} does not trade ${currency}`);
+  return { pair, isBase: currency === base };
+}
+
+type Total = Readonly<Record<'amount' | 'currency', string>>;
+
+function wordsOf(document: Readonly<Record<string, unknown>>, { desk, mode }: Config): string {
+  const { side, pair, duration, slices, limit_price: limit } = document;
+  const { total_quantity: base, total_notional: quote } = document as {
+    readonly total_quantity?: Total;
+    readonly total_notional?: Total;
+  };
+  const { amount, currency } = base ?? quote ?? { amount: '', currency: '' };
+  const price = limit === undefined ? 'at the market' : `at ${plain(limit)} or better`;
+  const pieces = slices === 1 ? 'in one order' : `in ${plain(slices)} slices`;
+  return `${plain(side)} ${plain(amount)} ${plain(currency)} in ${plain(pair)} ${price}, ${pieces} within ${plain(duration)}, on desk ${desk} (${mode})`;
+}
