@@ -21,6 +21,19 @@ export const checksOf = (strategies: readonly PlannedStrategy[], facts: PlanFact
   ...checkCost(strategies, facts),
 ];
 
+/** Those that need neither the account nor the venue: for whoever checks the files alone. */
+export const standingChecks = (
+  strategies: readonly PlannedStrategy[],
+  facts: PlanFacts,
+): readonly Check[] => [
+  ...checkMinimum(strategies, facts),
+  ...checkOrderLimits(strategies, facts),
+  ...checkMinutes(strategies, facts),
+  ...checkDays(strategies, facts),
+  ...checkPace(strategies, facts),
+  ...checkHours(strategies, facts),
+];
+
 /** What a strategy would trade now is held against the limits as if it were planned. Its funds it takes from the account as it is then. */
 const withEstimate = (strategy: PlannedStrategy): PlannedStrategy => ({
   ...strategy,

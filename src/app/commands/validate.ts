@@ -5,7 +5,12 @@ import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config, Mode } from '../config/config.ts';
+import { shownPath } from '../config/files.ts';
 import { formatProblems } from '../config/problems.ts';
+import type { FileProblem } from '../config/problems.ts';
+import { faultWords, standingFaults } from '../planning/standing-faults.ts';
+import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
+import type { JournalSnapshot, SnapshotRun } from '../strategies/journal-snapshot.ts';
 import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
@@ -28,7 +33,8 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   const named = (options.files ?? []).map((file) => resolve(io.cwd, file));
   const checked = readStrategies(named.length > 0 ? named : (read?.strategyFiles ?? []), config, io);
   const types = checkModuleTypes(checked.strategies, io.cwd);
-  const problems = [...(read?.problems ?? []), ...checked.problems, ...types.problems];
+  const mistakes = [...(read?.problems ?? []), ...checked.problems, ...types.problems];
+  const problems = mistakes.length > 0 ? mistakes : infeasible(config, checked.strategies, io);
   const summaries = checked.strategies.map((strategy) => summaryOf(strategy, io.now));
 
   if (options.json === true) {
@@ -47,6 +53,38 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   }
   for (const notice of types.notices) io.stderr.write(`note: ${forTerminal(notice)}\n`);
   return problems.length === 0 ? 0 : exitCodes.config;
+}
+
+/** What `tranche plan` would refuse, told where it is written. */
+function infeasible(
+  config: Config | undefined,
+  strategies: readonly LoadedStrategy[],
+  { now, cwd }: CommandIo,
+): readonly FileProblem[] {
+  if (config === undefined) return [];
+  const begun = begunIn(config.journal);
+  const life = (strategy: string): SnapshotRun | undefined => begun?.life(strategy);
+  return standingFaults({ config, strategies, now, life }).map((fault) => {
+    const one = strategies.find(({ id }) => id === fault.strategy);
+    const place = one === undefined ? { file: shownPath(config.file, cwd), line: 1 } : one;
+    return {
+      file: place.file,
+      line: place.line,
+      column: 1,
+      path: '',
+      message: faultWords(fault),
+      excerpt: '',
+    };
+  });
+}
+
+/** A journal that cannot be read is told by those who need it. */
+function begunIn(journal: string): JournalSnapshot | undefined {
+  try {
+    return readJournalSnapshot(journal);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A checked strategy, for people and scripts. Times are UTC, ISO 8601. */

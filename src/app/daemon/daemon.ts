@@ -31,6 +31,8 @@ import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
+import { faultWords, standingFaults } from '../planning/standing-faults.ts';
+import type { PlanWorld } from '../planning/planning.ts';
 import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { Summary } from '../cli/summary.ts';
@@ -251,6 +253,8 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
       log.info('ready', { mode: config.mode, ...facts });
       options.onReady(facts);
       for (const line of standing(desk)) progress.say(line);
+      for (const fault of standingFaults({ config, strategies, now: systemClock.wall(), life: lifeIn(desk) }))
+        warn(`${fault.strategy ?? 'the strategies together'}: ${faultWords(fault)}`);
     }),
   );
   return {
@@ -293,6 +297,13 @@ function requestLogOf({ journal }: Config): RequestLogPort | undefined {
 }
 
 const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
+
+const lifeIn =
+  ({ state }: Desk): PlanWorld['life'] =>
+  (strategy) => {
+    const life = state.lives.get(strategy);
+    return life && { hash: life.hash, begunAt: life.begunAt, isFinished: life.finished !== undefined };
+  };
 
 /** What an operator should know before anything happens. */
 function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {

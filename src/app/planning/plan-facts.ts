@@ -68,6 +68,10 @@ const nothing = (missing: string): Found => ({
   notices: [],
 });
 
+/** What is known of the venue before it is asked: in paper mode what it begins with. */
+export const knownBeforehand = (config: Config): Found =>
+  config.venue.simulated === undefined ? nothing('the venue was not asked') : simulated(config);
+
 /** What the simulated venue of paper mode begins with. */
 function simulated(config: Config): Found {
   const options = config.venue.simulated;

@@ -1,0 +1,53 @@
+import { after, DAY_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { standingChecks } from '../../planning/feasible.ts';
+import type { Check, PlanFacts } from '../../planning/plan.ts';
+import { zoneHere } from '../cli/local-time.ts';
+import type { Config } from '../config/config.ts';
+import { worldOf } from '../strategies/strategies.ts';
+import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { knownBeforehand } from './plan-facts.ts';
+import { planLimits } from './plan-limits.ts';
+import { planOf } from './planning.ts';
+import type { PlanWorld } from './planning.ts';
+
+/** As `tranche plan` does without being told otherwise. */
+const DAYS = 7;
+
+export interface Standing {
+  readonly config: Config;
+  readonly strategies: readonly LoadedStrategy[];
+  readonly now: Instant;
+  /** What has begun already, as far as it is known. */
+  readonly life?: PlanWorld['life'];
+}
+
+/**
+ * What no account and no price could make feasible: the checks of `tranche plan` that need the config and the documents alone, in its
+ * words. `validate` refuses them, and a desk that starts warns of them.
+ */
+export function standingFaults({ config, strategies, now, life }: Standing): readonly Check[] {
+  const world: PlanWorld = {
+    ...worldOf(config),
+    zone: zoneHere(),
+    ...(life === undefined ? {} : { life }),
+  };
+  const span = { from: now, until: after(now, DAYS * DAY_MS) };
+  const { prices } = knownBeforehand(config);
+  const facts: PlanFacts = {
+    ...planLimits(config),
+    now,
+    until: span.until,
+    currencies: (pair) => world.currencies(pair),
+    minimum: (pair) => world.minimum(pair),
+    precisions: (pair) => world.precisions(pair),
+    price: (pair) => prices.get(pair),
+    funds: { missing: 'the account was not asked' },
+  };
+  const planned = strategies.filter(({ enabled }) => enabled).map((one) => planOf(one, span, world));
+  return standingChecks(planned, facts).filter(({ verdict }) => verdict === 'refused');
+}
+
+/** A fault in one sentence, with the way out. */
+export const faultWords = ({ says, fix }: Check): string =>
+  fix === undefined ? says : `${says}. To mend it: ${fix}`;
