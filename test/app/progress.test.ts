@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
+import { apart } from '../../src/app/cli/amounts.ts';
 import { wordsFor } from '../../src/app/cli/progress.ts';
 
 const said = (body: RecordBody): string | undefined => wordsFor({ seq: 1, at: instant(0), body, hash: '' });
@@ -21,4 +22,14 @@ it('says of a correction what is other, also where that is the fees alone', () =
   expect(line).toBe(
     '00:00:00  tr-a in the account: 0.35 for 21025.04, fees 7.78; booked were 0.35 for 21025.04, fees 3.89',
   );
+});
+
+it('writes amounts with their thousands apart, and what is no amount as it is', () => {
+  expect(['1234567.891', '-60071.54', '999', '0.00001234', 'no limit'].map(apart)).toEqual([
+    '1,234,567.891',
+    '-60,071.54',
+    '999',
+    '0.00001234',
+    'no limit',
+  ]);
 });

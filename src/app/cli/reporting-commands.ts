@@ -54,7 +54,10 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     )
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .option('--strategy <id>', 'only this strategy')
-    .option('--zone <zone>', 'IANA time zone of all times (default: the zone of each strategy)')
+    .option(
+      '--zone <zone>',
+      'IANA time zone of all times (default: that of the strategy with --strategy, else of this machine)',
+    )
     .option('--json', 'print one JSON object per line to stdout')
     .action(async (file, options) => {
       const { why } = await import('../commands/why.ts');

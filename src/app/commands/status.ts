@@ -1,3 +1,4 @@
+import { apart } from '../cli/amounts.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
@@ -147,12 +148,7 @@ export function openWords(body: Json): readonly string[] {
 export const plain = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
-/** An amount for people: thousands apart. What is no amount stays as it is. */
-const people = (value: unknown): string => {
-  const [whole = '', decimals] = plain(value).split('.');
-  const apart = /^-?\d+$/u.test(whole) ? whole.replaceAll(/\B(?=(?:\d{3})+$)/gu, ',') : whole;
-  return decimals === undefined ? apart : `${apart}.${decimals}`;
-};
+const people = (value: unknown): string => apart(plain(value));
 
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 const namesOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(plain) : []);

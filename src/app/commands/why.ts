@@ -15,7 +15,7 @@ export interface WhyCommandOptions extends JournalOptions {
   readonly since?: string | undefined;
   /** Only this strategy. Events of the desk are shown as well: they may be the reason. */
   readonly strategy?: string | undefined;
-  /** Zone of all times instead of that of each strategy. */
+  /** Zone of all times. For people the list has one clock: that of the strategy that is asked for, else that of this machine. */
   readonly zone?: string | undefined;
 }
 
@@ -53,8 +53,10 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
       if (options.strategy !== undefined && told.strategy !== undefined && told.strategy !== options.strategy)
         continue;
       tally.count(told);
-      const at = given ?? zones.get(told.strategy ?? '') ?? zone;
-      const line = options.json === true ? jsonLine(told, at) : wordLine(told, at, io.now);
+      const line =
+        options.json === true
+          ? jsonLine(told, given ?? zones.get(told.strategy ?? '') ?? zone)
+          : wordLine(told, given ?? zones.get(options.strategy ?? '') ?? zone, io.now);
       // Nothing is printed of a strategy before it is known that there is one of that name.
       if (options.strategy === undefined || seen.ids.has(options.strategy)) {
         for (const kept of lines.splice(0)) io.stdout.write(kept);
