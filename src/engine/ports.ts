@@ -119,6 +119,9 @@ export interface MarketPort {
    */
   readonly volume?: ((pair: string) => Quantity | undefined) | undefined;
 
+  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Omitted: no pair ever is. */
+  readonly isDelisted?: ((pair: string) => boolean) | undefined;
+
   /** Pairs that a market which can be asked has prices of at all. */
   readonly pairs?: ReadonlySet<string> | undefined;
 

@@ -23,6 +23,8 @@ export interface View {
    * day. `undefined` when nothing tells it, or told it too long ago.
    */
   volume(pair: string): Quantity | undefined;
+  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known in backtests alone. */
+  isDelisted(pair: string): boolean;
   /** Balance of each currency, own fills included; `undefined` while the account is not known. */
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */

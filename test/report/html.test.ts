@@ -69,7 +69,7 @@ describe('a report in HTML', () => {
   });
 
   it('shows words of others as words', () => {
-    const html = page({ assumptions: [EVIL], warnings: [EVIL] }, EVIL);
+    const html = page({ assumptions: [EVIL], told: [EVIL] }, EVIL);
     expect(html).not.toContain('<script');
     expect(html).not.toContain('\u202e');
     expect(html).not.toContain(`"'>&amp;`);

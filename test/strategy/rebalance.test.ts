@@ -226,6 +226,30 @@ describe('the hours of continuous rebalancing', () => {
   });
 });
 
+describe('a delisted asset', () => {
+  const gone = { ...DRIFTED, delisted: ['ethusd'] };
+
+  it('keeps its weight, and the others share the rest as their targets do', () => {
+    const life = aLife();
+    // eth stays at 24 % instead of 30: btc and usd share 76 % as 5 to 2, so that btc goes from 60 % to 54.29 %.
+    expect(intentTexts(life.wake(drifted(), gone))).toEqual(['1.btcusd.sell#0 sell 0.09523809 btcusd']);
+  });
+
+  it('is not drifted: nothing is traded because it is away from its target', () => {
+    const sold = { ...gone, held: { btc: '1', eth: '0', usd: '24000' }, valuation: '84000' };
+    const step = aLife().wake(drifted(), sold);
+    expect(step.reason).toBe('inside_band');
+    expect(step.waits).toMatchObject([
+      { on: 'drift', targets: { btc: '0.714285714285', eth: '0', usd: '0.285714285715' } },
+    ]);
+  });
+
+  it('leaves cash alone where nothing else has a target', () => {
+    const step = aLife({ target_weights: { btc: '0', eth: '1' } }).wake(drifted(), { ...gone, held: { btc: '0', eth: '8', usd: '100' }, valuation: '24100' }); // prettier-ignore
+    expect(step.reason).toBe('inside_band');
+  });
+});
+
 describe('a look at the portfolio', () => {
   it.each<readonly [string, object, Scene, string]>([
     ['nothing has drifted', {}, STRAIGHT, 'inside_band'],

@@ -31,6 +31,7 @@ export interface Scene {
   readonly orderMax?: Readonly<Record<string, string>>;
   /** What the market traded today, base currency, by pair. */
   readonly volumes?: Readonly<Record<string, string>>;
+  readonly delisted?: readonly string[];
   readonly basePrecision?: number;
   readonly minimum?: Instrument['minimum'];
 }
@@ -49,6 +50,7 @@ export function aView(scene: Scene = {}): View {
       return mid === undefined ? undefined : { pair, mid, at, source: 'tape' };
     },
     volume: (pair) => (scene.volumes?.[pair] === undefined ? undefined : quantity(scene.volumes[pair])),
+    isDelisted: (pair) => scene.delisted?.includes(pair) ?? false,
     holdings: scene.held === undefined ? undefined : held,
     debts: new Map(
       [...held]

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { InvalidArgumentError } from '@commander-js/extra-typings';
-import type { Command, Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import type { BacktestIo } from '../commands/backtest.ts';
 import { cacheOption } from './tape-options.ts';
 
@@ -26,6 +26,11 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .addOption(cacheOption())
     .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
     .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
+    .addOption(
+      new Option('--delisted <choice>', 'pairs whose prices end before the window')
+        .choices(['refuse', 'liquidate', 'freeze'] as const)
+        .default('refuse' as const),
+    )
     .option('--holdings <amounts>', 'opening balances, such as usd=100000,btc=1 (default: from the config)')
     .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
     .option(

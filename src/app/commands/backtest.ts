@@ -9,13 +9,15 @@ import type { NextPossible } from '../../research/run/tape-market.ts';
 import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
-import { instant } from '../../core/time.ts';
+import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { lateJournal } from '../../journal/format/late.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { reportOf } from '../../report/json/json.ts';
 import { readInput } from '../research/backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../research/backtest-input.ts';
+import { liquidationsOf } from '../research/liquidations.ts';
 import type { BootstrapIo, BootstrapOptions } from '../research/bootstrap.ts';
 import { backtestFigures, backtestLines, idleLines } from '../research/backtest-text.ts';
 import type { Alerts } from '../research/backtest-text.ts';
@@ -64,13 +66,17 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
     return exitCodes.config;
   }
+  const [gone] = input.window.delisted;
+  if (options.bootstrap !== undefined && gone !== undefined)
+    throw new OperatorError('usage', `--bootstrap: the history of ${gone.pair}, which ends within the window, cannot be resampled: end the window at ${isoOf(gone.at)} or leave --bootstrap out`); // prettier-ignore
   // Loaded by those who ask for it: a plain backtest starts without threads.
   const anew = options.bootstrap === undefined ? undefined : await import('../research/bootstrap.ts');
   anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();
-  const tally = new TradeTally();
+  const liquidations = liquidationsOf(input, named.model);
+  const tally = new TradeTally(liquidations.map(({ id }) => id));
   const journal = lateJournal();
-  const running = prepared({ options, input, named, journal, alerts, tally });
+  const running = prepared({ options, input, named, liquidations, journal, alerts, tally });
   // For people alone: Node loads ten modules for this clock.
   const began = options.json === true ? undefined : performance.now();
   await go(running, input, io.stderr);
@@ -135,19 +141,21 @@ interface Wanted {
   readonly options: BacktestOptions;
   readonly input: BacktestInput;
   readonly named: NamedModel;
+  readonly liquidations: readonly StrategySource[];
   readonly journal: Journal;
   readonly alerts: Alerts;
   readonly tally: TradeTally;
 }
 
-function prepared({ options, input, named, journal, alerts, tally }: Wanted): Backtest {
-  const { config, configHash, tapes, from, until, holdings, strategies } = input;
+function prepared({ options, input, named, liquidations, journal, alerts, tally }: Wanted): Backtest {
+  const { config, configHash, tapes, from, until, holdings, strategies, window } = input;
   const all = tapes.map(({ tape }) => tape);
   return backtest({
     tapes: all,
     from,
     until,
-    strategies,
+    strategies: [...strategies, ...liquidations],
+    delisting: window.delisted[0]?.does,
     policy: policyOf(config, { configHash, adoptFills: false }),
     model: named.model,
     holdings,

@@ -141,6 +141,10 @@ class PlannedView implements View {
     return undefined;
   }
 
+  isDelisted(): boolean {
+    return false;
+  }
+
   rateOf(): undefined {
     return undefined;
   }

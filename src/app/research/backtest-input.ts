@@ -1,28 +1,27 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sidesOf } from '../../core/pairs.ts';
-import { coverOf } from '../../research/run/run.ts';
+import { delistedTape } from '../../research/run/delisting.ts';
 import { TAPES } from '../cli/tape-options.ts';
+import { windowOf } from './backtest-window.ts';
+import type { NamedTape, WindowFacts, WindowOptions } from './backtest-window.ts';
 import { beginRead, readName, readTape } from './tape-file.ts';
 import type { NamedFile } from './tape-file.ts';
-import { knownAt } from '../../research/tape/tape.ts';
-import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Quantity } from '../../core/money.ts';
 import { quantity, text } from '../../core/money.ts';
-import { DAY_MS, instant, isoOf, parseTime } from '../../core/time.ts';
+import { isoOf, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import type { CommandIo } from '../commands/io.ts';
-import { readMoment } from '../cli/local-time.ts';
 import { readHoldings } from '../config/holdings.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 
-export interface InputOptions {
+export interface InputOptions extends WindowOptions {
   readonly config: string;
   /** Whether the config was named, rather than being the one that commands look for. */
   readonly isConfigNamed?: boolean | undefined;
@@ -31,8 +30,6 @@ export interface InputOptions {
   readonly data: readonly string[];
   /** Folder of market history that was read before. */
   readonly cache?: string | undefined;
-  readonly from?: string | undefined;
-  readonly until?: string | undefined;
   readonly holdings?: string | undefined;
 }
 
@@ -49,12 +46,7 @@ export interface BacktestInput {
   readonly holdings: ReadonlyMap<string, Quantity>;
   /** Where market history is kept that was read before, absolute. */
   readonly cacheFolder: string;
-}
-
-export interface NamedTape {
-  readonly tape: Tape;
-  /** As the operator named it. */
-  readonly file: string;
+  readonly window: WindowFacts;
 }
 
 /** Tapes, config, strategies, window and holdings, or every problem of the files. @throws OperatorError for all others. */
@@ -92,14 +84,15 @@ export async function readInput(
   const tapes: NamedTape[] = [];
   for (const file of tapeFiles) tapes.push({ file: file.name, tape: await readTape(file) });
   const window = windowOf(options, tapes);
-  warnOfShorterWindow(options, tapes, window, io);
+  for (const note of window.window.notes) io.stderr.write(`warning: ${note}\n`);
   warnOfLateStarts(strategies, window.until, io);
+  const gone = new Set(window.window.delisted.map(({ pair }) => pair));
   return {
     config,
     configHash: read.loaded.hash,
     strategyFiles,
     strategies,
-    tapes,
+    tapes: tapes.map((one) => (gone.has(one.tape.pair) ? { ...one, tape: delistedTape(one.tape) } : one)),
     holdings,
     cacheFolder,
     ...window,
@@ -213,58 +206,4 @@ function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant,
         `warning: strategy ${id} has start_time ${isoOf(startsAt)}, but the window ends at ${isoOf(until)}: it will not trade\n`,
       );
   }
-}
-
-/** One coin that was listed late or delisted early decides the window of all: that is told before anything runs. */
-function warnOfShorterWindow(
-  asked: InputOptions,
-  tapes: readonly NamedTape[],
-  { from, until }: Pick<BacktestInput, 'from' | 'until'>,
-  io: CommandIo,
-): void {
-  const days = (ms: number): string => `${Number((ms / DAY_MS).toFixed(1))} days`;
-  const covers = tapes.map(({ tape }) => ({ pair: tape.pair, ...coverOf([tape]) }));
-  const ofAll = {
-    from: covers.reduce((a, b) => (b.from < a.from ? b : a)),
-    until: covers.reduce((a, b) => (b.until > a.until ? b : a)),
-  };
-  const pairsAt = (end: 'from' | 'until', at: Instant): string => covers.filter((one) => one[end] === at).map(({ pair }) => pair).join(', '); // prettier-ignore
-  const lost = { from: from - ofAll.from.from, until: ofAll.until.until - until };
-  if (asked.until === undefined && lost.until >= DAY_MS)
-    io.stderr.write(`warning: the window ends at ${isoOf(until)}, where the prices of ${pairsAt('until', until)} end: ${days(lost.until)} of ${ofAll.until.pair} are left out\n`); // prettier-ignore
-  if (asked.from === undefined && lost.from >= DAY_MS)
-    io.stderr.write(`warning: the window begins at ${isoOf(from)}, where the prices of ${pairsAt('from', from)} begin: ${days(lost.from)} of ${ofAll.from.pair} are left out\n`); // prettier-ignore
-}
-
-/** The window that is asked for; left out: all that every tape covers. */
-function windowOf(
-  { from, until }: InputOptions,
-  tapes: readonly NamedTape[],
-): Pick<BacktestInput, 'from' | 'until'> {
-  const cover = coverOf(tapes.map(({ tape }) => tape));
-  const asked = {
-    from: from === undefined ? cover.from : readMoment(from, { option: '--from', zone: 'UTC' }),
-    until: until === undefined ? cover.until : readMoment(until, { option: '--until', zone: 'UTC' }),
-  };
-  for (const { tape, file } of tapes) {
-    const { pair } = tape;
-    const first = knownAt(tape, 0);
-    const end = coverOf([tape]).until;
-    if (asked.from < first)
-      throw new OperatorError(
-        'usage',
-        `--from ${isoOf(asked.from)} is before the first price of ${pair}, at ${isoOf(first)} (${file}): use that time or omit --from`,
-      );
-    if (asked.until > end)
-      throw new OperatorError(
-        'usage',
-        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): use that time or omit --until`,
-      );
-  }
-  if (asked.until <= asked.from)
-    throw new OperatorError(
-      'usage',
-      `the window from ${isoOf(asked.from)} to ${isoOf(asked.until)} is empty: the tapes must overlap, and --from must be before --until`,
-    );
-  return { from: instant(asked.from), until: instant(asked.until) };
 }

@@ -1,4 +1,5 @@
 import { settingsOf } from '../../research/run/model.ts';
+import { decimalText } from '../../research/tape/tape.ts';
 import type { Backtest } from '../../research/run/run.ts';
 import type { Alert } from '../../core/alerts.ts';
 import { add, NO_QUANTITY, text } from '../../core/money.ts';
@@ -31,13 +32,15 @@ export interface Ended {
 /** The figures of a backtest that has ended: those of its journal over its tapes, and how it was made. */
 export function backtestFigures(ended: Ended): Figures {
   const { input, journal, running } = ended;
+  const facts = factsOf(ended);
   return figuresOf(journal.read(), {
     version,
     end: input.until,
     prices: input.tapes.map(({ tape }) => tape),
+    told: toldOf(input, facts),
     assumptions: assumptionsOf(ended.named, input),
     carry: carryOf(running),
-    backtest: factsOf(ended),
+    backtest: facts,
     bootstrap: ended.bootstrap,
     currencies: (pair) => {
       const known = running.desk.instruments.pair(pair);
@@ -56,6 +59,8 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
     seed,
     model: named.name,
     settings: settingsOf(named.model),
+    ...(input.window.shortened.length === 0 ? {} : { shortened: [...input.window.shortened] }),
+    ...(input.window.delisted.length === 0 ? {} : { delisted: delistedFacts(input, running) }),
     files: Object.fromEntries(input.tapes.map(({ tape, file }) => [tape.pair, file])),
     holdings: balances.ok
       ? Object.fromEntries(balances.value.map(({ currency, balance }) => [currency, text(balance)]))
@@ -65,6 +70,35 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
     control: desk.control,
     alerts: Object.fromEntries(alerts),
   };
+}
+
+/** What of the window a reader must know before the figures. */
+function toldOf({ window }: BacktestInput, { delisted = [] }: BacktestFacts): readonly string[] {
+  const left = delisted.filter(({ does, held }) => does === 'liquidate' && held !== '0');
+  return [
+    ...window.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
+    ...left.map(({ currency, held, price }) => `${held} ${currency} could not be sold before the quotes ended, and count at the last price, ${price}.`), // prettier-ignore
+  ];
+}
+
+/** What became of assets whose prices end before the window. */
+function delistedFacts(
+  { window, tapes }: BacktestInput,
+  { exchange, desk }: Backtest,
+): NonNullable<BacktestFacts['delisted']> {
+  return window.delisted.map(({ pair, at, does }) => {
+    const { base } = desk.instruments.of(pair);
+    const held = exchange.ledger.balances(exchange.accounts[0]?.name ?? '').get(base) ?? NO_QUANTITY;
+    const tape = tapes.find((one) => one.tape.pair === pair)?.tape;
+    return {
+      pair,
+      currency: base,
+      at: isoOf(at),
+      does,
+      price: tape === undefined ? '' : decimalText(tape.close[tape.rows - 1] ?? 0),
+      held: text(held),
+    };
+  });
 }
 
 /** Assumptions behind a backtest: the whole model, including what it does not cover. */

@@ -48,9 +48,16 @@ const remedies: Partial<Readonly<Record<Reason, string>>> = {
 /** Counts, record by record, which strategies and sides trade and why the others do not. */
 export class TradeTally {
   readonly #strategies = new Map<string, StrategyTally>();
+  readonly #ignored: ReadonlySet<string>;
   readonly #sideOf = new Map<string, Side>();
 
+  /** @param ignored strategies that the backtest runs of itself. */
+  constructor(ignored: readonly string[] = []) {
+    this.#ignored = new Set(ignored);
+  }
+
   record(body: RecordBody): void {
+    if ('strategy' in body && body.strategy !== undefined && this.#ignored.has(body.strategy)) return;
     if (body.kind === 'strategy') this.#of(body.strategy);
     else if (body.kind === 'wake') {
       const own = this.#of(body.strategy);

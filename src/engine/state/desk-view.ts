@@ -45,6 +45,10 @@ export class DeskView implements View {
     return this.#desk.ports.market?.volume?.(pair);
   }
 
+  isDelisted(pair: string): boolean {
+    return this.#desk.ports.market?.isDelisted?.(pair) ?? false;
+  }
+
   get holdings(): ReadonlyMap<string, Quantity> | undefined {
     return this.#desk.state.balances;
   }

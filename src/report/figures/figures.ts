@@ -34,7 +34,8 @@ export interface ReportInput {
   readonly strategy?: string | undefined;
   /** Assumptions that are not in the records, such as the model of a backtest. One sentence each. */
   readonly assumptions?: readonly string[] | undefined;
-  readonly warnings?: readonly string[] | undefined;
+  /** What a reader must know before all else. One sentence each. */
+  readonly told?: readonly string[] | undefined;
   /** Interest on credit, if the caller knows it: a journal does not record it. Positive is paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** How the records were made, where that was a backtest. */

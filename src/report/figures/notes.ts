@@ -19,7 +19,7 @@ export function notesOf(figures: Figures): {
 } {
   return {
     assumptions: [...ASSUMPTIONS, ...(figures.input.assumptions ?? [])],
-    warnings: [...warningsOf(figures), ...(figures.input.warnings ?? [])],
+    warnings: [...(figures.input.told ?? []), ...warningsOf(figures)],
   };
 }
 

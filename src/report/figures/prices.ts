@@ -21,6 +21,8 @@ export interface PriceColumns {
   /** Rows from the first to before the second of a column, where these can be had without all of it. */
   readonly part?:
     ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
+  /** The last price stays for good. */
+  readonly isDelisted?: boolean | undefined;
 }
 
 /** Reference prices of a journal, oldest first. */
@@ -246,7 +248,7 @@ class History {
     const count = countOf(moments);
     const { close, rows, barMs } = this.tape;
     const [begin, isWhole] = [this.#begin, this.#isWhole];
-    const end = this.knownAt(rows - 1) + this.#ageMaxMs;
+    const end = this.tape.isDelisted === true ? Infinity : this.knownAt(rows - 1) + this.#ageMaxMs;
     const numbers = new Float64Array(count).fill(Number.NaN);
     for (let i = 0; i < count; i++) {
       const at = momentOf(moments, i);
@@ -272,6 +274,7 @@ class History {
   /** The last row that is known at `at`; -1 when none is, or it is too old to say anything. */
   freshRowAt(at: number): number {
     const row = this.rowAt(at);
+    if (row === this.tape.rows - 1 && this.tape.isDelisted === true) return row;
     return row >= 0 && at - this.knownAt(row) <= this.#ageMaxMs ? row : -1;
   }
 

@@ -153,6 +153,25 @@ const portfolio = z
   })
   .meta({ id: 'portfolio' });
 
+const shortened = z.strictObject({
+  end: z.enum(['from', 'until']).describe('Which end of the window'),
+  at: time.describe('Where it lies'),
+  by: list(z.string()).describe('Pairs whose prices begin or end there'),
+  left_out_of: z.string().describe('Pair of which most is left out'),
+  left_out_ms: count.describe('How much of it, ms'),
+});
+
+const delisted = z.strictObject({
+  pair: z.string().describe('Pair of the prices'),
+  currency: z.string().describe('Its base currency'),
+  at: time.describe('When its last price is known'),
+  price: amount.describe('That price, quote per base; it holds until the end of the window'),
+  does: z
+    .enum(['liquidate', 'freeze'])
+    .describe('liquidate: the balance is sold at that price, at the cost of the model. freeze: it stays'),
+  held: amount.describe('Balance of that currency at the end of the window, exact'),
+});
+
 const backtest = z
   .strictObject({
     from: time.describe('Start of the window, inclusive'),
@@ -162,6 +181,10 @@ const backtest = z
     settings: z
       .record(z.string(), z.unknown().describe('See docs/backtest.md'))
       .describe('Every setting of the model, named as in its file'),
+    shortened: list(shortened)
+      .optional()
+      .describe('Ends of the window that nobody asked for and that the prices of some pairs set'),
+    delisted: list(delisted).optional().describe('Pairs whose prices end before the window'),
     files: z.record(z.string(), z.string().describe('Path as given')).describe('Price file of each pair'),
     holdings: z
       .record(z.string(), amount.describe('Balance in that currency, exact'))

@@ -17,6 +17,8 @@ import { Impact } from '../../simulator/exchange/impact.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
 import { inProcessVenue } from '../../simulator/port.ts';
 import { hash32, mix, seededRandom } from '../../simulator/market/random.ts';
+import { closingVenue } from './delisting.ts';
+import type { Delisting } from './delisting.ts';
 import { millionBpsOf } from './market-depth.ts';
 import { gapMaxOf, venueOf } from './model.ts';
 import type { ExecutionModel } from './model.ts';
@@ -46,6 +48,8 @@ export interface BacktestSetup {
   /** Finds where a wait can come true; without it every row of every tape reaches the desk. */
   readonly nextPossible?: NextPossible | undefined;
   readonly observer?: Partial<Observer> | undefined;
+  /** Of tapes whose pair is delisted at their end; default: frozen at the last price. */
+  readonly delisting?: Delisting | undefined;
 }
 
 /** A desk on virtual time over tapes: the pipeline of live trading, with other ports. */
@@ -91,12 +95,15 @@ export function backtest(setup: BacktestSetup): Backtest {
     {
       clock,
       random: seededRandom(`desk ${seed}`),
-      venue: inProcessVenue(exchange, {
-        clock,
-        capabilities: 'none',
-        quoteLatencyMs: model.quoteLatencyMs,
-        orderLatencyMs: model.orderLatencyMs,
-      }),
+      venue: closingVenue(
+        inProcessVenue(exchange, {
+          clock,
+          capabilities: 'none',
+          quoteLatencyMs: model.quoteLatencyMs,
+          orderLatencyMs: model.orderLatencyMs,
+        }),
+        { clock, tapes, sellsForMs: (tape) => (setup.delisting === 'liquidate' ? gapMaxOf(model, tape) : 0) },
+      ),
       market: tapeMarket({ clock, tapes, readers, until, nextPossible }),
       journal,
       operator$: endAt(clock, until),

@@ -35,6 +35,7 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
   const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall());
   const volume = (pair: string): Quantity | undefined => readers.get(pair)?.volume(clock.wall());
+  const isDelisted = (pair: string): boolean => readers.get(pair)?.isDelisted(clock.wall()) ?? false;
   const tell = (at: Instant, next: (told: ReferencePrice) => void): void => {
     for (const [pair, reader] of readers) {
       if (!reader.turnsAt(at)) continue;
@@ -45,8 +46,8 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { nextPossible } = options;
   const pairs = new Set(readers.keys());
   return nextPossible === undefined
-    ? { look, volume, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
-    : { look, volume, pairs, ...onDemand(options, nextPossible, tell) };
+    ? { look, volume, isDelisted, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
+    : { look, volume, isDelisted, pairs, ...onDemand(options, nextPossible, tell) };
 }
 
 type Tell = (at: Instant, next: (told: ReferencePrice) => void) => void;
@@ -184,7 +185,8 @@ export class TapeReader {
     // One instant looks at it many times.
     if (this.#told?.at === at) return this.#told;
     this.#seek(at);
-    if (this.#row < 0 || at - this.#from > this.#tape.barMs + this.#gapMaxMs) return undefined;
+    const isOld = at - this.#from > this.#tape.barMs + this.#gapMaxMs && !this.isDelisted(at);
+    if (this.#row < 0 || isOld) return undefined;
     this.#told = { pair: this.#tape.pair, mid: this.#close(), at, source: 'tape' };
     return this.#told;
   }
@@ -210,6 +212,13 @@ export class TapeReader {
     for (let each = first; each <= row; each++) sum += volume[each] ?? Number.NaN;
     this.#day = { row, sum };
     return Number.isNaN(sum) ? undefined : quantity(sum.toFixed(VOLUME_DECIMALS));
+  }
+
+  /** Whether the pair was delisted by `at`: no row comes any more, and the last price stays. */
+  isDelisted(at: Instant): boolean {
+    if (this.#tape.isDelisted !== true) return false;
+    this.#seek(at);
+    return this.#row === this.#tape.rows - 1;
   }
 
   /** Whether a row becomes known at `at`. */

@@ -25,6 +25,8 @@ export interface Tape {
   readonly hash: string;
   /** Rows from the first to before the second of a column, where these can be had without all of it. */
   readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
+  /** The pair was delisted when its last bar ended: that price stays, and nobody buys any more. */
+  readonly isDelisted?: boolean | undefined;
 }
 
 export const columnNames = ['times', 'open', 'high', 'low', 'close', 'volume'] as const;

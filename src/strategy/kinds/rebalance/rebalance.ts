@@ -26,6 +26,7 @@ import {
   sooner,
   undecided,
 } from './rebalance-blocked.ts';
+import { reachableWeights } from './rebalance-delisted.ts';
 import { towardsTargets } from './rebalance-distance.ts';
 import type { Markets } from './rebalance-distance.ts';
 import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
@@ -132,6 +133,12 @@ function portfolioOf(plan: Params): Portfolio {
   return known;
 }
 
+/** The document with the weights that it can still reach. */
+function reachable(plan: Params, view: View): Params {
+  const weights = reachableWeights(plan.target_weights, basisOf(plan), view);
+  return weights === plan.target_weights ? plan : { ...plan, target_weights: weights };
+}
+
 const state = z.lazy(() =>
   z.strictObject({
     /** Rebalancings decided so far. */
@@ -159,13 +166,15 @@ export const rebalance = defineStrategy<Params, State>({
   isReplaceable: ({ legs }) => !legs.some(isSpreading),
   check,
 
-  start(plan, begunAt): Step<State> {
+  start(document, begunAt, view): Step<State> {
+    const plan = reachable(document, view);
     const first: State = { decisions: 0, legs: [] };
     const from = plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
     return { state: first, waits: idle(plan, begunAt, from) };
   },
 
-  step(was, wake, plan, { begunAt, view }): Step<State> {
+  step(was, wake, document, { begunAt, view }): Step<State> {
+    const plan = reachable(document, view);
     if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
     const { at } = wake;
     if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });

@@ -1,0 +1,121 @@
+import { lastKnownAt } from '../../research/run/delisting.ts';
+import type { Delisting } from '../../research/run/delisting.ts';
+import { coverOf } from '../../research/run/run.ts';
+import { knownAt } from '../../research/tape/tape.ts';
+import type { Tape } from '../../research/tape/tape.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { DAY_MS, instant, isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { BacktestFacts } from '../../report/json/schema.ts';
+import { readMoment } from '../cli/local-time.ts';
+
+export interface WindowOptions {
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+  /** What becomes of an asset whose prices end before the window; default: refused. */
+  readonly delisted?: Delisting | 'refuse' | undefined;
+}
+
+export interface NamedTape {
+  readonly tape: Tape;
+  /** As the operator named it. */
+  readonly file: string;
+}
+
+interface Window {
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly window: WindowFacts;
+}
+
+/** The window, and what of the history it leaves out or outlives. Told before anything runs, and in the report. */
+export interface WindowFacts {
+  readonly shortened: NonNullable<BacktestFacts['shortened']>;
+  readonly delisted: readonly Delisted[];
+  /** The same in words, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+interface Delisted {
+  readonly pair: string;
+  /** The last price is known from here on. */
+  readonly at: Instant;
+  readonly does: Delisting;
+}
+
+/** The window that is asked for; left out: all that every tape covers, or the longest where delisted assets are dealt with. */
+export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): Window {
+  const { from, until, delisted = 'refuse' } = options;
+  const ends = tapes.map(({ tape }) => ({ tape, until: coverOf([tape]).until }));
+  const last = ends.reduce((a, b) => (b.until > a.until ? b : a));
+  const cover = coverOf(tapes.map(({ tape }) => tape));
+  const usualEnd = delisted === 'refuse' ? cover.until : last.until;
+  const asked = {
+    from: instant(from === undefined ? cover.from : readMoment(from, { option: '--from', zone: 'UTC' })),
+    until: instant(until === undefined ? usualEnd : readMoment(until, { option: '--until', zone: 'UTC' })),
+  };
+  for (const { tape, file } of tapes) {
+    const { pair } = tape;
+    const first = knownAt(tape, 0);
+    const end = coverOf([tape]).until;
+    if (asked.from < first)
+      throw new OperatorError(
+        'usage',
+        `--from ${isoOf(asked.from)} is before the first price of ${pair}, at ${isoOf(first)} (${file}): use that time or omit --from`,
+      );
+    if (asked.until > end && (delisted === 'refuse' || tape === last.tape))
+      throw new OperatorError(
+        'usage',
+        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): use that time or omit --until${tape === last.tape ? '' : '; if it was delisted then, --delisted liquidate sells it there and --delisted freeze keeps it at its last price'}`,
+      );
+    if (end <= asked.from)
+      throw new OperatorError('usage', `--from ${isoOf(asked.from)} is after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): leave the pair out, or begin earlier`); // prettier-ignore
+  }
+  if (asked.until <= asked.from)
+    throw new OperatorError(
+      'usage',
+      `the window from ${isoOf(asked.from)} to ${isoOf(asked.until)} is empty: the tapes must overlap, and --from must be before --until`,
+    );
+  const shortened = shortenedBy(options, tapes, asked);
+  const gone = delisted === 'refuse' ? [] : ends.flatMap(({ tape, until: end }) => (end < asked.until ? [{ pair: tape.pair, at: lastKnownAt(tape), does: delisted }] : [])); // prettier-ignore
+  return {
+    ...asked,
+    window: {
+      shortened,
+      delisted: gone,
+      notes: [...shortened.map(shortenedWords), ...gone.map(delistedWords)],
+    },
+  };
+}
+
+/** One coin that was listed late or delisted early decides the window of all. */
+function shortenedBy(
+  asked: WindowOptions,
+  tapes: readonly NamedTape[],
+  { from, until }: Pick<Window, 'from' | 'until'>,
+): WindowFacts['shortened'] {
+  const covers = tapes.map(({ tape }) => ({ pair: tape.pair, ...coverOf([tape]) }));
+  const ofAll = {
+    from: covers.reduce((a, b) => (b.from < a.from ? b : a)),
+    until: covers.reduce((a, b) => (b.until > a.until ? b : a)),
+  };
+  const lostMs = { from: from - ofAll.from.from, until: ofAll.until.until - until };
+  const at = { from, until };
+  return (['until', 'from'] as const)
+    .filter((end) => asked[end] === undefined && lostMs[end] >= DAY_MS)
+    .map((end) => ({
+      end,
+      at: isoOf(at[end]),
+      by: covers.filter((one) => one[end] === at[end]).map(({ pair }) => pair),
+      left_out_of: ofAll[end].pair,
+      left_out_ms: lostMs[end],
+    }));
+}
+
+const days = (ms: number): string => `${Number((ms / DAY_MS).toFixed(1))} days`;
+
+const shortenedWords = ({ end, at, by, left_out_of: of, left_out_ms: ms }: WindowFacts['shortened'][number]): string =>
+  `the window ${end === 'from' ? 'begins' : 'ends'} at ${at}, where the prices of ${by.join(', ')} ${end === 'from' ? 'begin' : 'end'}: ${days(ms)} of ${of} are left out`; // prettier-ignore
+
+const delistedWords = ({ pair, at, does }: Delisted): string =>
+  `the prices of ${pair} end at ${isoOf(at)}, before the window: ${does === 'liquidate' ? 'what is held is sold at the last price, at the cost of the model' : 'what is held stays at the last price'}, and nothing of it is bought any more`; // prettier-ignore

@@ -1,0 +1,51 @@
+import { lastKnownAt, liquidationOf } from '../../research/run/delisting.ts';
+import { gapMaxOf } from '../../research/run/model.ts';
+import type { ExecutionModel } from '../../research/run/model.ts';
+import { OperatorError, invariant } from '../../core/errors.ts';
+import { text } from '../../core/money.ts';
+import { sidesOf } from '../../core/pairs.ts';
+import type { StrategySource } from '../../engine/state/strategy-source.ts';
+import { contentHash } from '../config/config.ts';
+import { simulatedCurrencies } from '../config/rates.ts';
+import { reviveStrategy } from '../strategies/strategies.ts';
+import type { BacktestInput } from './backtest-input.ts';
+
+type Input = Pick<BacktestInput, 'config' | 'holdings' | 'strategies' | 'tapes' | 'window'>;
+
+/**
+ * One strategy for each delisted asset that is to be sold. A currency that other pairs are quoted in is money: it stays.
+ *
+ * @throws OperatorError `config` when a strategy has the name of one of them.
+ */
+export function liquidationsOf(input: Input, model: ExecutionModel): readonly StrategySource[] {
+  const { config, holdings, strategies, tapes, window } = input;
+  const listed = [...Object.keys(simulatedCurrencies(config) ?? {}), ...holdings.keys()];
+  const quotes = new Set(tapes.map(({ tape }) => sidesOf(tape.pair, listed).quote));
+  const { amount, currency } = config.controls.orderNotionalMax;
+  return window.delisted.flatMap(({ pair, does }) => {
+    const tape = tapes.find((one) => one.tape.pair === pair)?.tape;
+    const { base, quote } = sidesOf(pair, listed);
+    if (
+      does !== 'liquidate' ||
+      tape === undefined ||
+      base === undefined ||
+      quote === undefined ||
+      quotes.has(base)
+    )
+      return [];
+    const orderMax = currency === quote ? text(amount) : undefined;
+    const sale = liquidationOf({
+      pair,
+      base,
+      quote,
+      at: lastKnownAt(tape),
+      forMs: gapMaxOf(model, tape),
+      orderMax,
+    });
+    if (strategies.some(({ id }) => id === sale.strategy))
+      throw new OperatorError('config', `the backtest names the sale of a delisted asset ${sale.strategy}, and so is a strategy: rename that one`); // prettier-ignore
+    const source = reviveStrategy({ ...sale, hash: contentHash(sale.document) });
+    invariant(source !== undefined, `the sale of ${pair} is no strategy`);
+    return [source];
+  });
+}

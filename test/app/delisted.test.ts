@@ -1,0 +1,165 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { HOUR_MS, instant } from '../../src/core/time.ts';
+import type { Report } from '../../src/report/json/schema.ts';
+import { runLine } from './support/cli.ts';
+import type { Ran } from './support/cli.ts';
+
+const BEGIN = Date.UTC(2026, 0, 5);
+/** Ether ends after so many hours, bitcoin and solana after twice as many. */
+const ENDS_AFTER = 300;
+const REBALANCE = `
+id: keep
+kind: rebalance
+target_weights: { btc: '0.4', eth: '0.3', sol: '0.2', usd: '0.1' }
+drift_threshold: '0.02'
+continuous: true
+min_interval: PT1H
+`;
+
+const bars = (rows: number, price: (n: number) => number): string =>
+  ['timestamp_ms,open,high,low,close,volume']
+    .concat(Array.from({ length: rows }, (_, n) => `${BEGIN + n * HOUR_MS},${Array(4).fill(price(n).toFixed(2)).join()},1`))
+    .join('\n'); // prettier-ignore
+
+function desk(): string {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-delisted-'));
+  onTestFinished(() => {
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  writeFileSync(join(cwd, 'keep.yaml'), REBALANCE);
+  writeFileSync(
+    join(cwd, 'btc.csv'),
+    bars(2 * ENDS_AFTER, (n) => 40_000 * (1 + 0.25 * Math.sin(n / 40))),
+  );
+  writeFileSync(
+    join(cwd, 'eth.csv'),
+    bars(ENDS_AFTER, (n) => 2_000 * (1 + 0.1 * Math.sin(n / 25))),
+  );
+  writeFileSync(
+    join(cwd, 'sol.csv'),
+    bars(2 * ENDS_AFTER, (n) => 100 * (1 - 0.2 * Math.sin(n / 60))),
+  );
+  return cwd;
+}
+
+const DATA = ['btcusd=btc.csv', 'ethusd=eth.csv', 'solusd=sol.csv'].flatMap((each) => ['--data', each]);
+const ENDED = BEGIN + ENDS_AFTER * HOUR_MS;
+
+const backtest = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
+  await runLine(addBacktest, ['backtest', 'keep.yaml', ...DATA, '--holdings', 'usd=100000', ...line], {
+    cwd,
+    now: instant(0),
+    config: 'config/paper.yaml',
+  });
+
+interface Done extends Ran {
+  readonly report: Report;
+  readonly fills: readonly Readonly<Record<string, string>>[];
+}
+
+async function reported(...line: readonly string[]): Promise<Done> {
+  const cwd = desk();
+  const ran = await backtest(cwd, '--assume', 'unavailable_share=0', '--out', 'out', ...line);
+  return {
+    ...ran,
+    report: JSON.parse(readFileSync(join(cwd, 'out', 'report.json'), 'utf8')) as Report, // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema is tested elsewhere
+    fills: parse(readFileSync(join(cwd, 'out', 'fills.csv')), { columns: true }), // oxlint-disable-line typescript/no-unsafe-assignment -- a header names the columns
+  };
+}
+
+const after = (fills: Done['fills'], pair: string): Done['fills'] =>
+  fills.filter((fill) => fill['pair'] === pair && Date.parse(fill['executed_at'] ?? '') >= ENDED);
+
+describe('an asset whose prices end before the window', () => {
+  it('is refused where the window is asked for, with what deals with it', async () => {
+    const { code, err } = await backtest(desk(), '--until', '2026-01-25');
+    expect(code).toBe(64);
+    expect(err).toContain('--until 2026-01-25T00:00:00.000Z, after the end of the tape of ethusd, at 2026-01-17T13:00:00.000Z (eth.csv)'); // prettier-ignore
+    expect(err).toContain(
+      '--delisted liquidate sells it there and --delisted freeze keeps it at its last price',
+    );
+  });
+
+  it('shortens a window that nobody asked for, which is told first and stands in the report', async () => {
+    const { code, err, report } = await reported();
+    expect(code).toBe(0);
+    const words = 'he window ends at 2026-01-17T13:00:00.000Z, where the prices of ethusd end: 12.5 days of btcusd are left out'; // prettier-ignore
+    expect(err.split('\n')[1]).toBe(`warning: t${words}`);
+    expect(report.warnings[0]).toBe(`T${words}.`);
+    expect(report.backtest?.shortened).toEqual([
+      { end: 'until', at: '2026-01-17T13:00:00.000Z', by: ['ethusd'], left_out_of: 'btcusd', left_out_ms: 300 * HOUR_MS }, // prettier-ignore
+    ]);
+    expect(report.backtest?.delisted).toBeUndefined();
+  });
+
+  it('is liquidated at its last price, at the cost of the model, and the others share its weight', async () => {
+    const { code, err, report, fills } = await reported('--delisted', 'liquidate');
+    expect(code).toBe(0);
+    expect(err.split('\n')[1]).toBe('warning: the prices of ethusd end at 2026-01-17T12:00:00.000Z, before the window: what is held is sold at the last price, at the cost of the model, and nothing of it is bought any more'); // prettier-ignore
+    const last = 2_000 * (1 + 0.1 * Math.sin((ENDS_AFTER - 1) / 25));
+    expect(report.backtest?.delisted).toEqual([
+      { pair: 'ethusd', currency: 'eth', at: new Date(ENDED).toISOString(), price: last.toFixed(2), does: 'liquidate', held: '0' }, // prettier-ignore
+    ]);
+    const [sold, ...more] = after(fills, 'ethusd');
+    expect(more).toEqual([]);
+    expect(sold).toMatchObject({ strategy: 'delisted-eth', side: 'sell' });
+    const usd = Number(sold?.['quantity']) * last;
+    const bps = 10_000 * (1 - Number(sold?.['price']) / last);
+    // Half the spread of 3 bps, and the impact of the model for this size.
+    expect(bps).toBeCloseTo(3 + 10 * Math.sqrt(usd / 1_000_000), 1);
+    const at = report.portfolios[0]?.course?.points.at(-1);
+    expect(at?.weights['eth']).toBe(0);
+    for (const [asset, weight] of [
+      ['btc', 0.4 / 0.7],
+      ['sol', 0.2 / 0.7],
+      ['usd', 0.1 / 0.7],
+    ] as const)
+      // prettier-ignore
+      expect(Math.abs((at?.weights[asset] ?? 0) - weight)).toBeLessThan(0.021);
+  });
+
+  it('is frozen: it keeps its last value, nothing of it trades, and the others go on around it', async () => {
+    const { code, report, fills } = await reported('--delisted', 'freeze');
+    expect(code).toBe(0);
+    expect(after(fills, 'ethusd')).toEqual([]);
+    expect(after(fills, 'btcusd').length).toBeGreaterThan(1);
+    const [gone] = report.backtest?.delisted ?? [];
+    expect(gone?.does).toBe('freeze');
+    expect(Number(gone?.held)).toBeGreaterThan(1);
+    const value = Number(gone?.held) * Number(gone?.price);
+    const at = report.portfolios[0]?.course?.points.at(-1);
+    expect((at?.weights['eth'] ?? 0) * (at?.value ?? 0)).toBeCloseTo(value, 2);
+    // It rebalances when something drifts, not at every price because of what can be bought no more.
+    expect(after(fills, 'solusd').length).toBeLessThan(40);
+  });
+
+  it.each(['liquidate', 'freeze'])(
+    'gives the same journal where every row reaches the desk: %s',
+    async (choice) => {
+      const [jumping, every] = [await reported('--delisted', choice), await reported('--delisted', choice, '--every-tick')]; // prettier-ignore
+      expect(every.report.made_from.head).toBe(jumping.report.made_from.head);
+    },
+  );
+
+  it('says what could not be sold', async () => {
+    const { report } = await reported('--delisted', 'liquidate', '--assume', 'unavailable_share=1');
+    expect(report.fills).toBe(0);
+    const held = await reported('--delisted', 'liquidate', '--holdings', 'usd=70000,eth=15', '--assume', 'max_usd=100'); // prettier-ignore
+    const [gone] = held.report.backtest?.delisted ?? [];
+    expect(Number(gone?.held)).toBeGreaterThan(0);
+    expect(held.report.warnings[1]).toBe(`${gone?.held} eth could not be sold before the quotes ended, and count at the last price, ${gone?.price}.`); // prettier-ignore
+  });
+
+  it('cannot be resampled', async () => {
+    const { code, err } = await backtest(desk(), '--delisted', 'freeze', '--bootstrap', '20');
+    expect(code).toBe(64);
+    expect(err).toContain(
+      '--bootstrap: the history of ethusd, which ends within the window, cannot be resampled',
+    );
+  });
+});
