@@ -17,8 +17,12 @@ export function venueUrl(setting: string, text: string, scheme: 'http' | 'ws'): 
   return url;
 }
 
-/** Why `text` cannot be the address of a venue, in words for the operator; `undefined` when it can. */
-export function addressProblem(text: string, scheme: 'http' | 'ws'): string | undefined {
+/** Why `text` cannot be the address of a venue, in words for the operator; `undefined` when it can. A webhook may have a query. */
+export function addressProblem(
+  text: string,
+  scheme: 'http' | 'ws',
+  { mayHaveQuery = false }: { readonly mayHaveQuery?: boolean } = {},
+): string | undefined {
   const url = URL.parse(text);
   if (url === null) return `expected an address that begins with ${scheme}s://`;
   const isPlain = url.protocol === `${scheme}:`;
@@ -26,7 +30,7 @@ export function addressProblem(text: string, scheme: 'http' | 'ws'): string | un
     return `expected an address that begins with ${scheme}s://, got ${url.protocol}//`;
   if (url.username !== '' || url.password !== '')
     return 'an address holds no user or password: write token_file or token instead';
-  if (url.search !== '' || url.hash !== '') return 'remove the ? or # and what follows it';
+  if ((url.search !== '' && !mayHaveQuery) || url.hash !== '') return 'remove the ? or # and what follows it';
   const problem = hostProblem(text, url.hostname);
   if (problem !== undefined) return problem;
   if (isPlain && !isLoopback(text))

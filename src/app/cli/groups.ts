@@ -47,6 +47,10 @@ export const groups: readonly Group[] = [
       (await import('./control-cli.ts')).addControl(cli, { io, config, done }),
   },
   {
+    names: ['notify'],
+    add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addNotify(cli, { io, config, done }),
+  },
+  {
     names: ['venue'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addVenue(cli, { io, done }),
   },

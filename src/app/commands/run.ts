@@ -7,6 +7,7 @@ import { systemClock } from '../daemon/clock.ts';
 import type { Config, Mode } from '../config/config.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import type { Daemon, ReadyFacts } from '../daemon/daemon.ts';
+import { commandFiles, secretsOf } from '../notify/notify-config.ts';
 import { noProgress, progressOn } from '../cli/progress.ts';
 import type { Progress, Screen } from '../cli/progress.ts';
 import type { Secret } from '../config/secret.ts';
@@ -59,15 +60,20 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config, hash, strategies } = loadAll(options.config, settings);
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
-  const rights = rightsProblems(options.config, strategies, io.cwd, [config.venue.caFile]);
+  const rights = rightsProblems(options.config, strategies, io.cwd, [
+    config.venue.caFile,
+    ...commandFiles(config.operate?.notify),
+  ]);
   if (config.mode === 'live' && rights.length > 0)
     throw new OperatorError(
       'config',
-      ['live mode refuses to start: others could change what the desk trades', ...rights].join('\n  '),
+      ['live mode refuses to start: others could change what the desk trades or runs', ...rights].join(
+        '\n  ',
+      ),
     );
   if (config.mode === 'live' && !config.isOtherRuntimeAllowed) refuseOtherRuntime();
   const notices = [...noticesOf(config), ...rights];
-  io.forget(config.venue.token);
+  for (const secret of [config.venue.token, ...secretsOf(config.operate?.notify)]) io.forget(secret);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);
   const event = (body: object): void => {
     if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(body))}\n`);

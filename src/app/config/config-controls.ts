@@ -27,29 +27,27 @@ export const bps = z
   })
   .transform((value) => ratio(String(value)));
 
-const timeOfDay = z
+export const timeOfDay = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'expected a time of the day in quotes, such as "22:00"' });
 
-const closedHours = z.lazy(() =>
+export const timeZone = z
+  .string()
+  .default('UTC')
+  .superRefine((zone, context) => {
+    try {
+      checkZone(zone);
+    } catch (cause) {
+      context.addIssue({ code: 'custom', message: cause instanceof Error ? cause.message : 'unknown zone' });
+    }
+  });
+
+export const closedHours = z.lazy(() =>
   z
     .strictObject({
       from: timeOfDay.describe('First minute, local time'),
       to: timeOfDay.describe('First minute after the span; if not later than from, on the next day'),
-      time_zone: z
-        .string()
-        .default('UTC')
-        .superRefine((zone, context) => {
-          try {
-            checkZone(zone);
-          } catch (cause) {
-            context.addIssue({
-              code: 'custom',
-              message: cause instanceof Error ? cause.message : 'unknown zone',
-            });
-          }
-        })
-        .describe('IANA time zone; default: UTC'),
+      time_zone: timeZone.describe('IANA time zone; default: UTC'),
       days: z
         .array(z.enum(weekdays))
         .min(1)

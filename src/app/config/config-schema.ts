@@ -13,6 +13,7 @@ import {
 } from '../../strategy/fields.ts';
 import { balances, bps, controls, moneyOf } from './config-controls.ts';
 import { addressProblem } from '../../venue/origin.ts';
+import { notifySchema } from '../notify/notify-schema.ts';
 
 /** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
 
@@ -382,6 +383,9 @@ const operate = z.lazy(() =>
           .describe(
             'Where the signed head of the journal is taken, so that a rewritten journal is found out',
           ),
+        notify: notifySchema
+          .optional()
+          .describe('Who is told what over which channel: alerts, approvals, a daily digest'),
       }),
     ],
     { error: 'expected { listen: "127.0.0.1:8321" }, or false' },

@@ -17,6 +17,7 @@ import type { GivenToken } from './credential.ts';
 
 import type { RawConfig } from './config-schema.ts';
 import type { TokenSource } from './credential.ts';
+import type { NotifyConfig } from '../notify/notify-config.ts';
 import type { Secret } from './secret.ts';
 
 export type Mode = 'paper' | 'dry_run' | 'live';
@@ -144,6 +145,8 @@ export interface OperateConfig {
   readonly fourEyes: boolean;
   /** Where signed heads of the journal go; `undefined`: nowhere. */
   readonly heads: HeadsConfig | undefined;
+  /** Who is told what; `undefined`: nobody. */
+  readonly notify: NotifyConfig | undefined;
 }
 
 export interface HeadsConfig {
@@ -237,6 +240,8 @@ export interface ValueContext {
   readonly strategyFiles: readonly string[];
   readonly now: Instant;
   readonly limitsAt: string;
+  /** `operate.notify` with its secrets. */
+  readonly notify: NotifyConfig | undefined;
 }
 
 /** The settings of a checked file under the names that the code uses. */
@@ -294,7 +299,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     journal: journalOf(raw.journal, context),
     journalGuard: guardOf(raw, context),
     journalPattern: raw.journal.replaceAll('{mode}', context.mode),
-    operate: raw.operate === false ? undefined : operateOf(raw.operate, dirname(context.file), context.mode),
+    operate: raw.operate === false ? undefined : operateOf(raw.operate, context),
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
     isOtherRuntimeAllowed: raw.runtime.allow_other,
@@ -376,8 +381,8 @@ const operateOf = (
     heads,
     ...raw
   }: Exclude<RawConfig['operate'], false>,
-  folder: string,
-  mode: Mode,
+  { file: configFile, mode, notify }: ValueContext,
+  folder = dirname(configFile),
 ): OperateConfig => ({
   listen,
   hosts,
@@ -394,6 +399,7 @@ const operateOf = (
     webhook: heads.webhook,
     file: heads.file === undefined ? undefined : resolve(folder, heads.file),
   },
+  notify,
 });
 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>

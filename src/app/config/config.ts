@@ -12,7 +12,9 @@ import {
   modeOf,
 } from './config-checks.ts';
 import type { ConfigOptions } from './config-checks.ts';
+import { readNotify } from '../notify/notify-config.ts';
 import { configSchema } from './config-schema.ts';
+import type { RawConfig } from './config-schema.ts';
 import { configOf } from './config-values.ts';
 import type { Config } from './config-values.ts';
 import { explain } from './explain.ts';
@@ -89,6 +91,10 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
       ...checkFourEyes(parsed.data, document),
       ...checkQuoteLife(parsed.data, document, mode),
     );
+  const notify = parsed.success
+    ? notifyOf(parsed.data, document, { ...options, folder: dirname(path) })
+    : undefined;
+  wrong.push(...(notify?.problems ?? []));
   if (!parsed.success || mode === undefined || wrong.length > 0) {
     return { loaded: undefined, problems: wrong, strategyFiles: found.files };
   }
@@ -100,6 +106,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     strategyFiles: found.files,
     now: options.now,
     limitsAt: limitsPlace(document),
+    notify: notify?.notify,
   };
   return {
     loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
@@ -107,6 +114,15 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     strategyFiles: found.files,
     strategiesFolder: found.folder,
   };
+}
+
+function notifyOf(
+  { operate }: RawConfig,
+  document: YamlDocument,
+  { folder, env }: { readonly folder: string } & ConfigOptions,
+): ReturnType<typeof readNotify> | undefined {
+  if (operate === false || operate.notify === undefined) return undefined;
+  return readNotify(operate.notify, { document, path: ['operate', 'notify'], folder, env });
 }
 
 /** Place of the currency of the limits in the file. */
@@ -151,8 +167,20 @@ export function rereadConfig(
 function hashOf(document: YamlDocument): string {
   const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema
   const { token: _, ...venue } = value.venue ?? {};
-  return contentHash({ ...value, venue });
+  const { operate } = value;
+  const withoutSecrets =
+    typeof operate === 'object' && operate.notify !== undefined
+      ? {
+          ...value,
+          operate: { ...operate, notify: JSON.parse(JSON.stringify(operate.notify, hidden)) as unknown },
+        }
+      : value;
+  return contentHash({ ...withoutSecrets, venue });
 }
+
+/** What stands under these names in `operate.notify` is a secret: nobody may try passwords against the hash. */
+const SECRETS: ReadonlySet<string> = new Set(['url', 'key', 'password']);
+const hidden = (name: string, value: unknown): unknown => (SECRETS.has(name) ? undefined : value);
 
 /** SHA-256 over the canonical JSON of plain data, hex. */
 export const contentHash = (value: unknown): string => hash('sha256', canonicalValue(value));

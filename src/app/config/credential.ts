@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { isatty } from 'node:tty';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { originOf } from '../../venue/origin.ts';
@@ -25,18 +25,26 @@ const CREDENTIAL = 'tranche_token';
 const TOKEN_BYTES_MAX = 64 * 1024;
 /** Group and others may neither read nor write. */
 const OTHERS = 0o066;
+/** Rights of the group are how an access list of the folder of systemd shows: it lets in the service alone. */
+const OF_SYSTEMD = 0o007;
 
 /** The content of a file that only its owner can read, trimmed; or why not. The owner is who runs this, or root. */
 export function readTokenFile(path: string): Read {
   return readPrivate(path, OTHERS);
 }
 
+/** As `readTokenFile`, also of a file that systemd has put into its folder for this service. */
+export function readSecretFile(path: string, env: Readonly<Record<string, string | undefined>>): Read {
+  const folder = env['CREDENTIALS_DIRECTORY'];
+  const isFromSystemd = folder !== undefined && folder !== '' && dirname(path) === folder;
+  return readPrivate(path, isFromSystemd ? OF_SYSTEMD : OTHERS);
+}
+
 /** The token that systemd has put into its folder for this service; `undefined` without one. */
 export function readSystemdToken(folder: string | undefined): Read | undefined {
   if (folder === undefined || folder === '') return undefined;
   const path = join(folder, CREDENTIAL);
-  // Rights of the group are how an access list of that folder shows: it lets in the service alone.
-  return existsSync(path) ? readPrivate(path, 0o007) : undefined;
+  return existsSync(path) ? readPrivate(path, OF_SYSTEMD) : undefined;
 }
 
 /** The token as it is piped in, whole. */

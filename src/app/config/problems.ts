@@ -70,13 +70,15 @@ function window(excerpt: string, column: number): { readonly text: string; reado
 const isControl = (cell: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(cell);
 
 const SECRET_KEY =
-  /((?:tok|secret|passw|auth|bearer|credential)\w*["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#][^,}#]*)/giu;
+  /((?:tok|secret|passw|auth|bearer|credential|\burl|\bkey)\w*["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#][^,}#]*)/giu;
 
 /** Masks possible secrets in a displayed line: values of keys named like secrets, and passwords in addresses. */
 export function maskSecrets(line: string): string {
   return line
     .replace(SECRET_KEY, (whole, key: string, value: string) =>
-      /^["']?\$\{\w*\}?["']?\s*$/u.test(value) || /token_file/iu.test(key) ? whole : `${key}${REDACTED}`,
+      /^["']?\$\{\w*\}?["']?\s*$/u.test(value) || /(?:token|url|key|password)_file/iu.test(key)
+        ? whole
+        : `${key}${REDACTED}`,
     )
     .replaceAll(/(:\/\/)[^/@\s"']+@/gu, `$1${REDACTED}@`);
 }

@@ -19,25 +19,59 @@ export async function postOutside(address: string, { contentType, body }: Outsid
   const problem = addressProblem(address, 'http');
   if (problem !== undefined) throw new OperatorError('config', `${address}: ${problem}`);
   try {
-    const reply = await fetch(address, {
-      method: 'POST',
-      headers: { 'content-type': contentType },
-      body,
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
-    const pieces: Uint8Array[] = [];
-    let size = 0;
-    const answer: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = reply.body ?? [];
-    for await (const piece of answer) {
-      size += piece.length;
-      if (size > ANSWER_BYTES_MAX) throw new Error(`an answer of more than ${ANSWER_BYTES_MAX} bytes`);
-      pieces.push(piece);
-    }
-    if (!reply.ok) throw new Error(`status ${reply.status}`);
-    return Buffer.concat(pieces);
+    const reply = await exchange(address, { method: 'POST', headers: { 'content-type': contentType }, body });
+    if (reply.status < 200 || reply.status > 299) throw new Error(`status ${reply.status}`);
+    return reply.body;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('again', `${address} did not accept the request: ${why}`, cause);
   }
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  /** Longest wait for the whole answer, ms; default: 20 seconds. */
+  readonly timeoutMs?: number;
+  /** Default: 64 KiB. */
+  readonly bytesMax?: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+/** One exchange with a server that is not the venue, without following redirects. Rejects without a whole answer; any status is one. */
+export async function exchange(
+  address: string,
+  { method, headers = {}, body, timeoutMs = ANSWER_MS, bytesMax = ANSWER_BYTES_MAX }: Request,
+): Promise<Reply> {
+  const reply = await fetch(address, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const answer: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = reply.body ?? [];
+  for await (const piece of answer) {
+    size += piece.length;
+    if (size > bytesMax) throw new Error(`an answer of more than ${bytesMax} bytes`);
+    pieces.push(piece);
+  }
+  return { status: reply.status, headers: reply.headers, body: Buffer.concat(pieces) };
+}
+
+/** Why there was no answer, in words that hold nothing of the address: that of a webhook is a secret. */
+export function whyUnanswered(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'no answer';
+  if (cause.name === 'TimeoutError') return 'no answer in time';
+  const inner = cause.cause instanceof Error ? cause.cause : cause;
+  if ('code' in inner && typeof inner.code === 'string') return `no answer (${inner.code})`;
+  return inner.message === 'unexpected redirect' ? 'it redirects, which is not followed' : 'no answer';
 }

@@ -1,0 +1,68 @@
+import { OperatorError, exitCodes } from '../../../core/errors.ts';
+import { forTerminal } from '../../../core/escape.ts';
+import { replaceableByOthers } from '../../../files/rights.ts';
+import { Undelivered } from '../../../operate/notify/channel.ts';
+import { messageOf } from '../../../operate/notify/message.ts';
+import { loadConfig } from '../../config/config.ts';
+import { systemClock } from '../../daemon/clock.ts';
+import { channelsOf } from '../../notify/channels.ts';
+import { commandFiles } from '../../notify/notify-config.ts';
+import type { CommandIo } from '../io.ts';
+
+export interface NotifyTestOptions {
+  readonly config: string;
+  readonly channel: string;
+}
+
+/**
+ * Sends one message over a channel, from this process, past quiet hours and the outbox. Exit codes: 0 when the receiver took it, 69
+ * when it did not, 64 for a channel that the config does not have.
+ */
+export async function notifyTest(
+  { config: file, channel: name }: NotifyTestOptions,
+  io: CommandIo,
+): Promise<number> {
+  // No token of the venue is needed for it: as paper mode reads the config, it asks for none.
+  const { config } = loadConfig(file, { env: io.env, cwd: io.cwd, now: io.now, mode: 'paper' });
+  const notify = config.operate?.notify;
+  const all = channelsOf(notify?.channels ?? [], systemClock, io.env);
+  const channel = all.find((one) => one.name === name);
+  if (channel === undefined) {
+    const known = all.length === 0 ? 'it has none' : `it has ${all.map((one) => one.name).join(', ')}`;
+    throw new OperatorError('usage', `operate.notify of ${file} has no channel "${name}": ${known}`);
+  }
+  for (const problem of commandFiles(notify).map(replaceableByOthers))
+    if (problem !== undefined)
+      io.stderr.write(`warning: live mode refuses this config: ${forTerminal(problem)}\n`);
+  const at = systemClock.wall();
+  const message = messageOf(
+    [
+      {
+        kind: 'test',
+        topic: 'operator',
+        severity: 'info',
+        at,
+        title: 'a test of this channel',
+        lines: ['It works when you can read this. Nothing needs to be done.'],
+        page: '/#/now',
+      },
+    ],
+    {
+      key: `test-${config.desk}-${at}`,
+      desk: config.desk,
+      mode: 'test',
+      at,
+      dropped: 0,
+      base: notify?.dashboard,
+    },
+  );
+  try {
+    await channel.send(message);
+  } catch (cause) {
+    if (!(cause instanceof Undelivered)) throw cause;
+    io.stderr.write(`channel ${name}: ${forTerminal(cause.message)}\n`);
+    return exitCodes.unavailable;
+  }
+  io.stdout.write(`channel ${name}: the message was taken\n`);
+  return 0;
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { Undelivered } from '../../operate/notify/channel.ts';
+import type { Channel } from '../../operate/notify/channel.ts';
+import { jsonBody } from '../../operate/notify/formats/json.ts';
+
+export interface CommandOptions {
+  /** The program, absolute, and its arguments. */
+  readonly run: readonly [string, ...string[]];
+  readonly timeoutMs: number;
+}
+
+/** What a program needs to find others and its own files; nothing else of our environment reaches it. */
+const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'] as const;
+
+/**
+ * Runs a program for each message, which reads it as JSON on stdin. No shell, no secrets in its environment, and no end but its own
+ * or that of `timeoutMs`. Exit code 0 is a delivery.
+ */
+export const command = (
+  { run: [program, ...args], timeoutMs }: CommandOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Channel['send'] =>
+  async function send(message) {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const child = spawn(program, args, {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: Object.fromEntries(PASSED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    child.once('error', (cause) => {
+      const code = 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : '';
+      reject(new Undelivered(`the command cannot be run${code}`));
+    });
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve(undefined);
+      else if (signal === 'SIGKILL')
+        reject(new Undelivered(`the command did not end within ${timeoutMs} ms`));
+      else
+        reject(
+          new Undelivered(`the command ended with ${code === null ? String(signal) : `exit code ${code}`}`),
+        );
+    });
+    // A program that reads nothing may be gone before all is written.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(`${JSON.stringify(jsonBody(message))}\n`);
+    await promise;
+  };

@@ -1,0 +1,237 @@
+import { resolve } from 'node:path';
+import { weekdays } from '../../core/hours.ts';
+import type { ClosedHours, Weekday } from '../../core/hours.ts';
+import type { Severity } from '../../core/alerts.ts';
+import { openRegularFile } from '../../files/regular-file.ts';
+import type { Topic } from '../../operate/notify/notice.ts';
+import { addressProblem } from '../../venue/origin.ts';
+import { isLoopbackName } from '../../operate/listen.ts';
+import { readCertificates } from '../config/authority.ts';
+import { readSecretFile } from '../config/credential.ts';
+import { whyUnreadable } from '../config/files.ts';
+import { Secret } from '../config/secret.ts';
+import type { FileProblem } from '../config/problems.ts';
+import type { Environment, YamlDocument } from '../config/yaml.ts';
+import type { CommandOptions } from './command.ts';
+import type { MailOptions } from './mail.ts';
+import type { RawChannel, RawNotify } from './notify-schema.ts';
+import type { WebhookOptions } from './webhook.ts';
+import { closeSync } from 'node:fs';
+
+/** A checked `operate.notify`, its secrets read. */
+export interface NotifyConfig {
+  readonly dashboard: string | undefined;
+  readonly windowMs: number;
+  readonly channels: readonly ChannelConfig[];
+  readonly digest: DigestTimes | undefined;
+  readonly heartbeat: HeartbeatConfig | undefined;
+}
+
+export interface DigestTimes {
+  /** As in `18:00`. */
+  readonly at: string;
+  readonly timeZone: string;
+  readonly days: ReadonlySet<Weekday>;
+}
+
+export interface HeartbeatConfig {
+  readonly url: Secret;
+  readonly everyMs: number;
+  readonly while: 'ready' | 'alive';
+}
+
+export type ChannelConfig = {
+  readonly name: string;
+  readonly topics: ReadonlySet<Topic>;
+  readonly severity: Severity;
+  readonly quiet: readonly ClosedHours[];
+} & (
+  | ({ readonly way: 'webhook' } & WebhookOptions)
+  | ({ readonly way: 'smtp' } & MailOptions)
+  | ({ readonly way: 'command' } & CommandOptions)
+);
+
+/** Where the settings stand. */
+export interface NotifyPlace {
+  readonly document: YamlDocument;
+  /** Of `notify` in the document. */
+  readonly path: readonly string[];
+  /** Folder of the file. */
+  readonly folder: string;
+  readonly env: Environment;
+}
+
+/** Reads the secrets and checks what no single setting shows. */
+export function readNotify(
+  raw: RawNotify,
+  place: NotifyPlace,
+): { readonly notify: NotifyConfig; readonly problems: readonly FileProblem[] } {
+  const reader = new Reader(place);
+  const seen = new Set<string>();
+  const channels = raw.channels.flatMap((channel, i) => {
+    if (seen.has(channel.name))
+      reader.refuse(['channels', i, 'name'], `two channels have the name ${channel.name}: write another`);
+    seen.add(channel.name);
+    return channelOf(channel, ['channels', i], reader);
+  });
+  const { digest, heartbeat } = raw;
+  const url = heartbeat && reader.url(heartbeat, ['heartbeat']);
+  return {
+    notify: {
+      dashboard: raw.dashboard?.replace(/\/+$/u, ''),
+      windowMs: raw.window,
+      channels,
+      digest: digest && {
+        at: digest.at,
+        timeZone: digest.time_zone,
+        days: new Set(digest.days ?? weekdays),
+      },
+      heartbeat: heartbeat && url && { url, everyMs: heartbeat.every, while: heartbeat.while },
+    },
+    problems: reader.problems,
+  };
+}
+
+/** All secrets of it, so that they can be kept out of every line. */
+export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =>
+  notify === undefined
+    ? []
+    : [
+        ...notify.channels.flatMap((channel) =>
+          channel.way === 'webhook'
+            ? [channel.url, channel.key]
+            : channel.way === 'smtp'
+              ? [channel.password]
+              : [],
+        ),
+        notify.heartbeat?.url,
+      ].filter((secret) => secret !== undefined);
+
+/** Programs that it runs, and files that these are given by their whole path: others must not be able to change them. */
+export const commandFiles = (notify: NotifyConfig | undefined): readonly string[] =>
+  notify?.channels.flatMap((channel) =>
+    channel.way === 'command' ? channel.run.filter((word) => word.startsWith('/')) : [],
+  ) ?? [];
+
+type Path = readonly (string | number)[];
+
+/** Collects what is wrong while secrets are read. */
+class Reader {
+  readonly problems: FileProblem[] = [];
+  readonly #place: NotifyPlace;
+
+  constructor(place: NotifyPlace) {
+    this.#place = place;
+  }
+
+  refuse(path: Path, message: string): undefined {
+    this.problems.push(this.#place.document.problem([...this.#place.path, ...path], message));
+    return undefined;
+  }
+
+  file = (path: string): string => resolve(this.#place.folder, path);
+
+  /** The secret of `name` or `name_file` of the settings at `path`; `undefined` without one, or with a problem. */
+  secret(name: string, given: Given, path: Path): Secret | undefined {
+    const [text, file] = [given[name], given[`${name}_file`]];
+    if (typeof text === 'string' && typeof file === 'string')
+      return this.refuse([...path, name], `give either ${name} or ${name}_file, not both: remove one`);
+    if (typeof text === 'string') {
+      const at = [...path, name];
+      if (!this.#place.document.isFromVariable([...this.#place.path, ...at]))
+        return this.refuse(
+          at,
+          `a secret in a config file is easily copied: write it as "\${NAME}" and set that variable, or write ${name}_file`,
+        );
+      return this.#usable(text.trim(), at);
+    }
+    if (typeof file !== 'string') return undefined;
+    const read = readSecretFile(this.file(file), this.#place.env);
+    const at = [...path, `${name}_file`];
+    return 'problem' in read ? this.refuse(at, read.problem) : this.#usable(read.text, at);
+  }
+
+  #usable(text: string, at: Path): Secret | undefined {
+    return /^[\x20-\x7e]{8,4096}$/u.test(text)
+      ? new Secret(text)
+      : this.refuse(at, 'expected one line of 8 to 4096 printable characters of ASCII');
+  }
+
+  url(given: Given, path: Path): Secret | undefined {
+    const url = this.secret('url', given, path);
+    const isGiven = given['url'] !== undefined || given['url_file'] !== undefined;
+    if (url === undefined)
+      return isGiven
+        ? undefined
+        : this.refuse(
+            path,
+            'it needs its address: write url: "${NAME}", or url_file: with the path of a file',
+          );
+    const problem = addressProblem(url.reveal(), 'http', { mayHaveQuery: true });
+    const at = [...path, given['url'] === undefined ? 'url_file' : 'url'];
+    return problem === undefined ? url : this.refuse(at, problem);
+  }
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+const WAYS = ['webhook', 'smtp', 'command'] as const;
+
+function channelOf(raw: RawChannel, path: Path, reader: Reader): readonly ChannelConfig[] {
+  const given = WAYS.filter((way) => raw[way] !== undefined);
+  if (given.length !== 1) {
+    reader.refuse(path, `channel ${raw.name} needs one of webhook, smtp and command, and only one`);
+    return [];
+  }
+  const common = {
+    name: raw.name,
+    topics: new Set(raw.topics),
+    severity: raw.severity,
+    quiet: raw.quiet_hours.map(({ from, to, time_zone: timeZone, days }) => ({
+      from,
+      to,
+      timeZone,
+      days: new Set(days ?? weekdays),
+    })),
+  };
+  const way = waysOf(raw, path, reader);
+  return way === undefined ? [] : [{ ...common, ...way }];
+}
+
+type Way = ChannelConfig extends infer Each
+  ? Each extends { readonly way: string }
+    ? Omit<Each, 'name' | 'topics' | 'severity' | 'quiet'>
+    : never
+  : never;
+
+function waysOf({ webhook, smtp, command }: RawChannel, path: Path, reader: Reader): Way | undefined {
+  if (webhook !== undefined) {
+    const at = [...path, 'webhook'];
+    const key = reader.secret('key', webhook, at);
+    const url = reader.url(webhook, at);
+    return url && { way: 'webhook', format: webhook.format, url, key };
+  }
+  if (smtp !== undefined) return smtpOf(smtp, [...path, 'smtp'], reader);
+  const [program = '', ...args] = command?.run ?? [];
+  const file = reader.file(program);
+  try {
+    closeSync(openRegularFile(file).file);
+  } catch (cause) {
+    return reader.refuse([...path, 'command', 'run', 0], `${file} cannot be read: ${whyUnreadable(cause)}`);
+  }
+  return { way: 'command', run: [file, ...args], timeoutMs: command?.timeout ?? 0 };
+}
+
+function smtpOf(smtp: NonNullable<RawChannel['smtp']>, path: Path, reader: Reader): Way | undefined {
+  const { host, port, tls, user, from, to, ca_file: caFile } = smtp;
+  if (tls === 'none' && !isLoopbackName(host))
+    reader.refuse([...path, 'tls'], 'mail leaves this machine encrypted only: write implicit or starttls');
+  const password = reader.secret('password', smtp, path);
+  const hasPassword = smtp.password !== undefined || smtp.password_file !== undefined;
+  if ((user === undefined) === hasPassword)
+    reader.refuse(path, 'user and password belong together: write both, or neither');
+  const read = caFile === undefined ? undefined : readCertificates(reader.file(caFile));
+  if (read !== undefined && 'problem' in read) reader.refuse([...path, 'ca_file'], read.problem);
+  const ca = read !== undefined && 'pem' in read ? read.pem : undefined;
+  return { way: 'smtp', host, port, tls, user, password, from, to, ca };
+}

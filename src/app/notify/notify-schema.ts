@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { weekdays } from '../../core/hours.ts';
+import { parseDuration } from '../../core/time.ts';
+import { topics } from '../../operate/notify/notice.ts';
+import { durationText, whole } from '../../strategy/fields.ts';
+import { addressProblem } from '../../venue/origin.ts';
+import { closedHours, timeOfDay, timeZone } from '../config/config-controls.ts';
+
+/** The settings under `operate.notify`, which the file of `tranche watch` has too. */
+
+const duration = (otherwise: string, what: string) =>
+  durationText
+    .transform(parseDuration)
+    .prefault(otherwise)
+    .describe(`${what}, ISO 8601; default: ${otherwise}`);
+
+const file = (what: string) => z.string().min(1).optional().describe(`${what}; relative to this file`);
+const secret = (what: string, example: string) =>
+  z.string().min(1).optional().describe(`${what}, as "\${${example}}"; in plain text nowhere`);
+
+const webhook = z.lazy(() =>
+  z.strictObject({
+    format: z
+      .enum(['slack', 'teams', 'json'])
+      .describe('slack, teams: a body for their incoming webhooks. json: all facts, for your own program'),
+    url: secret('Address, https, or http on this machine', 'SLACK_URL'),
+    url_file: file('File with the address alone, readable by its owner only'),
+    key: secret('Key that signs each message (HMAC-SHA256)', 'WEBHOOK_KEY'),
+    key_file: file('File with that key alone, readable by its owner only'),
+  }),
+);
+
+const smtp = z.lazy(() =>
+  z.strictObject({
+    host: z.string().min(1).max(255).describe('Mail server'),
+    port: whole.min(1).max(65_535).default(465).describe('Its port; default: 465'),
+    tls: z
+      .enum(['implicit', 'starttls', 'none'])
+      .default('implicit')
+      .describe(
+        'implicit: TLS from the first byte. starttls: required before anything is sent. none: on this machine only. Default: implicit',
+      ),
+    ca_file: file('Certificates of a private authority, PEM: the only ones trusted for this server'),
+    user: z.string().min(1).max(255).optional().describe('User name at the mail server'),
+    password: secret('Password', 'SMTP_PASSWORD'),
+    password_file: file('File with the password alone, readable by its owner only'),
+    from: address('Sender'),
+    to: z.array(address('Recipient')).min(1).max(20).describe('Recipients'),
+  }),
+);
+
+function address(what: string) {
+  return z
+    .string()
+    .regex(/^[^\s<>"(),:;@[\]\\]{1,64}@[^\s<>"(),:;@[\]\\]{1,255}$/u, {
+      error: 'expected a mail address such as desk@example.com',
+    })
+    .describe(`${what}, a mail address`);
+}
+
+const command = z.lazy(() =>
+  z.strictObject({
+    run: z
+      .array(z.string().min(1).max(1_000))
+      .min(1)
+      .max(50)
+      .describe(
+        'Program and its arguments; the program relative to this file. It reads the message as JSON on stdin',
+      ),
+    timeout: duration('PT10S', 'Longest run; then it is killed').refine((ms) => ms <= 60_000, {
+      error: 'expected at most PT1M',
+    }),
+  }),
+);
+
+const channel = z.lazy(() =>
+  z.strictObject({
+    name: z
+      .string()
+      .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
+      .describe('Name of the channel, in metrics, alerts and commands'),
+    webhook: webhook.optional().describe('Post each message to an address'),
+    smtp: smtp.optional().describe('Send each message as a mail'),
+    command: command.optional().describe('Run a program for each message'),
+    topics: z
+      .array(z.enum(topics))
+      .min(1)
+      .max(topics.length)
+      .default(['alerts', 'approvals', 'parents', 'digest'])
+      .describe(
+        'What it is told: alerts, approvals (what waits for a person), fills, parents (strategies that ended), digest, operator (what people did). Default: alerts, approvals, parents, digest',
+      ),
+    severity: z
+      .enum(['info', 'warning', 'critical'])
+      .default('warning')
+      .describe('Least severity of alerts; default: warning'),
+    quiet_hours: z
+      .array(closedHours)
+      .max(20)
+      .default([])
+      .describe('Times at which only critical notices go out; the others follow afterwards in one message'),
+  }),
+);
+
+const heartbeat = z.lazy(() =>
+  z.strictObject({
+    url: secret('Address, https, or http on this machine', 'HEARTBEAT_URL'),
+    url_file: file('File with the address alone, readable by its owner only'),
+    every: duration('PT1M', 'Time between two calls').refine((ms) => ms >= 1_000, {
+      error: 'expected at least PT1S',
+    }),
+    while: z
+      .enum(['ready', 'alive'])
+      .default('ready')
+      .describe(
+        'ready: no call while the desk could not trade, as /readyz says. alive: while the process runs. Default: ready',
+      ),
+  }),
+);
+
+/** Of a desk and of the watchman. */
+export const notifySchema = z.lazy(() =>
+  z.strictObject({
+    dashboard: z
+      .string()
+      .refine((text) => addressProblem(text, 'http') === undefined, {
+        error: 'expected an https:// address without user, password or query',
+      })
+      .optional()
+      .describe('Address of the dashboard, for links in messages; default: no links'),
+    window: duration(
+      'PT30S',
+      'What comes within this time goes out as one message; a critical notice goes out at once',
+    ),
+    channels: z.array(channel).max(20).default([]).describe('Ways to people'),
+    digest: z
+      .lazy(() =>
+        z.strictObject({
+          at: timeOfDay.describe('Time of the day, local time'),
+          time_zone: timeZone.describe('IANA time zone; default: UTC'),
+          days: z
+            .array(z.enum(weekdays))
+            .min(1)
+            .max(7)
+            .optional()
+            .describe('Days with a digest; default: every day'),
+        }),
+      )
+      .optional()
+      .describe(
+        'Digest in words of what traded, what did not and why, what it cost and what waits for whom since the last one',
+      ),
+    heartbeat: heartbeat
+      .optional()
+      .describe(
+        "Address that is called regularly: a service elsewhere (dead man's switch) tells you when it is not",
+      ),
+  }),
+);
+
+export type RawNotify = z.output<typeof notifySchema>;
+export type RawChannel = RawNotify['channels'][number];

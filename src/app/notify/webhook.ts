@@ -1,0 +1,58 @@
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import type { Clock } from '../../engine/ports.ts';
+import { Undelivered } from '../../operate/notify/channel.ts';
+import type { Channel } from '../../operate/notify/channel.ts';
+import { jsonBody } from '../../operate/notify/formats/json.ts';
+import { signatureOf } from '../../operate/notify/formats/signature.ts';
+import { slackBody } from '../../operate/notify/formats/slack.ts';
+import { teamsBody } from '../../operate/notify/formats/teams.ts';
+import type { Secret } from '../config/secret.ts';
+import { exchange, whyUnanswered } from '../daemon/post-outside.ts';
+import type { Reply } from '../daemon/post-outside.ts';
+
+export interface WebhookOptions {
+  readonly format: 'slack' | 'teams' | 'json';
+  readonly url: Secret;
+  /** Signs the body; `undefined`: it is not signed. */
+  readonly key: Secret | undefined;
+}
+
+const BODIES = { slack: slackBody, teams: teamsBody, json: jsonBody } as const;
+const WAIT_MAX_MS = 10 * MINUTE_MS;
+
+/** Posts each message once. Its address is a secret: whoever has it can post in our name. */
+export const webhook = ({ format, url, key }: WebhookOptions, clock: Pick<Clock, 'wall'>): Channel['send'] =>
+  async function post(message) {
+    const body = JSON.stringify(BODIES[format](message));
+    const seconds = Math.floor(clock.wall() / SECOND_MS);
+    let reply: Reply;
+    try {
+      reply = await exchange(url.reveal(), {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'idempotency-key': message.key,
+          ...(key === undefined
+            ? {}
+            : {
+                'x-tranche-timestamp': String(seconds),
+                'x-tranche-signature': signatureOf(key.reveal(), seconds, body),
+              }),
+        },
+        body,
+      });
+    } catch (cause) {
+      throw new Undelivered(whyUnanswered(cause)); // without the cause: it may name the address
+    }
+    if (reply.status >= 200 && reply.status < 300) return;
+    throw new Undelivered(`status ${reply.status}`, {
+      isRefused: [400, 413, 415, 422].includes(reply.status),
+      waitMs: waitOf(reply.headers.get('retry-after')),
+    });
+  };
+
+function waitOf(retryAfter: string | null): number | undefined {
+  return retryAfter !== null && /^\d{1,6}$/u.test(retryAfter)
+    ? Math.min(WAIT_MAX_MS, Number(retryAfter) * SECOND_MS)
+    : undefined;
+}

@@ -1,0 +1,33 @@
+import { isoOf } from '../../../core/time.ts';
+import type { Message } from '../message.ts';
+
+/** A message for programs: the body of a generic webhook, and what a command reads on stdin. Fields are only ever added. */
+export const jsonBody = ({
+  key,
+  desk,
+  mode,
+  at,
+  severity,
+  title,
+  sections,
+  dropped,
+  link,
+}: Message): object => ({
+  key,
+  desk,
+  mode,
+  at: isoOf(at),
+  severity,
+  title,
+  notices: sections.map((section) => ({
+    kind: section.kind,
+    topic: section.topic,
+    severity: section.severity,
+    title: section.title,
+    count: section.count,
+    details: section.notices,
+    link: section.link,
+  })),
+  dropped,
+  link,
+});

@@ -1,0 +1,144 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../src/app/config/config.ts';
+import type { LoadedConfig } from '../../../src/app/config/config.ts';
+import { commandFiles, secretsOf } from '../../../src/app/notify/notify-config.ts';
+import type { NotifyConfig } from '../../../src/app/notify/notify-config.ts';
+import { OperatorError } from '../../../src/core/errors.ts';
+import { guarded } from '../../custody/watch.ts';
+import { NINE } from '../../operate/notify/notices.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-notify-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+type Env = Readonly<Record<string, string>>;
+
+function load(notify: string, env: Env = {}): LoadedConfig {
+  const indented = notify.trim().replaceAll('\n', '\n    ');
+  writeFileSync(join(folder, 'desk.yaml'), `strategies: []\noperate:\n  notify:\n    ${indented}\n`);
+  return loadConfig('desk.yaml', { env, cwd: folder, now: NINE });
+}
+
+const notifyOf = (text: string, env: Env = {}): NotifyConfig | undefined =>
+  load(text, env).config.operate?.notify;
+
+function refusal(notify: string, env: Env = {}): string {
+  try {
+    load(notify, env);
+  } catch (error) {
+    if (error instanceof OperatorError && error.exit === 'config') return error.message;
+    throw error;
+  }
+  return 'was accepted';
+}
+
+function secretFile(name: string, content: string, mode = 0o600): void {
+  writeFileSync(join(folder, name), content);
+  chmodSync(join(folder, name), mode);
+}
+
+const ALL = `
+dashboard: https://desk.example:8321/
+channels:
+  - name: chat
+    webhook: { format: slack, url: "\${SLACK}" }
+    quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Europe/London }]
+  - name: audit
+    webhook: { format: json, url_file: token-hook.url, key_file: token-hook.key }
+    topics: [fills, operator]
+    severity: info
+  - name: mail
+    smtp: { host: mail.example, user: desk, password_file: token-mail.password, from: desk@example.com, to: [ann@example.com] }
+  - name: pager
+    command: { run: [./page, --now] }
+digest: { at: "18:00", time_zone: Europe/London, days: [mon, fri] }
+heartbeat: { url: "\${BEAT}", every: PT30S }
+`;
+const SLACK = 'https://hooks.example/services/T0/B0/secretsecret';
+const BEAT = 'https://beat.example/ping?uuid=0123456789';
+
+describe('operate.notify', () => {
+  beforeEach(() => {
+    secretFile('token-hook.url', `https://hook.example/in?sig=abcdefgh\n`);
+    secretFile('token-hook.key', 'the-key-of-the-hook\n');
+    secretFile('token-mail.password', 'the password of mail\n');
+    secretFile('page', '#!/bin/sh\n', 0o700);
+    for (const secret of ['/services/T0/B0/secretsecret', 'the-key-of-the-hook', 'the password of mail']) guarded(secret); // prettier-ignore
+  });
+
+  it('reads channels with their secrets from files and variables, and fills in what is left out', () => {
+    const notify = notifyOf(ALL, { SLACK, BEAT });
+    expect(notify).toMatchObject({
+      dashboard: 'https://desk.example:8321',
+      windowMs: 30_000,
+      channels: [
+        { name: 'chat', way: 'webhook', format: 'slack', severity: 'warning', quiet: [{ from: '22:00', timeZone: 'Europe/London' }] },
+        { name: 'audit', way: 'webhook', format: 'json', severity: 'info' },
+        { name: 'mail', way: 'smtp', port: 465, tls: 'implicit', user: 'desk' },
+        { name: 'pager', way: 'command', run: [join(folder, 'page'), '--now'], timeoutMs: 10_000 },
+      ],
+      digest: { at: '18:00', timeZone: 'Europe/London', days: new Set(['mon', 'fri']) },
+      heartbeat: { everyMs: 30_000, while: 'ready' },
+    }); // prettier-ignore
+    expect(notify?.channels[0]?.topics).toEqual(new Set(['alerts', 'approvals', 'parents', 'digest']));
+    expect(secretsOf(notify).map((secret) => secret.reveal())).toEqual([
+      SLACK,
+      'https://hook.example/in?sig=abcdefgh',
+      'the-key-of-the-hook',
+      'the password of mail',
+      BEAT,
+    ]);
+    expect(JSON.stringify(notify)).not.toContain('secret');
+    expect(commandFiles(notify)).toEqual([join(folder, 'page')]);
+  });
+
+  it('is the same config with other secrets: nobody can try passwords against the hash in the journal', () => {
+    const { hash } = load(ALL, { SLACK, BEAT });
+    expect(load(ALL, { SLACK: `${SLACK}2`, BEAT: `${BEAT}2` }).hash).toBe(hash);
+    expect(load(ALL.replace('PT30S', 'PT40S'), { SLACK, BEAT }).hash).not.toBe(hash);
+  });
+
+  it('refuses a secret in plain text, and does not show it', () => {
+    const text = refusal(
+      `channels: [{ name: chat, webhook: { format: slack, url: "https://hooks.example/in-plain-sight" } }]`,
+    );
+    expect(text).toContain('write it as "${NAME}" and set that variable, or write url_file');
+    expect(text).not.toContain('in-plain-sight');
+  });
+
+  it.each([
+    ['an address that is not encrypted', 'channels: [{ name: chat, webhook: { format: json, url: "${U}" } }]', 'http:// is not encrypted'],
+    ['an address with a password', 'channels: [{ name: chat, webhook: { format: json, url: "${P}" } }]', 'an address holds no user or password'],
+    ['a file that others can read', 'channels: [{ name: chat, webhook: { format: json, url_file: token-open.url } }]', 'run "chmod 600'],
+    ['no address', 'channels: [{ name: chat, webhook: { format: json } }]', 'it needs its address'],
+    ['an address twice', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}", url_file: token-hook.url } }]', 'not both'],
+    ['no way', 'channels: [{ name: chat }]', 'needs one of webhook, smtp and command'],
+    ['two ways', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}" }, command: { run: [./page] } }]', 'only one'],
+    ['two channels of one name', 'channels: [{ name: a, command: { run: [./page] } }, { name: a, command: { run: [./page] } }]', 'two channels have the name a'],
+    ['mail that leaves this machine in plain text', 'channels: [{ name: m, smtp: { host: mail.example, tls: none, from: a@b.c, to: [a@b.c] } }]', 'encrypted only'],
+    ['a user without a password', 'channels: [{ name: m, smtp: { host: mail.example, user: a, from: a@b.c, to: [a@b.c] } }]', 'belong together'],
+    ['a recipient that adds a header', 'channels: [{ name: m, smtp: { host: mail.example, from: a@b.c, to: ["a@b.c>\\r\\nBcc: <x@y.z"] } }]', 'expected a mail address'],
+    ['a program that is not there', 'channels: [{ name: c, command: { run: [./nothing] } }]', 'there is no such file'],
+    ['an unknown topic', 'channels: [{ name: c, topics: [trades], command: { run: [./page] } }]', 'topics'],
+    ['a zone that does not exist', 'channels: [{ name: c, command: { run: [./page] }, quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Mars }] }]', 'not a time zone'],
+    ['a heartbeat without an address', 'heartbeat: { every: PT1M }', 'it needs its address'],
+  ])('refuses %s', (_, notify, words) => {
+    secretFile('token-open.url', SLACK, 0o644);
+    const env = { U: 'http://hook.example/in', P: 'https://u:p@hook.example/in', OK: SLACK };
+    expect(refusal(notify, env)).toContain(words);
+  }); // prettier-ignore
+
+  it('takes a secret of systemd, which its access list shows as readable by a group', () => {
+    secretFile('token-slack', SLACK, 0o440);
+    const text = 'channels: [{ name: chat, webhook: { format: slack, url_file: token-slack } }]';
+    expect(refusal(text)).toContain('chmod 600');
+    expect(notifyOf(text, { CREDENTIALS_DIRECTORY: folder })?.channels).toHaveLength(1);
+  });
+});

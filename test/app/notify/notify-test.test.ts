@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addNotify } from '../../../src/app/cli/notify-cli.ts';
+import { NINE } from '../../operate/notify/notices.ts';
+import { runLine } from '../support/cli.ts';
+import type { Ran } from '../support/cli.ts';
+import { receiver } from './receiver.ts';
+
+async function run(url: string, ...line: readonly string[]): Promise<Ran> {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-notify-'));
+  onTestFinished(() => {
+    rmSync(cwd, { recursive: true });
+  });
+  writeFileSync(
+    join(cwd, 'desk.yaml'),
+    `mode: live\nvenue: { base_url: "https://venue.example" }\nstrategies: []\noperate: { notify: { channels: [{ name: chat, webhook: { format: slack, url: "\${U}" } }] } }\n`,
+  );
+  return await runLine(addNotify, ['notify', ...line], {
+    cwd,
+    now: NINE,
+    env: { U: url },
+    config: 'desk.yaml',
+  });
+}
+
+describe('tranche notify test', () => {
+  it('sends one message over the channel, without a token of the venue', async () => {
+    const server = await receiver();
+    expect(await run(`${server.url}/hook`, 'test', 'chat')).toMatchObject({ code: 0, out: 'channel chat: the message was taken\n' }); // prettier-ignore
+    expect(server.posts).toHaveLength(1);
+    expect(server.posts[0]?.body).toContain('a test of this channel');
+  });
+
+  it('says why a channel did not take it, and which channels there are', async () => {
+    const server = await receiver();
+    server.answer = { status: 404 };
+    expect(await run(`${server.url}/hook`, 'test', 'chat')).toMatchObject({ code: 69, err: 'channel chat: status 404\n' }); // prettier-ignore
+    expect(await run(`${server.url}/hook`, 'test', 'chart')).toMatchObject({ code: 64, err: expect.stringContaining('it has chat') as string }); // prettier-ignore
+  });
+});

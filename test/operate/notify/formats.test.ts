@@ -1,0 +1,135 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { jsonBody } from '../../../src/operate/notify/formats/json.ts';
+import { mailText } from '../../../src/operate/notify/formats/mail.ts';
+import { signatureOf } from '../../../src/operate/notify/formats/signature.ts';
+import { slackBody } from '../../../src/operate/notify/formats/slack.ts';
+import { teamsBody } from '../../../src/operate/notify/formats/teams.ts';
+import { foreign } from '../../../src/operate/notify/notice.ts';
+import { aMessage, aNotice } from './notices.ts';
+
+/** What a hostile venue or person would write. */
+const EVIL =
+  '<!channel> <@U123> <https://evil.example|click> *bold* [x](https://evil.example) <at>all</at> @here\r\nBcc: a@b.example\u202e\u0000 www.evil.example';
+
+const hostile = aMessage([
+  aNotice({ title: `paused by ${foreign(EVIL)}`, lines: [`why: ${foreign(EVIL)}`] }),
+]);
+
+/** All texts in a body, with the path of each. */
+function textsOf(body: unknown, path = ''): readonly (readonly [string, string])[] {
+  if (typeof body === 'string') return [[path, body]];
+  if (typeof body !== 'object' || body === null) return [];
+  return Object.entries(body).flatMap(([key, value]) => textsOf(value, `${path}/${key}`));
+}
+
+describe('text of others in a message', () => {
+  it('loses what acts: controls, marks of direction, addresses, mentions and names of hosts', () => {
+    const text = foreign(EVIL);
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).not.toContain('://');
+    expect(text).not.toContain('@');
+    expect(text).not.toMatch(/\w\.[a-z]/u);
+    expect(foreign('0.5 btc at 61000.25')).toBe('0.5 btc at 61000.25');
+    expect(foreign('x'.repeat(1_000))).toHaveLength(300);
+    expect(foreign({ a: 1 })).toBe('{"a":1}');
+  });
+
+  it('stands in Slack where nothing is read as markup', () => {
+    const body = slackBody(hostile);
+    const texts = textsOf(body);
+    const raw = texts.filter(([, text]) => text.includes('evil') && /[<>]/u.test(text)).map(([path]) => path);
+    // Only in blocks of plain text.
+    for (const path of raw) {
+      const block = path.split('/').slice(1, -1).reduce((at: unknown, key) => (at as Record<string, unknown>)[key], body); // prettier-ignore
+      expect(block).toMatchObject({ type: 'plain_text', emoji: false });
+    }
+    expect(raw.length).toBeGreaterThan(0);
+    expect((body as { text: string }).text).not.toMatch(/[<>]/u);
+    const marked = texts.filter(([, text]) => text.startsWith('<'));
+    expect(marked.map(([, text]) => text)).toEqual(['<https://desk.example/#/now|Open in the dashboard>']);
+  });
+
+  it('stands in Teams in text runs alone, without an entity that mentions somebody', () => {
+    const body = JSON.stringify(teamsBody(hostile));
+    expect(body).not.toContain('"TextBlock"');
+    expect(body).not.toContain('entities');
+    const actions = [...body.matchAll(/"type":"Action\.(?<kind>\w+)"/gu)].map(
+      (found) => found.groups?.['kind'],
+    );
+    expect(actions).toEqual(['OpenUrl']);
+    expect(Buffer.byteLength(body)).toBeLessThan(28_000);
+  });
+
+  it('cannot add a header to a mail', () => {
+    const { subject, text } = mailText(hostile);
+    expect(subject).not.toMatch(/[\r\n]/u);
+    expect(text).not.toContain('\r');
+    expect(text.split('\n')).not.toContainEqual(expect.stringMatching(/^Bcc:/u));
+  });
+});
+
+describe('a message', () => {
+  const storm = [
+    ...Array.from({ length: 40 }, (_, n) =>
+      aNotice({
+        kind: 'limit_refused',
+        severity: 'warning',
+        title: 'a limit refused an order',
+        lines: [`n: ${n}`],
+      }),
+    ),
+    aNotice({ kind: 'limit_refused', severity: 'warning', title: 'a limit refused an order', others: 960, lines: ['n: last'] }), // prettier-ignore
+    aNotice(),
+    aNotice({ kind: 'fill', topic: 'fills', severity: 'info', title: 'filled' }),
+  ];
+
+  it('counts each kind of a storm, the most severe first, and shows the newest of each', () => {
+    const message = aMessage(storm);
+    expect(message.severity).toBe('critical');
+    expect(message.title).toBe(
+      'main (paper): critical: the venue has not answered for 30 seconds; in all 1002 alerts, 1 fill',
+    );
+    expect(message.sections.map(({ kind, count }) => [kind, count])).toEqual([
+      ['venue_down', 1],
+      ['limit_refused', 1_001],
+      ['fill', 1],
+    ]);
+    expect(mailText(message).text).toContain('a limit refused an order (1001 times)');
+    expect(mailText(message).text).toContain('n: last\nand 996 more');
+    expect(message.sections[1]?.notices.map(({ lines }) => lines)).toEqual([
+      ['n: 36'], ['n: 37'], ['n: 38'], ['n: 39'], ['n: last'],
+    ]); // prettier-ignore
+  });
+
+  it('stays within what receivers take, however much there is to say', () => {
+    const many = Array.from({ length: 500 }, (_, n) =>
+      aNotice({ kind: `k${n}`, lines: Array.from({ length: 30 }, () => 'x'.repeat(300)) }),
+    );
+    const message = aMessage(many);
+    expect((slackBody(message) as { blocks: unknown[] }).blocks.length).toBeLessThanOrEqual(50);
+    for (const [, text] of textsOf(slackBody(message))) expect(text.length).toBeLessThanOrEqual(3_000);
+    expect(Buffer.byteLength(JSON.stringify(teamsBody(message)))).toBeLessThan(28_000);
+  });
+
+  it('links into the dashboard only where the desk has an address, and never acts by a link', () => {
+    expect(aMessage().link).toBe('https://desk.example/#/now');
+    expect(JSON.stringify(jsonBody(aMessage([aNotice()], { base: undefined })))).not.toContain('link');
+    expect(JSON.stringify([slackBody(aMessage()), teamsBody(aMessage())])).not.toMatch(
+      /approve|Submit|Http"/u,
+    );
+  });
+
+  it('says how many notices were dropped', () => {
+    expect(mailText(aMessage([aNotice()], { dropped: 7 })).text).toContain('7 earlier notices were dropped');
+  });
+});
+
+describe('the signature of a webhook', () => {
+  it('is an HMAC over time and body, which a receiver can compute', () => {
+    const body = JSON.stringify(jsonBody(aMessage()));
+    const expected = createHmac('sha256', 'a key of ours').update(`1796115600.${body}`).digest('hex');
+    expect(signatureOf('a key of ours', 1_796_115_600, body)).toBe(`v1=${expected}`);
+    expect(signatureOf('a key of ours', 1_796_115_601, body)).not.toBe(`v1=${expected}`);
+  });
+});

@@ -1,0 +1,32 @@
+import { instant } from '../../../src/core/time.ts';
+import type { Instant } from '../../../src/core/time.ts';
+import { messageOf } from '../../../src/operate/notify/message.ts';
+import type { Message, MessageFacts } from '../../../src/operate/notify/message.ts';
+import type { Notice } from '../../../src/operate/notify/notice.ts';
+
+export const NINE: Instant = instant(Date.UTC(2026, 11, 1, 9));
+
+export const aNotice = (differs: Partial<Notice> = {}): Notice => ({
+  kind: 'venue_down',
+  topic: 'alerts',
+  severity: 'critical',
+  at: NINE,
+  title: 'the venue has not answered for 30 seconds',
+  lines: ['pair: btcusd'],
+  page: '/#/now',
+  ...differs,
+});
+
+export const aMessage = (
+  notices: readonly Notice[] = [aNotice()],
+  differs: Partial<MessageFacts> = {},
+): Message =>
+  messageOf(notices, {
+    key: 'k1',
+    desk: 'main',
+    mode: 'paper',
+    at: NINE,
+    dropped: 0,
+    base: 'https://desk.example',
+    ...differs,
+  });
