@@ -94,9 +94,14 @@ export interface WakeRecord {
   readonly kind: 'wake';
   readonly strategy: string;
   readonly hash: string;
-  readonly on: 'start' | 'at' | 'drift' | 'price' | 'inflow' | 'debt' | 'lifted' | 'outcome';
-  /** For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. For `price` and `inflow`: what was seen. */
+  readonly on: 'start' | 'at' | 'drift' | 'price' | 'inflow' | 'debt' | 'lifted' | 'run' | 'outcome';
+  /**
+   * For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. For `price` and `inflow`: what was seen. For `run`: who
+   * asked for it, and why.
+   */
   readonly detail: Readonly<Record<string, string | number>>;
+  /** With `run`. */
+  readonly token?: UsedToken | undefined;
   /** Why nothing, or less, is traded; absent when all is as planned. */
   readonly reason?: Reason | undefined;
   readonly note?: string | undefined;

@@ -15,6 +15,7 @@ import { watchLookups } from './account/order-lookup.ts';
 import { mergeMapMaybe } from './maybe-async.ts';
 import { pace } from './stages/pace.ts';
 import { expireLater, record, sliceRecord } from './stages/record.ts';
+import { runsNow } from './operator/run-now.ts';
 import { reloads } from './operator/reload.ts';
 import type { Reload } from './operator/reload.ts';
 import { resolutions } from './account/operator-resolutions.ts';
@@ -37,7 +38,7 @@ export function pipeline(
   const queue = new SerialQueue();
   const untilDrained = <T>(source: Observable<T>): Observable<T> => source.pipe(takeUntil(drain$));
 
-  const slices$ = wakes(desk, armed$.pipe(queue.observe, untilDrained)).pipe(
+  const slices$ = merge(wakes(desk, armed$.pipe(queue.observe, untilDrained)), runsNow(desk)).pipe(
     untilDrained,
     decide(desk),
     tap((decided) => {

@@ -244,6 +244,15 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
+  /** Begins an occurrence of a strategy now. Answered once, when its step is durable: a fresh price may take some seconds. */
+  | {
+      readonly do: 'run';
+      readonly strategy: string;
+      readonly token?: UsedToken | undefined;
+      readonly by: string;
+      readonly why: string;
+      answer(answer: CommandAnswer): void;
+    }
   /** Ends a doubt by an operator's resolution. Answered once, after it is durable; never by a desk that has stopped. */
   | (Resolution & {
       readonly do: 'resolve';

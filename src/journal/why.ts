@@ -252,6 +252,13 @@ function* wakeTold(at: Instant, wake: WakeRecord): Generator<Told> {
     first === undefined ? {} : { leg: legOf(first.leg), slices: missed.map(({ slice }) => slice) };
   const base = { at, strategy, ...about, reason, figures: note, next };
   const why = because(reason, note);
+  if (wake.on === 'run')
+    yield {
+      at,
+      strategy,
+      event: 'noted',
+      says: `runs now by order of ${wake.detail['by']}: ${wake.detail['why']}`,
+    };
   if (untradedBy(wake) !== undefined) {
     const what = first === undefined ? 'woke without trading' : `${missedText(missed)} did not trade`;
     yield { ...base, event: 'not_traded', says: `${what}${why}` };

@@ -27,6 +27,13 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     }
 );
 
+export interface RunNowOrder {
+  readonly by: string;
+  readonly token: UsedToken;
+  readonly why: string;
+  readonly strategy: string;
+}
+
 /** The desk as its operators see it, as plain JSON. */
 export interface OperatedDesk {
   /** Name of the desk, which re-arming must confirm. */
@@ -39,6 +46,8 @@ export interface OperatedDesk {
   open(): object;
   /** Carried out in this tick. */
   obey(order: Order): CommandAnswer;
+  /** Begins an occurrence of a strategy; waits some seconds for a fresh price. */
+  runNow(order: RunNowOrder): Promise<CommandAnswer>;
   /** A refused caller: reported and counted each time. */
   refused(attempt: RefusedAccess): void;
 }
@@ -80,6 +89,7 @@ export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
   '/api/v1/halt': 'POST',
   '/api/v1/reload': 'POST',
   '/api/v1/stop': 'POST',
+  '/api/v1/strategies/run': 'POST',
   '/api/v1/rearm': 'POST',
   '/api/v1/doubts/resolve': 'POST',
   '/api/v1/overrides': 'POST',
@@ -155,10 +165,10 @@ export function addApi(
       throw new Refusal(403, `${said} has a token of their own: the name of a token comes with it alone`);
     return { by: kind === 'machine' ? `${name} (${said})` : name, token };
   };
-  const answer = async (reply: FastifyReply, order: Order): Promise<unknown> => {
-    const { isDone, says, facts } = desk.obey(order);
-    return await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...facts, ...desk.open() });
-  };
+  const answer = async (reply: FastifyReply, order: Order): Promise<unknown> =>
+    await tell(reply, desk.obey(order));
+  const tell = async (reply: FastifyReply, { isDone, says, facts }: CommandAnswer): Promise<unknown> =>
+    await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...facts, ...desk.open() });
 
   server.get('/api/v1/status', async (request, reply) => {
     asked(request, 'viewer');
@@ -205,6 +215,11 @@ export function addApi(
     const { by, body } = commanded(request, 'operator', ['strategy']);
     const strategy = textOf(body, 'strategy');
     return await answer(reply, { do: 'stop', ...by, why: textOf(body, 'why'), strategy });
+  });
+  server.post('/api/v1/strategies/run', async (request, reply) => {
+    const { by, body } = commanded(request, 'operator', ['strategy']);
+    const strategy = textOf(body, 'strategy');
+    return await tell(reply, await desk.runNow({ ...by, why: textOf(body, 'why'), strategy }));
   });
   server.post('/api/v1/rearm', async (request, reply) => {
     const { by, body } = commanded(request, first, ['confirm', 'with_open_doubts']);

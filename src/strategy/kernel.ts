@@ -150,6 +150,11 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   needsValuation?(params: Params): boolean;
   /** Whether steps look at the venue's terms of credit: funding rates and risk modes. */
   readonly needsTerms?: boolean | undefined;
+  /**
+   * Why a person cannot have an occurrence of it begun now, in words; `undefined`: they can, and a step on `run` begins it. Left out by
+   * kinds that have no occurrences.
+   */
+  runFault?(state: State, params: Params, at: Instant): string | undefined;
   /** Whether another document may take over from a running life: nothing that was decided may be left undone by it. */
   isReplaceable?(state: State): boolean;
   /** Whether `plan` lets it decide on the account of now: it knows no slot beforehand and decides all of a round at once. */
@@ -206,6 +211,8 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         needsTerms: kind.needsTerms ?? false,
         maySell: sideOf(params) !== 'buy',
         isEstimated: kind.isEstimated ?? false,
+        runFault: (state, at) =>
+          kind.runFault === undefined ? noOccurrences(kind.kind) : kind.runFault(read(state), params, at),
         isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
         ladder: kind.ladder?.(params),
         notes: kind.notes?.(params) ?? [],
@@ -232,6 +239,8 @@ export interface BoundStrategy {
   /** Its document does not say that it only buys. */
   readonly maySell: boolean;
   readonly isEstimated: boolean;
+  /** Why no occurrence of it can begin now; `undefined`: one can. */
+  runFault(state: unknown, at: Instant): string | undefined;
   isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
   readonly notes: readonly string[];
@@ -247,6 +256,9 @@ export interface BoundStrategy {
   occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
   forecast(begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
+
+const noOccurrences = (kind: string): string =>
+  `a ${kind} has no occurrence to run: recurring strategies have, and rebalance and sweep with a schedule. tranche execute places one order now`;
 
 const sideOf = (params: unknown): unknown =>
   typeof params === 'object' && params !== null && 'side' in params ? params.side : undefined;

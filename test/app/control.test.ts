@@ -139,6 +139,7 @@ const commands: readonly (readonly string[])[] = [
   ['resume'],
   ['rearm', '--why', 'w'],
   ['stop', 'btc', '--why', 'w'],
+  ['run-now', 'btc', '--why', 'w'],
   ['doubts'],
   ['doubts', 'resolve', 'id', '--not-executed', '--evidence', 'e', '--by', 'ann', '--yes'],
 ];
@@ -314,6 +315,15 @@ describe('tranche pause and resume', () => {
     expect((await served.command('status')).out).toContain('finished: stopped_by_operator');
     expect((await served.command('stop', 'btc', '--why', 'again')).code).toBe(75);
     expect((await served.command('stop', 'btc')).code).toBe(64);
+  });
+
+  it('are refused in words when they run a strategy that has nothing to run', async () => {
+    const served = await aServedDesk();
+    const refused = await served.command('run-now', 'btc', '--why', 'the fund asks');
+    expect(refused.code).toBe(75);
+    expect(refused.out).toContain('btc cannot run now: a twap has no occurrence to run');
+    expect((await served.command('run-now', 'btx', '--why', 'w')).out).toContain('no strategy btx runs');
+    expect((await served.command('run-now', 'btc')).code).toBe(64);
   });
 
   it('pause and resume one strategy, which status then names with the way out', async () => {

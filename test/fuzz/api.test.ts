@@ -26,6 +26,7 @@ beforeAll(async () => {
         doubts: () => [],
         open: () => ({ orders_in_flight: [], open_doubts: [] }),
         obey: (order) => (orders.push(order), { isDone: true, says: 'done' }),
+        runNow: async () => await Promise.resolve({ isDone: true, says: 'done' }),
         refused: () => undefined,
       },
       events: new EventStream(),

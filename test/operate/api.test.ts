@@ -45,6 +45,7 @@ async function serve(over: Partial<OperateOptions> = {}, given: Partial<Operated
     doubts: () => [{ client_order_id: 'c' }],
     open: () => ({ orders_in_flight: ['c'], open_doubts: [] }),
     obey: (order) => (orders.push(order), { isDone: order.do !== 'resume', says: 'so be it' }),
+    runNow: async () => await Promise.resolve({ isDone: true, says: 'so be it' }),
     refused: (attempt) => refused.push(attempt),
     ...given,
   };

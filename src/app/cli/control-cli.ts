@@ -61,6 +61,14 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { stop } = await import('../commands/steer.ts');
       done(await stop(strategy, options, io));
     });
+  leaf(cli, 'run-now', 'begin an occurrence of a recurring or scheduled strategy now, besides its schedule')
+    .argument('<strategy>', 'id, as shown by tranche status')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .action(async (strategy, options) => {
+      const { runNow } = await import('../commands/steer.ts');
+      done(await runNow(strategy, options, io));
+    });
   leaf(cli, 'halt', 'kill switch: send no quote request and no order until rearm; works even without the API')
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')

@@ -42,7 +42,19 @@ export const groups: readonly Group[] = [
       (await import('./calibrate-cli.ts')).addCalibrate(cli, { io, config, done }),
   },
   {
-    names: ['status', 'execute', 'pause', 'resume', 'stop', 'halt', 'reload', 'rearm', 'override', 'doubts'],
+    names: [
+      'status',
+      'execute',
+      'pause',
+      'resume',
+      'stop',
+      'run-now',
+      'halt',
+      'reload',
+      'rearm',
+      'override',
+      'doubts',
+    ],
     add: async (cli, { io, done }) =>
       (await import('./control-cli.ts')).addControl(cli, { io, config, done }),
   },

@@ -72,6 +72,10 @@ async function scopeNamed(
 export const stop = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/stop', { strategy, why: options.why });
 
+/** Begins an occurrence of one strategy. Exit codes: 0, 69, 75 when the desk refuses. */
+export const runNow = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
+  await command(options, io, '/api/v1/strategies/run', { strategy, why: options.why });
+
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;
 }

@@ -1,3 +1,4 @@
+import { Observable, firstValueFrom, map, race, timer } from 'rxjs';
 import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
 import type { FillRecord } from '../../core/record.ts';
@@ -7,6 +8,7 @@ import type { Desk } from '../../engine/desk.ts';
 import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
 import { hasFourEyes } from '../../engine/operator/four-eyes.ts';
 import { isOver } from '../../engine/operator/overrides.ts';
+import { RUN_WAIT_MS } from '../../engine/operator/run-now.ts';
 import type { Override } from '../../engine/state/override-state.ts';
 import type { Command, CommandAnswer } from '../../engine/ports.ts';
 import { clockBackWords } from '../../engine/time/clock-back.ts';
@@ -16,7 +18,7 @@ import { termsWords } from '../../engine/market/pts-watch.ts';
 import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
-import type { OperatedDesk, Order } from '../../operate/api.ts';
+import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
 import { AlertHistory } from './open-alerts.ts';
@@ -36,6 +38,7 @@ export const deskApi = (
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
   obey: (order) => obey(order, send),
+  runNow: async (order) => await runNow(desk, order, send),
   refused: refusals(desk),
 });
 
@@ -261,6 +264,25 @@ function openOf(desk: Desk): object {
   };
 }
 
+/** Waits a little longer than the desk does for a fresh price: without an answer it does not listen. */
+async function runNow(
+  desk: Desk,
+  order: RunNowOrder,
+  send: (command: Command) => void,
+): Promise<CommandAnswer> {
+  const answer$ = new Observable<CommandAnswer>((subscriber) => {
+    send({
+      do: 'run',
+      ...order,
+      answer: (answer) => {
+        subscriber.next(answer);
+      },
+    });
+  });
+  const late = timer(RUN_WAIT_MS + 1_000, desk.ports.clock.scheduler).pipe(map(() => NOT_YET));
+  return await firstValueFrom(race(answer$, late));
+}
+
 function obey(order: Order, send: (command: Command) => void): CommandAnswer {
   switch (order.do) {
     case 'halt':
@@ -288,12 +310,14 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
   }
 }
 
+const NOT_YET: CommandAnswer = {
+  isDone: false,
+  says: 'the desk does not accept commands yet; retry in a moment',
+};
+
 /** A command that the engine answers in this tick, unless it does not listen any more. */
 function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
-  let told: CommandAnswer = {
-    isDone: false,
-    says: 'the desk does not accept commands yet; retry in a moment',
-  };
+  let told: CommandAnswer = NOT_YET;
   give((answer) => {
     told = answer;
   });

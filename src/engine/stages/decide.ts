@@ -1,4 +1,4 @@
-import { EMPTY, catchError, filter, finalize, map, mergeAll, mergeMap, of, take } from 'rxjs';
+import { EMPTY, catchError, filter, finalize, map, mergeAll, mergeMap, of, race, take, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../../core/errors.ts';
 import { parentId } from '../../core/ids.ts';
@@ -7,6 +7,8 @@ import type { IntentText, RecordBody, WakeRecord } from '../../core/record.ts';
 import { HOUR_MS, after } from '../../core/time.ts';
 import type { Intent, Wake } from '../../core/wake.ts';
 import type { Step } from '../../strategy/kernel.ts';
+import { RUN_WAIT_MS, ranAnswer, runNowFault } from '../operator/run-now.ts';
+import type { RunNowContext } from '../operator/run-now.ts';
 import type { Desk, StrategySource } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { StrategyRun, OpenSlice } from '../state/engine-state.ts';
@@ -14,15 +16,16 @@ import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
 import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
-import type { StrategyWake } from './triggers.ts';
+import type { RunOrder, StrategyWake } from './triggers.ts';
 import type { DeskViewContext } from '../state/desk-view.ts';
 
 /** The parts of a desk that this file uses. */
 export type DecideContext = Pick<
   Desk,
-  'changed$' | 'isStopping' | 'journal' | 'observer' | 'policy' | 'rateLimiter' | 'spins' | 'strategies'
+  'changed$' | 'isStopping' | 'journal' | 'observer' | 'policy' | 'rateLimiter' | 'spins'
 > &
-  DeskViewContext;
+  DeskViewContext &
+  RunNowContext;
 
 /** A valuation of the venue older than this says nothing about now. It is made hourly. */
 const VALUATION_AGE_MS = 2 * HOUR_MS;
@@ -43,16 +46,25 @@ type Decided = OpenSlice | Stepped;
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
   // Woken, but the step is not recorded yet: a reload re-arms the strategies that it names and would wake them twice.
   const deciding = new Map<StrategyRun, Wake>();
-  const stepOn = ({ strategy, wake, isAtOnce }: StrategyWake): MaybeAsync<readonly Decided[]> => {
+  const stepOn = ({ strategy, wake, isAtOnce, order }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);
     const life = desk.state.lives.get(strategy);
-    if (source === undefined || life === undefined || deciding.has(life)) return NONE;
+    if (source === undefined || life === undefined || deciding.has(life)) {
+      refuse(order, `${strategy} is deciding at this moment: try again`);
+      return NONE;
+    }
     deciding.set(life, wake);
     const release = (): void => {
       if (deciding.get(life) === wake) deciding.delete(life);
     };
     const ready = andThen(prepare(desk, source, wake), () => whenTakenIn(desk));
-    const intents = andThen(ready, () => takeStep(desk, { source, life, wake, isAtOnce }));
+    const step = (): MaybeAsync<readonly IntentText[] | undefined> =>
+      takeStep(desk, { source, life, wake, isAtOnce, order });
+    const tooLate = `no fresh price within ${RUN_WAIT_MS / 1000} s: nothing was run`;
+    const intents =
+      order === undefined
+        ? andThen(ready, step)
+        : andThen(isInTime(desk, ready), (isReady) => (isReady ? step() : refuse(order, tooLate)));
     const decided = andThen(intents, (wanted) => {
       release();
       return wanted === undefined
@@ -63,6 +75,24 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
   };
   return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeAll());
 }
+
+/** Answers a person whose order leads to nothing; `NONE`, so that the strategy waits again for what it waited for. */
+function refuse(order: RunOrder | undefined, says: string): readonly never[] {
+  order?.answer({ isDone: false, says });
+  return NONE;
+}
+
+/** Whether what a step looks at is there while a person still waits for its answer. */
+const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<boolean> =>
+  isAsync(ready)
+    ? race(
+        ready.pipe(
+          take(1),
+          map(() => true),
+        ),
+        timer(RUN_WAIT_MS, desk.ports.clock.scheduler).pipe(map(() => false)),
+      )
+    : true;
 
 /** `undefined` where nothing that the account showed is still being written. */
 const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
@@ -76,17 +106,31 @@ const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
 /** Answers what the strategy wants, once it is written; `undefined` where the strategy is not run any more. */
 function takeStep(
   desk: DecideContext,
-  woken: Woken & Pick<StrategyWake, 'isAtOnce'>,
+  woken: Woken & Pick<StrategyWake, 'isAtOnce' | 'order'>,
 ): MaybeAsync<readonly IntentText[] | undefined> {
+  const { life, order } = woken;
+  const { strategy } = life;
   // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
-  const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
-  if (desk.isStopping || !isSame || !desk.strategies.isRun(woken.life)) return undefined;
+  const isSame = desk.state.lives.get(strategy) === life;
+  if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {
+    refuse(order, `${strategy} is not run any more`);
+    return undefined;
+  }
   // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
-  if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) return NONE;
-  if (hearsOfTradeFirst(woken)) return NONE;
-  const record = withSpin(desk, woken, wakeRecord(desk, woken));
-  return andThen(desk.journal.write(withPause(desk, record)), () => record.intents);
+  if (desk.state.totals.strategyPausedWhy(strategy) !== undefined)
+    return refuse(order, `${strategy} was paused`);
+  if (hearsOfTradeFirst(woken)) return refuse(order, `${strategy} has just heard of a trade: try again`);
+  const fault = order && runNowFault(desk, strategy);
+  if (fault !== undefined) return refuse(order, fault);
+  const record = signed(withSpin(desk, woken, wakeRecord(desk, woken)), order);
+  return andThen(desk.journal.write(withPause(desk, record)), () => {
+    order?.answer(ranAnswer(desk, record));
+    return record.intents;
+  });
 }
+
+const signed = (record: WakeRecord, order: RunOrder | undefined): WakeRecord =>
+  order?.token === undefined ? record : { ...record, token: order.token };
 
 /**
  * Whether a trade of an earlier slice turned up while the step waited for prices. The waker arms the strategy again, tells of the
@@ -312,6 +356,8 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
     case 'debt':
     case 'lifted':
       return {};
+    case 'run':
+      return { by: wake.by, why: wake.why };
     case 'outcome': {
       const { leg, slice, result, reason } = wake.outcome;
       return reason === undefined ? { leg, slice, result } : { leg, slice, result, reason };

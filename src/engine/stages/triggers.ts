@@ -25,7 +25,7 @@ import { untilTime } from '../time/watch-clocks.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
 import type { StrategyRun } from '../state/engine-state.ts';
-import type { Lookout } from '../ports.ts';
+import type { Command, Lookout } from '../ports.ts';
 import { AT_ONCE_MS } from '../operator/spin-guard.ts';
 import { watch } from '../watch.ts';
 import type { WatchClocksContext } from '../time/watch-clocks.ts';
@@ -37,12 +37,17 @@ export type TriggersContext = Pick<
 > &
   WatchClocksContext;
 
+/** A person's order to run a strategy now. */
+export type RunOrder = Command & { readonly do: 'run' };
+
 /** A wake of one strategy. */
 export interface StrategyWake {
   readonly strategy: string;
   readonly wake: Wake;
   /** Whether what it waited for was true already, or nearly so, when it began to wait. */
   readonly isAtOnce: boolean;
+  /** What a person asked for, who waits for its answer. */
+  readonly order?: RunOrder | undefined;
 }
 
 /** Arms the waits of each strategy whose id arrives; the first that comes true is its next wake. */

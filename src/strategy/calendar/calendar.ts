@@ -175,6 +175,19 @@ export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
   return until === undefined ? undefined : { why: `after the cut-off at ${cutOff}`, until };
 }
 
+/** Why nothing begins at `at`, in words; `undefined`: the calendar is open and the start has passed. */
+export function notOpenWords(
+  {
+    schedule,
+    start_time: start,
+  }: { readonly schedule: Hours & { readonly time_zone: string }; readonly start_time?: string | undefined },
+  at: Instant,
+): string | undefined {
+  if (start !== undefined && at < parseTime(start)) return `it begins at ${start}`;
+  const closure = closureAt(schedule, at);
+  return closure === undefined ? undefined : `its calendar is closed: ${closure.why}`;
+}
+
 /** End of the quiet hours at the local time `local`; `undefined` outside quiet hours. */
 function quietEnd(
   local: Temporal.ZonedDateTime,

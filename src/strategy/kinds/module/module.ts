@@ -141,6 +141,7 @@ function wakeData(was: State, wake: Wake): WakeData {
       throw new BrokenRule('a life begins once');
     case 'debt':
     case 'lifted':
+    case 'run':
       throw new BrokenRule(`a module cannot wait for ${wake.on}`);
   }
 }

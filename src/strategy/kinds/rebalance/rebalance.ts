@@ -13,7 +13,7 @@ import type { Reason } from '../../../core/reasons.ts';
 import { after, parseDuration, parseTime } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Intent, Wait, Wake } from '../../../core/wake.ts';
-import { closureAt } from '../../calendar/calendar.ts';
+import { closureAt, notOpenWords } from '../../calendar/calendar.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
@@ -163,6 +163,12 @@ export const rebalance = defineStrategy<Params, State>({
   pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),
   needsValuation: (plan) => plan.cash === 'usd',
   isEstimated: true,
+  runFault: ({ legs }, plan, at) => {
+    if (plan.schedule === undefined)
+      return 'it looks at every price already: only a rebalance with a schedule can run now';
+    if (legs.length > 0) return 'its rebalancing is under way';
+    return notOpenWords({ ...plan, schedule: plan.schedule }, at);
+  },
   isReplaceable: ({ legs }) => !legs.some(isSpreading),
   check,
 

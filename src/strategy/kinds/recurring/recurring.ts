@@ -26,6 +26,7 @@ import { amountOf, durationText, pairSymbol, timeText, whole } from '../../field
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step } from '../../kernel.ts';
 import { endOf, legOf, lostOf, misfireNote, newestTime, nextDue, passedTimes } from './recurring-misfire.ts';
+import { runFault } from './recurring-run-now.ts';
 import { countedScheduleFields, firstOpen, occurrencesOf, smallestGapMs } from '../../calendar/schedule.ts';
 import { dueSize, plannedSize, slotMs, slotsPassed, smallestSize, unfitPlan } from '../../sliced/slicing.ts';
 import type { SizeRule, SlicePlan } from '../../sliced/slicing.ts';
@@ -208,6 +209,7 @@ export const recurring = defineStrategy<Params, State>({
   state,
   pairs: (plan) => [plan.pair],
   isReplaceable: ({ now }) => now === undefined,
+  runFault,
   check,
 
   start(plan, begunAt, view): Step<State> {
@@ -221,6 +223,8 @@ export const recurring = defineStrategy<Params, State>({
   step(was, wake, plan, { view }): Step<State> {
     const setting = settingOf(plan, view.instrument(plan.pair));
     if (wake.on === 'outcome') return settle(was, wake, setting);
+    if (wake.on === 'run')
+      return begin(was, { due: wake.at, start: wake.at, at: wake.at, told: SILENT, isExtra: true }, setting);
     return isUnderWay(was)
       ? startSlice(was, { at: wake.at, told: SILENT, slices: slicesOfNow(was, setting) }, setting)
       : takeTurn(was, wake.at, setting);
@@ -317,19 +321,26 @@ interface Beginning {
   readonly start: Instant;
   readonly at: Instant;
   readonly told: Told;
+  /** Not of the schedule, all of whose times are still to come. */
+  readonly isExtra?: boolean;
 }
 
 /** Begins the occurrence that is due at `due`, unless the calendar is closed by now. */
-function begin(was: State, { due, start, at, told }: Beginning, setting: Setting): Step<State> {
+function begin(
+  was: State,
+  { due, start, at, told, isExtra = false }: Beginning,
+  setting: Setting,
+): Step<State> {
   const { plan, windowMs, each } = setting;
+  const dealtWith = isExtra ? was.after : due;
   const closure = closureAt(plan.schedule, at);
   if (closure !== undefined) {
     const missed = [...(told.missed ?? []), ...allSlices(plan, due)];
-    return idle({ ...was, after: due }, plan, { reason: 'blackout', note: closure.why, missed });
+    return idle({ ...was, after: dealtWith }, plan, { reason: 'blackout', note: closure.why, missed });
   }
   const next = nextDue(plan, at) ?? Number.POSITIVE_INFINITY;
   const now = { due, start, length: Math.min(windowMs, next - start), slice: 0, left: text(each) };
-  const under: Under = { after: due, begun: was.begun + 1, now };
+  const under: Under = { after: dealtWith, begun: was.begun + 1, now };
   const slices = slicesOfNow(under, setting);
   const slot = slotOf(slices, 0);
   if (slot > at) return telling({ state: under, waits: [{ on: 'at', at: slot }] }, told);

@@ -28,7 +28,7 @@ import type { Reason } from '../../../core/reasons.ts';
 import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Wait, Wake } from '../../../core/wake.ts';
-import { closureAt } from '../../calendar/calendar.ts';
+import { closureAt, notOpenWords } from '../../calendar/calendar.ts';
 import { atMostOneOf } from '../../checks.ts';
 import {
   amountOf,
@@ -207,6 +207,12 @@ export const sweep = defineStrategy<Params, State>({
   params,
   state,
   pairs: (plan) => [pairOf(plan)],
+  runFault: ({ now }, plan, at) => {
+    if (plan.schedule === undefined)
+      return 'it sweeps whenever money comes in already: only a sweep with a schedule can run now';
+    if (now !== undefined) return 'its sweep is under way';
+    return notOpenWords({ ...plan, schedule: plan.schedule }, at);
+  },
   isReplaceable: () => true,
   check,
 

@@ -1,0 +1,26 @@
+import { instant } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import { notOpenWords } from '../../calendar/calendar.ts';
+import type { CountedSchedule } from '../../calendar/schedule.ts';
+import { legOf, nextDue } from './recurring-misfire.ts';
+
+interface Timed {
+  readonly schedule: CountedSchedule;
+  readonly start_time?: string | undefined;
+  readonly end_time?: string | undefined;
+}
+
+/** How far a recurring strategy is. */
+interface Progress {
+  /** Times of the schedule up to here are dealt with, Unix ms. */
+  readonly after: number;
+  readonly now?: { readonly due: number } | undefined;
+}
+
+/** Why no occurrence can begin at `at` besides those of the schedule, in words; `undefined`: one can. */
+export function runFault({ now, after: dealtWith }: Progress, plan: Timed, at: Instant): string | undefined {
+  if (now !== undefined) return `its occurrence of ${legOf(now.due)} is under way`;
+  const due = nextDue(plan, instant(dealtWith));
+  if (due !== undefined && due <= at) return `its occurrence of ${legOf(due)} is about to begin`;
+  return notOpenWords(plan, at);
+}

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, after, isoOf } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import { whyOf } from '../../src/journal/why.ts';
+import { START, aBench, aStrategy, aTwap, nextProcess } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+const dca = (over: object = {}): StrategySource =>
+  aStrategy('dca', 'recurring', {
+    pair: 'btcusd',
+    side: 'buy',
+    each_quantity: { amount: '0.5', currency: 'btc' },
+    schedule: { cron: '0 9 * * *', time_zone: 'UTC' },
+    ...over,
+  });
+const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
+const book = (over: object = {}): StrategySource =>
+  aStrategy('book', 'rebalance', {
+    target_weights: { btc: '0.5', usd: '0.5' },
+    drift_threshold: '0.02',
+    schedule: { cron: '0 9 * * *' },
+    ...over,
+  });
+const bookVenue = { accounts: [{ balances: { usd: '100000', btc: '1' } }], pairs: { btcusd: flat('50000') } };
+const token = { name: 'ann', kind: 'person' } as const;
+
+/** The answers come once they are there: none of them is read before. */
+function runNow(bench: Bench, strategy: string): CommandAnswer[] {
+  const answers: CommandAnswer[] = [];
+  bench.operator$.next({
+    do: 'run',
+    strategy,
+    by: 'ann',
+    why: 'the coupon came early',
+    token,
+    answer: (answer) => answers.push(answer),
+  });
+  return answers;
+}
+
+function running(strategies: BenchOptions['strategies'], over: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies, ...over });
+  bench.start();
+  bench.clock.run(after(START, MINUTE_MS));
+  return bench;
+}
+
+const runs = (bench: Bench): readonly object[] =>
+  bench.records().map(({ body }) => body).filter((body) => body.kind === 'wake' && body.on === 'run'); // prettier-ignore
+const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
+const fillTimes = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ at, body }) => (body.kind === 'fill' ? [isoOf(at).slice(11, 16)] : []));
+
+describe('a recurring strategy that a person runs now', () => {
+  it('trades one occurrence at once, and every one of its schedule as always', () => {
+    const bench = running([dca()]);
+    const answers = runNow(bench, 'dca');
+    bench.clock.run(after(START, 10 * HOUR_MS));
+    expect(answers).toMatchObject([{ isDone: true, says: 'dca runs now: buy 0.5 btc in btcusd' }]);
+    expect(fillTimes(bench)).toEqual(['00:01', '09:00']);
+    expect(wrongOf(bench)).toEqual([]);
+  });
+
+  it('is in the journal as a wake with who asked and why, and `tranche why` says so', () => {
+    const bench = running([dca()]);
+    runNow(bench, 'dca');
+    bench.clock.run(after(START, 2 * MINUTE_MS));
+    expect(runs(bench)).toMatchObject([
+      { strategy: 'dca', detail: { by: 'ann', why: 'the coupon came early' }, token },
+    ]);
+    expect(
+      [...whyOf(bench.records(), { currencies: () => undefined })].map(({ says }) => says),
+    ).toContainEqual('runs now by order of ann: the coupon came early');
+  });
+
+  it('ends its extra occurrence before the next of its schedule begins', () => {
+    const bench = running([dca({ window: 'PT30M', slices: 3 })]);
+    bench.clock.run(after(START, 9 * HOUR_MS - 3 * MINUTE_MS));
+    runNow(bench, 'dca');
+    bench.clock.run(after(START, 10 * HOUR_MS));
+    expect(fillTimes(bench)).toEqual(['08:57', '08:58', '08:59', '09:00', '09:10', '09:20']);
+  });
+
+  it('is run once and not twice, or not at all, whichever append the process dies at', () => {
+    const whole = running([dca()]);
+    const before = whole.appends();
+    runNow(whole, 'dca');
+    whole.clock.run(after(START, 5 * MINUTE_MS));
+    const appends = whole.appends();
+    expect(appends).toBeGreaterThan(before + 2);
+    const traded: number[] = [];
+    for (let at = before + 1; at <= appends; at++)
+      for (const records of ['lost', 'durable'] as const)
+        for (const inFlight of ['arrives', 'lost'] as const) {
+          const first = running([dca()], { death: { at, records }, inFlight });
+          const answers = runNow(first, 'dca');
+          first.clock.run(after(START, 2 * MINUTE_MS));
+          expect(first.life.isOver).toBe(true);
+          const next = nextProcess(first, SECOND_MS, { strategies: [dca()] });
+          next.clock.run(after(START, 8 * HOUR_MS));
+          expect(wrongOf(next)).toEqual([]);
+          const trades = ledgerTrades(next.exchange).length;
+          traded.push(trades);
+          // Who was answered has it; who was not may see in the journal what became of it.
+          expect(trades).toBeGreaterThanOrEqual(answers.length);
+          expect(trades).toBe(runs(next).length);
+        }
+    expect(new Set(traded)).toEqual(new Set([0, 1]));
+  });
+
+  it('passes the same limits: a day without room refuses it', () => {
+    const bench = running([dca({ each_quantity: { amount: '1', currency: 'btc' } })], {
+      policy: { minimumOf: () => ({ quantity: undefined, notional: undefined }), isSellingOn: true },
+    });
+    bench.operator$.next({ do: 'pause', pair: 'btcusd', by: 'bob', why: 'spread' });
+    runNow(bench, 'dca');
+    bench.clock.run(after(START, HOUR_MS));
+    expect(fillTimes(bench)).toEqual([]);
+    expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toHaveLength(1); // prettier-ignore
+  });
+});
+
+describe('a rebalance with a schedule that a person runs now', () => {
+  it('looks at once and trades what has drifted', () => {
+    const bench = running([book()], { venue: bookVenue });
+    const answers = runNow(bench, 'book');
+    bench.clock.run(after(START, 5 * MINUTE_MS));
+    expect(answers).toMatchObject([{ isDone: true, says: 'book runs now: buy 0.5 btc in btcusd' }]);
+    expect(fillTimes(bench)).toEqual(['00:01']);
+    expect(wrongOf(bench)).toEqual([]);
+  });
+
+  it('says why it trades nothing inside its band', () => {
+    const bench = running([book({ drift_threshold: '0.4' })], { venue: bookVenue });
+    const answers = runNow(bench, 'book');
+    bench.clock.run(after(START, 2 * MINUTE_MS));
+    expect(answers).toMatchObject([{ isDone: true, facts: { reason: 'inside_band', intents: 0 } }]);
+    expect(answers[0]?.says).toContain('book ran and trades nothing: inside_band');
+  });
+});
+
+describe('an order to run a strategy now is refused', () => {
+  it.each([
+    ['a twap has no occurrence', [aTwap('x')], 'x cannot run now: a twap has no occurrence to run'],
+    [
+      'a continuous rebalance looks already',
+      [book({ schedule: undefined, continuous: true })],
+      'book cannot run now: it looks at every price already',
+    ],
+    [
+      'a calendar is closed',
+      [
+        dca({
+          schedule: { cron: '0 9 * * *', time_zone: 'UTC', quiet_hours: [{ from: '00:00', to: '06:00' }] },
+        }),
+      ],
+      'dca cannot run now: its calendar is closed: quiet hours',
+    ],
+    [
+      'it has not started',
+      [dca({ start_time: '2026-02-01T00:00:00Z' })],
+      'dca cannot run now: it begins at 2026-02-01',
+    ],
+  ] as const)('where %s', (_, strategies, says) => {
+    // prettier-ignore
+    const bench = running(strategies, { venue: bookVenue });
+    const [{ id }] = strategies;
+    const answers = runNow(bench, id);
+    bench.clock.run(after(START, 2 * MINUTE_MS));
+    expect(answers).toEqual([{ isDone: false, says: expect.stringContaining(says) as string }]);
+    expect(runs(bench)).toEqual([]);
+  });
+
+  it('while its occurrence is under way, so that asking twice does not trade twice', () => {
+    const bench = running([dca({ window: 'PT30M', slices: 3 })]);
+    runNow(bench, 'dca');
+    bench.clock.run(after(START, 2 * MINUTE_MS));
+    expect(runNow(bench, 'dca')).toMatchObject([
+      { isDone: false, says: 'dca cannot run now: its occurrence of 2026-01-05T00:01:00.000Z is under way' },
+    ]);
+  });
+
+  it('while the desk or the strategy is paused, or the desk is halted', () => {
+    const bench = running([dca()]);
+    bench.operator$.next({ do: 'pause', strategy: 'dca', by: 'bob', why: 'lunch' });
+    expect(runNow(bench, 'dca')).toMatchObject([{ isDone: false, says: 'dca is paused: lunch. Resume it first' }]); // prettier-ignore
+    bench.operator$.next({ do: 'resume', strategy: 'dca', by: 'bob', why: 'back' });
+    bench.operator$.next({ do: 'pause', by: 'bob', why: 'a look first' });
+    expect(runNow(bench, 'dca')).toMatchObject([{ isDone: false, says: 'the desk is paused: a look first' }]);
+    bench.operator$.next({ do: 'halt', by: 'bob', why: 'fire' });
+    expect(runNow(bench, 'dca')).toMatchObject([{ isDone: false, says: 'the desk is halted: fire' }]);
+  });
+
+  it('when no fresh price comes in time, and its schedule goes on', () => {
+    let isDown = false;
+    const bench = running([dca()], {
+      wrap: (venue) => ({
+        ...venue,
+        quote: (request) => venue.quote(isDown ? { ...request, pair: 'xxxusd' } : request),
+      }),
+    });
+    isDown = true;
+    bench.clock.run(after(START, 2 * HOUR_MS));
+    const answers = runNow(bench, 'dca');
+    bench.clock.run(after(START, 2 * HOUR_MS + 10 * SECOND_MS));
+    expect(answers).toEqual([{ isDone: false, says: 'no fresh price within 3 s: nothing was run' }]);
+    isDown = false;
+    bench.clock.run(after(START, 10 * HOUR_MS));
+    expect(fillTimes(bench)).toEqual(['09:00']);
+  });
+});
