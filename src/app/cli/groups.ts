@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { Option } from '@commander-js/extra-typings';
+import { Command as Program, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { RunIo } from '../commands/run.ts';
 
@@ -86,7 +86,26 @@ export const groups: readonly Group[] = [
     names: ['schema', 'init'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addFiles(cli, { io, done }),
   },
+  {
+    names: ['doctor'],
+    add: async (cli, { io, done }) =>
+      (await import('../doctor/doctor-cli.ts')).addDoctor(cli, { io, config, done }),
+  },
+  {
+    names: ['completion'],
+    async add(cli, world) {
+      const { addCompletion } = await import('../completion/completion-cli.ts');
+      addCompletion(cli, { ...world, config, program: async () => await wholeProgram(world) });
+    },
+  },
 ];
+
+/** The program with all its commands, as a shell completes it. */
+async function wholeProgram(world: GroupWorld): Promise<Command> {
+  const program = new Program('tranche').option('-V, --version', 'print the version');
+  for (const group of groups) await group.add(program, world);
+  return program;
+}
 
 /**
  * The groups that a line needs: that of its command, and all of them where it is not plain which that is: for help, and to say

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { OperatorError } from '../../core/errors.ts';
+import type { RecordBody, StoredRecord } from '../../core/record.ts';
+import { limitTexts } from '../../core/risk/limit-changes.ts';
+import { isoOf } from '../../core/time.ts';
+import { EngineState } from '../../engine/state/engine-state.ts';
+import { raisedLimits } from '../../engine/state/raised-limits.ts';
+import { openJournal } from '../../journal/open-journal.ts';
+import { anchorAt, compare } from '../../journal/proof/anchor.ts';
+import { journalFileOf } from '../../journal/sqlite/files.ts';
+import type { Config } from '../config/config.ts';
+import { policyOf } from '../config/policy.ts';
+import type { FoundDaemon } from '../daemon/control-file.ts';
+import type { Finding } from './finding.ts';
+
+/** The chain of the journal, how the last process ended, and what it left. `found` is where the daemon writes, or wrote last. */
+export function checkJournal(config: Config, configHash: string, found: FoundDaemon): readonly Finding[] {
+  const file = journalFileOf(found.journal);
+  const where = file ?? found.journal;
+  if (file === undefined || !existsSync(file))
+    return [
+      { check: 'chain', verdict: 'ok', says: 'there is no journal yet: the first start makes it', where },
+    ];
+  try {
+    return [...read(config, configHash, found, file)];
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [{ check: 'chain', verdict: 'fail', says: error.message, where, exit: error.exit, fix: RESTORE }];
+  }
+}
+
+const RESTORE = 'see "journal_damaged" in docs/runbook.md before anything else is done with it';
+
+function* read(config: Config, configHash: string, found: FoundDaemon, file: string): Generator<Finding> {
+  const journal = openJournal(found.journal, { readOnly: true });
+  try {
+    const verdict = journal.verify();
+    if (!verdict.ok) {
+      yield { check: 'chain', verdict: 'fail', says: `the chain breaks at record ${verdict.seq}: ${verdict.why}`, where: file, exit: 'data', fix: RESTORE }; // prettier-ignore
+      return;
+    }
+    yield { check: 'chain', verdict: 'ok', says: `the chain of ${verdict.count} records holds`, where: file };
+    const noted = anchorAt(`${file}.anchor`).read();
+    const seq = noted === undefined || noted === 'unreadable' ? 0 : noted.seq;
+    const last = new LastStart();
+    const state = new EngineState();
+    let hash: string | undefined;
+    for (const record of journal.read()) {
+      state.apply(record);
+      last.see(record);
+      if (record.seq === seq) ({ hash } = record);
+    }
+    if (config.journalGuard.anchor !== undefined) {
+      const oddity = compare(noted, journal.head(), () => hash);
+      if (oddity !== undefined)
+        yield {
+          check: 'anchor',
+          verdict: 'fail',
+          says: oddity.why,
+          where: `${file}.anchor`,
+          exit: 'data',
+          fix: RESTORE,
+        };
+    }
+    yield startFinding(last, found, configHash);
+    yield* left(state, config);
+  } finally {
+    journal.close();
+  }
+}
+
+/** How the last process on a journal began and ended. */
+class LastStart {
+  started: (StoredRecord & { readonly body: RecordBody & { readonly kind: 'started' } }) | undefined;
+  ended: StoredRecord | undefined;
+
+  see(record: StoredRecord): void {
+    const { body } = record;
+    if (body.kind === 'started') {
+      this.started = { ...record, body };
+      this.ended = undefined;
+    } else if (body.kind === 'stopped' || (body.kind === 'process' && body.state !== 'running'))
+      this.ended = record;
+  }
+}
+
+function startFinding({ started, ended }: LastStart, found: FoundDaemon, configHash: string): Finding {
+  const own = { check: 'last_start', where: found.journal };
+  if (started === undefined) return { ...own, verdict: 'ok', says: 'no process has run on this journal yet' };
+  const { at, body } = started;
+  const head = `Tranche ${body.version} started at ${isoOf(at)} in mode ${body.mode}`;
+  const edited = body.config_hash === configHash ? '' : '; the config was edited since';
+  if (found.control !== undefined)
+    return { ...own, verdict: 'ok', says: `${head} and runs as process ${found.control.pid}${edited}` };
+  if (ended?.body.kind === 'process')
+    return { ...own, verdict: 'warn', says: `${head} and ended at ${isoOf(ended.at)}: ${ended.body.why ?? ended.body.state}${edited}`, fix: 'mend what it says, then start the desk' }; // prettier-ignore
+  if (ended?.body.kind === 'stopped')
+    return {
+      ...own,
+      verdict: 'ok',
+      says: `${head} and stopped in good order at ${isoOf(ended.at)}${edited}`,
+    };
+  return {
+    ...own,
+    verdict: 'warn',
+    says: `${head}, died without a word, and does not run any more${edited}`,
+    fix: 'its log and the log of the system say why; the next start resolves what it left open',
+  };
+}
+
+function* left(state: EngineState, config: Config): Generator<Finding> {
+  if (state.control === 'halted')
+    yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'when the reason is gone: tranche rearm, or a start with --rearm "reason"' }; // prettier-ignore
+  if (state.doubts.length > 0)
+    yield { check: 'doubts', verdict: 'warn', says: `${state.doubts.length} orders have an unknown outcome`, fix: 'tranche doubts; a running desk resolves them from the account' }; // prettier-ignore
+  const policy = policyOf(config, { configHash: '', adoptFills: false });
+  const now = { limits: limitTexts(policy.limits), fourEyes: policy.fourEyes === true };
+  const raised = raisedLimits(state.limits.agreed, now);
+  if (raised.length > 0)
+    yield { check: 'limits_raised', verdict: 'warn', says: `the config raises limits: ${raised.join(', ')}`, where: config.file, fix: 'the next start begins halted until a second person agrees; lower them if this is not meant' }; // prettier-ignore
+}

@@ -1,0 +1,35 @@
+import { text } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Config } from '../config/config.ts';
+import { faultWords, standingFaults } from '../planning/standing-faults.ts';
+import type { LoadedStrategy } from '../strategies/strategies.ts';
+import type { Finding } from './finding.ts';
+
+/** The limits against the strategies, as `validate` and `plan` judge them. That live mode has all of them the config itself says. */
+export function checkLimits(
+  config: Config,
+  strategies: readonly LoadedStrategy[],
+  now: Instant,
+): readonly Finding[] {
+  const { orderNotionalMax, dayNotionalMax } = config.controls;
+  const faults = standingFaults({ config, strategies, now });
+  if (faults.length > 0)
+    return faults.map((fault): Finding => ({
+      check: 'limits',
+      verdict: 'fail',
+      says: `${fault.strategy ?? 'the strategies together'}: ${faultWords(fault)}`,
+      where: strategies.find(({ id }) => id === fault.strategy)?.file ?? config.file,
+    }));
+  const count = strategies.filter(({ enabled }) => enabled).length;
+  const figures = [orderNotionalMax, dayNotionalMax].map(
+    ({ amount, currency }) => `${text(amount)} ${currency}`,
+  );
+  return [
+    {
+      check: 'limits',
+      verdict: 'ok',
+      says: `at most ${figures[0]} an order and ${figures[1]} a day, which lets ${count === 1 ? 'the strategy' : `all ${count} strategies`} trade`,
+      where: config.limitsAt,
+    },
+  ];
+}

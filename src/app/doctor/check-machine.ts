@@ -1,0 +1,182 @@
+import {
+  closeSync,
+  constants,
+  accessSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  statSync,
+  statfsSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import { changeableByOthers } from '../../files/rights.ts';
+import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { networkUnder } from '../../journal/sqlite/filesystem-place.ts';
+import type { Config } from '../config/config.ts';
+import { nodeSums } from '../daemon/node-sums.ts';
+import { hardeningProblems } from '../daemon/process-hardening.ts';
+import type { ProcessFacts } from '../daemon/process-hardening.ts';
+import { refuseOtherRuntime } from '../daemon/runtime-sum.ts';
+import type { Finding } from './finding.ts';
+
+/** Node itself, and what steers it from outside. Live mode refuses both where they are not known to be safe. */
+export function checkRuntime(config: Config | undefined, facts: ProcessFacts): readonly Finding[] {
+  const isLive = config?.mode === 'live';
+  const verdict = isLive ? 'fail' : 'warn';
+  const dangers = hardeningProblems(facts, config?.allowEnvironment ?? []);
+  return [
+    nodeFinding(config),
+    dangers.length === 0
+      ? {
+          check: 'environment',
+          verdict: 'ok',
+          says: 'no variable and no option of Node could expose the token',
+        }
+      : {
+          check: 'environment',
+          verdict,
+          says: `${isLive ? 'live mode refuses to start with' : 'live mode would refuse'}${dangers.map(({ name, why }) => `\n${name}: ${why}`).join('')}`,
+          fix: `remove these settings, or set allow_environment: [${dangers.map(({ name }) => `"${name}"`).join(', ')}] if they are intended`,
+        },
+  ];
+}
+
+function nodeFinding(config: Config | undefined): Finding {
+  const own = { check: 'node', where: process.execPath };
+  const version = `Node ${process.version}`;
+  try {
+    refuseOtherRuntime();
+    return { ...own, verdict: 'ok', says: `${version}, a build that this version was tested with` };
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (config?.isOtherRuntimeAllowed === true)
+      return {
+        ...own,
+        verdict: 'ok',
+        says: `${version}, another build than the tested ones: allowed by runtime.allow_other`,
+      };
+    return {
+      ...own,
+      verdict: config?.mode === 'live' ? 'fail' : 'warn',
+      says: `${version} is none of the builds of Node ${nodeSums.version} that this version was tested with${config?.mode === 'live' ? ': live mode refuses to start' : ''}`,
+      fix: 'use the Node that "npm ci" installs, or write runtime: { allow_other: true } where this one comes from a source that you trust',
+    };
+  }
+}
+
+const MIB = 1_048_576;
+/** A desk writes some hundred megabytes a year; below this, somebody should look. */
+const ROOM_WARN = 512 * MIB;
+/** In memory: gone with the machine. statfs(2). */
+const IN_MEMORY: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+]);
+/** As the alert rule TrancheJournalSlow. */
+const FLUSH_WARN_MS = 50;
+const FLUSHES = 5;
+
+/** Room, flushes and rights where the journal lies, or will lie. Reads and flushes, and writes nothing. */
+export function checkDisk(config: Config): readonly Finding[] {
+  const file = journalFileOf(config.journal);
+  if (file === undefined)
+    return [{ check: 'disk', verdict: 'ok', says: 'the journal is in memory', where: config.journal }];
+  const folder = nearestFolder(dirname(file));
+  const { bavail, bsize, type } = statfsSync(folder);
+  const free = bavail * bsize;
+  const reserved = statSync(`${file}.reserve`, { throwIfNoEntry: false })?.size ?? 0;
+  const wanted = Math.max(0, config.journalGuard.reserveBytes - reserved);
+  const network = networkUnder(folder);
+  const inMemory = IN_MEMORY.get(type >>> 0);
+  const room: Finding = {
+    check: 'disk',
+    verdict: free < wanted ? 'fail' : free < wanted + ROOM_WARN ? 'warn' : 'ok',
+    says: `${inMib(free)} MiB are free${reserveWords(config.journalGuard.reserveBytes, wanted)}`,
+    where: folder,
+    fix: 'free space, or set journal to a file on another disk',
+    exit: 'storage',
+  };
+  return [room, flushFinding(file, folder, network, inMemory), folderFinding(folder)];
+}
+
+function reserveWords(bytes: number, wanted: number): string {
+  if (bytes === 0) return '';
+  return wanted > 0
+    ? `; the reserve of the journal takes ${inMib(wanted)} of them at the next start`
+    : '; the reserve of the journal is set aside';
+}
+
+const inMib = (bytes: number): string => Math.floor(bytes / MIB).toLocaleString('en-US');
+
+function flushFinding(
+  file: string,
+  folder: string,
+  network: string | undefined,
+  inMemory: string | undefined,
+): Finding {
+  const own = { check: 'flush', where: folder };
+  if (network !== undefined)
+    return {
+      ...own,
+      verdict: 'fail',
+      says: `the journal would lie on ${network}, where locks and flushes are unreliable: no desk starts there`,
+      fix: 'put it on a local disk',
+      exit: 'storage',
+    };
+  if (inMemory !== undefined)
+    return {
+      ...own,
+      verdict: 'warn',
+      says: `the journal lies on ${inMemory}: it is gone when the machine restarts`,
+      fix: 'put it on a local disk',
+    };
+  const ms = flushMs(existsSync(file) ? file : folder);
+  return {
+    ...own,
+    verdict: ms > FLUSH_WARN_MS ? 'warn' : 'ok',
+    says: `a flush takes ${ms.toFixed(1)} ms; every order waits for one`,
+    fix: 'put the journal on a faster disk, or one that nothing else uses',
+  };
+}
+
+/** Median. Flushing needs no right to write. */
+function flushMs(path: string): number {
+  const descriptor = openSync(path, 'r');
+  try {
+    const times = Array.from({ length: FLUSHES }, () => {
+      const from = performance.now();
+      fsyncSync(descriptor);
+      return performance.now() - from;
+    });
+    return times.toSorted((a, b) => a - b)[Math.floor(FLUSHES / 2)] ?? 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function folderFinding(folder: string): Finding {
+  const own = { check: 'journal_folder', where: folder };
+  const problem = isSticky(folder) ? undefined : changeableByOthers(folder);
+  if (problem !== undefined) return { ...own, verdict: 'fail', says: problem, exit: 'storage' };
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    return {
+      ...own,
+      verdict: 'fail',
+      says: 'the user who runs this may not write to the folder of the journal',
+      fix: 'run this as the user of the desk, or give that user the folder with "chown"',
+      exit: 'storage',
+    };
+  }
+  return { ...own, verdict: 'ok', says: 'only its owner can change the folder of the journal' };
+}
+
+const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;
+
+/** Of folders that are not made yet, the one that they will be made in. */
+const nearestFolder = (folder: string): string =>
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true || dirname(folder) === folder
+    ? folder
+    : nearestFolder(dirname(folder));

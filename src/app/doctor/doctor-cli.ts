@@ -1,0 +1,26 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { DeskCli } from '../cli/desk-cli.ts';
+
+/** `tranche doctor`. */
+export function addDoctor(cli: Command, { io, config, done }: DeskCli): void {
+  cli
+    .command('doctor')
+    .description(
+      'check everything that a start needs: clock, disk, rights, token, venue, limits, channels, journal; changes nothing',
+    )
+    .addOption(config())
+    .addOption(
+      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--offline', 'do not contact the venue')
+    .option('--json', 'print the findings as one JSON object')
+    .action(async (options) => {
+      const { doctor } = await import('./doctor.ts');
+      done(await doctor(options, io));
+    });
+}

@@ -1,0 +1,244 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstValueFrom } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { doctor } from '../../../src/app/doctor/doctor.ts';
+import { exitOf, findingLines } from '../../../src/app/doctor/finding.ts';
+import type { Finding } from '../../../src/app/doctor/finding.ts';
+import { instant } from '../../../src/core/time.ts';
+import { toObservable } from '../../../src/engine/maybe-async.ts';
+import { openJournal } from '../../../src/journal/open-journal.ts';
+import { aRunIo } from '../support/run-io.ts';
+
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "1.5", currency: btc }
+duration: PT4H
+slices: 48
+`;
+
+let folder = '';
+let server: Server | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-doctor-'));
+  mkdirSync(join(folder, 'strategies'), 0o700);
+  mkdirSync(join(folder, 'var'), 0o700);
+  put('token', 'a-token-of-the-desk');
+  put('strategies/a.yaml', TWAP);
+});
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const put = (name: string, text: string): void => {
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+};
+
+type Answer = readonly [status: number, body: string, headers?: Record<string, string>];
+
+/** A venue that answers these paths, and 404 to all others; what it was asked is kept. */
+async function aVenue(answers: Readonly<Record<string, Answer>>): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const started = createServer((request, response: ServerResponse) => {
+    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    const path = request.url?.startsWith('/v1/orders/') === true ? '/v1/orders/:id' : (request.url ?? '');
+    const [status, body, headers = {}] = answers[path] ?? [404, '{"error":"not found"}'];
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  });
+  server = started;
+  await new Promise<void>((done) => {
+    started.listen(0, '127.0.0.1', done);
+  });
+  const address = started.address();
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? (address?.port ?? 0) : 0}`, asked };
+}
+
+const config = (url: string, more = ''): string => `mode: live
+venue: { base_url: "${url}", token_file: ./token${more} }
+controls:
+  max_order_notional: { amount: "50000", currency: usd }
+  max_day_notional: { amount: "500000", currency: usd }
+  max_order_quantity: { btcusd: "1" }
+  collar_bps: 50
+  pairs: [btcusd]
+  sides: [buy]
+journal: "sqlite:${join(folder, 'var/live.db')}"
+journal_reserve: 0
+operate: false
+strategies: ./strategies
+`;
+
+interface Examined {
+  readonly code: number;
+  readonly findings: readonly Finding[];
+  of(this: void, check: string): readonly Finding[];
+}
+
+async function examine(
+  text: string,
+  options: { offline?: boolean; env?: Record<string, string> } = {},
+): Promise<Examined> {
+  put('desk.yaml', text);
+  const io = aRunIo({ cwd: folder, env: options.env ?? {}, now: instant(Date.now()) });
+  const code = await doctor({ config: 'desk.yaml', json: true, offline: options.offline }, io);
+  const { findings } = JSON.parse(io.printed.out) as { findings: readonly Finding[] };
+  return { code, findings, of: (check) => findings.filter((each) => each.check === check) };
+}
+
+const CURRENCIES: Answer = [200, '[]'];
+
+describe('tranche doctor', () => {
+  it('finds nothing to mend where all is well, and asks the venue nothing but reads', async () => {
+    const { url, asked } = await aVenue({
+      '/v1/currency': CURRENCIES,
+      '/v1/approval-rules': [403, '{"error":"not allowed"}'],
+      '/v1/whitelisted-addresses': [403, '{"error":"not allowed"}'],
+      '/v1/orders/:id': [404, '{"error":"order not found"}'],
+    });
+    const { code, findings } = await examine(config(url, ', capabilities: { order_lookup: true }'));
+    const bad = findings.filter(({ verdict, check }) => verdict !== 'ok' && check !== 'flush');
+    expect(bad).toEqual([]);
+    expect(code).toBe(0);
+    expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['GET']));
+  });
+
+  it.each([
+    ['does not take the token', { '/v1/currency': [401, '{"error":"no"}'] }, 'token', 78],
+    ['is down', { '/v1/currency': [503, '{"error":"later"}'] }, 'venue', 69],
+    ['has no route that the config counts on', { '/v1/currency': CURRENCIES }, 'capability', 78],
+    [
+      'has another time',
+      { '/v1/currency': [200, '[]', { date: 'Thu, 01 Jan 2015 00:00:00 GMT' }] },
+      'clock',
+      75,
+    ],
+  ] as const)('fails where the venue %s', async (_, answers, check, exit) => {
+    const { url } = await aVenue(answers as Readonly<Record<string, Answer>>);
+    const more = check === 'capability' ? ', capabilities: { balances: true }' : '';
+    const { code, of } = await examine(config(url, more));
+    expect(of(check)).toContainEqual(
+      expect.objectContaining({ verdict: 'fail', fix: expect.any(String) as string }),
+    );
+    expect(code).toBe(exit);
+  });
+
+  it('fails with 69 where nobody answers', async () => {
+    const { code, of } = await examine(config('http://127.0.0.1:1'));
+    expect(of('venue')).toMatchObject([{ verdict: 'fail', where: 'http://127.0.0.1:1' }]);
+    expect(code).toBe(69);
+  });
+
+  it('warns of a token that reads what decides over withdrawals', async () => {
+    const { url } = await aVenue({ '/v1/currency': CURRENCIES, '/v1/approval-rules': [200, '[]'] });
+    const { code, of } = await examine(config(url));
+    expect(of('token_rights')).toMatchObject([{ verdict: 'warn' }]);
+    expect(code).toBe(0);
+  });
+
+  it('says that it cannot know what a token may do where no route tells', async () => {
+    const { url } = await aVenue({ '/v1/currency': CURRENCIES });
+    expect((await examine(config(url))).of('token_rights')).toMatchObject([{ verdict: 'skipped' }]);
+  });
+
+  it('warns of a lookup of orders that is answered as a route that does not exist', async () => {
+    const { url } = await aVenue({ '/v1/currency': CURRENCIES });
+    const { of } = await examine(config(url, ', capabilities: { order_lookup: true }'));
+    expect(of('capability')).toContainEqual(expect.objectContaining({ verdict: 'warn' }));
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'fails where others can change the strategies or read the token',
+    async () => {
+      chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
+      const { code, of } = await examine(config('http://127.0.0.1:1'), { offline: true });
+      expect(of('rights')).toMatchObject([
+        { verdict: 'fail', says: expect.stringContaining('a.yaml') as string },
+      ]);
+      expect(code).toBe(78);
+      chmodSync(join(folder, 'token'), 0o644);
+      expect((await examine(config('http://127.0.0.1:1'), { offline: true })).of('config')).toMatchObject([
+        { verdict: 'fail', says: expect.stringContaining('chmod 600') as string },
+      ]);
+    },
+  );
+
+  it('fails where a limit lets a strategy never trade', async () => {
+    put('strategies/a.yaml', TWAP.replace('"1.5"', '"96"'));
+    const { code, of } = await examine(config('http://127.0.0.1:1'), { offline: true });
+    expect(of('limits')).toMatchObject([{ verdict: 'fail' }]);
+    expect(code).toBe(78);
+  });
+
+  it('fails where variables could expose the token', async () => {
+    const { of } = await examine(config('http://127.0.0.1:1'), {
+      offline: true,
+      env: { NODE_OPTIONS: '--inspect' },
+    });
+    expect(of('environment')).toMatchObject([{ verdict: 'fail' }]);
+  });
+
+  it('tells how the last process ended, and what it left', async () => {
+    const journal = openJournal(`sqlite:${join(folder, 'var/live.db')}`);
+    const started = {
+      kind: 'started',
+      version: '0.1.0',
+      mode: 'live',
+      desk: 'main',
+      config_hash: 'x',
+      account: 'a',
+    } as const;
+    await firstValueFrom(
+      toObservable(
+        journal.append(
+          [started, { kind: 'control', state: 'halted', by: 'ann', why: 'a drill' }],
+          instant(1_000),
+        ),
+      ),
+    );
+    journal.close();
+    const { of } = await examine(config('http://127.0.0.1:1'), { offline: true });
+    expect(of('chain')).toMatchObject([{ verdict: 'ok', says: 'the chain of 2 records holds' }]);
+    expect(of('last_start')).toMatchObject([
+      { verdict: 'warn', says: expect.stringContaining('died') as string },
+    ]);
+    expect(of('halted')).toMatchObject([{ verdict: 'warn', says: 'the desk is halted: a drill' }]);
+  });
+
+  it('fails with 65 where the journal is damaged', async () => {
+    put('var/live.db', 'no journal at all');
+    const { code, of } = await examine(config('http://127.0.0.1:1'), { offline: true });
+    expect(of('chain')).toMatchObject([{ verdict: 'fail' }]);
+    expect(code).toBe(65);
+  });
+});
+
+describe('findings', () => {
+  const ok: Finding = { check: 'a', verdict: 'ok', says: 'fine', fix: 'nothing' };
+  const fail = (exit?: Finding['exit']): Finding => ({
+    check: 'bb',
+    verdict: 'fail',
+    says: 'no',
+    where: 'here',
+    fix: 'do it',
+    exit,
+  });
+
+  it('exit with what has to be mended first', () => {
+    expect(exitOf([ok, { ...ok, verdict: 'warn' }])).toBe(0);
+    expect(exitOf([fail('again'), fail('unavailable'), ok])).toBe(69);
+    expect(exitOf([fail('unavailable'), fail()])).toBe(78);
+    expect(exitOf([fail(), fail('data')])).toBe(65);
+  });
+
+  it('are a line each, with place and way out where something is wrong', () => {
+    expect(findingLines([ok, fail()])).toEqual(['ok    a   fine', 'FAIL  bb  no', '      where: here', '      fix:   do it', '2 checks: 1 failed']); // prettier-ignore
+  });
+});
