@@ -121,7 +121,7 @@ describe('tranche doctor', () => {
       75,
     ],
   ] as const)('fails where the venue %s', async (_, answers, check, exit) => {
-    const { url } = await aVenue(answers as Readonly<Record<string, Answer>>);
+    const { url } = await aVenue(answers);
     const more = check === 'capability' ? ', capabilities: { balances: true }' : '';
     const { code, of } = await examine(config(url, more));
     expect(of(check)).toContainEqual(
