@@ -1,5 +1,6 @@
 import type { Severity } from './alerts.ts';
 import type { Reason } from './reasons.ts';
+import type { Role } from './roles.ts';
 import type { LimitTexts } from './risk/limit-changes.ts';
 import type { Tactics } from './risk/tactics.ts';
 import type { BootTime, Instant } from './time.ts';
@@ -29,7 +30,8 @@ export type RecordBody =
   | OverrideRecord
   | ReloadRecord
   | ControlRecord
-  | AlertRecord;
+  | AlertRecord
+  | PersonRecord;
 
 /** A slice that passed without a try. */
 export interface MissedSlice {
@@ -393,6 +395,26 @@ export interface ControlRecord {
   readonly transport?: 'closed' | undefined;
   /** Orders whose outcome was unknown when a person armed the desk again. */
   readonly doubts?: readonly string[] | undefined;
+}
+
+/** Who may sign in to the desk: somebody was invited, enrolled a passkey, signed in with it, or was removed. */
+export interface PersonRecord {
+  readonly kind: 'person';
+  readonly person: string;
+  readonly step: 'invited' | 'enrolled' | 'signed_in' | 'removed';
+  readonly role: Role;
+  /** With `enrolled` and `signed_in`: the passkey. The public key is COSE, base64url, and stands with `enrolled` alone. */
+  readonly passkey?:
+    | {
+        readonly id: string;
+        readonly public_key?: string | undefined;
+        /** How often the authenticator was used, as it says; 0 where it does not count. */
+        readonly counter: number;
+      }
+    | undefined;
+  readonly by: string;
+  readonly why: string;
+  readonly token?: UsedToken | undefined;
 }
 
 /** An alert was raised. Nothing follows from it: it tells people what a daemon told them. */

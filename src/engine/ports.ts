@@ -3,7 +3,7 @@ import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
-import type { AlertRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
+import type { AlertRecord, PersonRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
 import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
@@ -258,7 +258,13 @@ export type Command =
       readonly do: 'resolve';
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
-    });
+    })
+  /** Who may sign in changes. Answered once it is durable. */
+  | {
+      readonly do: 'person';
+      readonly record: PersonRecord;
+      answer(answer: CommandAnswer): void;
+    };
 
 /** What is odd about a journal although its chain holds: it may be an older copy of itself. */
 export interface Oddity {

@@ -9,6 +9,7 @@ import type {
   FillRecord,
   IntentText,
   OverrideRecord,
+  PersonRecord,
   RecordBody,
   ReloadRecord,
   StoredRecord,
@@ -73,6 +74,8 @@ function wordsFor(body: RecordBody): string {
       return reloadWords(body);
     case 'alert':
       return alertWords(body);
+    case 'person':
+      return personWords(body);
     case 'control':
       break;
   }
@@ -87,6 +90,20 @@ function reloadWords({ by, why, result, changes, notes = [], problems }: ReloadR
     return `${strategy} ${what.replace('_', ' ')} ${hashes.join(' to ')}${because === undefined ? '' : ` (${because})`}`;
   });
   return joined(`reload ${result}, asked by ${by}: ${why}`, ...each, ...notes, problems);
+}
+
+function personWords({ person, step, role, passkey, by, why }: PersonRecord): string {
+  const key = passkey === undefined ? '' : ` passkey ${passkey.id.slice(0, 12)}`;
+  switch (step) {
+    case 'invited':
+      return `${by} invited ${person} as ${role}: ${why}`;
+    case 'enrolled':
+      return `${person} enrolled${key} as ${role}: ${why}`;
+    case 'signed_in':
+      return `${person} signed in with${key}: ${why}`;
+    case 'removed':
+      return `${by} removed ${person}, who was ${role}: ${why}`;
+  }
 }
 
 /** Severity and id, what they say, and what they are about. */

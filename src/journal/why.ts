@@ -151,6 +151,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'resolved':
       case 'override':
       case 'alert':
+      case 'person':
         break;
       case 'correction':
         booking.shown([body.client_order_id]);

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { roles } from '../core/roles.ts';
+import type { Role } from '../core/roles.ts';
 import type { UsedToken } from '../core/record.ts';
 import type { Monotonic } from '../core/time.ts';
 import { WrongTokens } from './wrong-tokens.ts';
 
-/** What a bearer may do; each includes those before it. */
-export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
-export type Role = (typeof roles)[number];
+export type { Role } from '../core/roles.ts';
 
 /** A caller: a token and its role. */
 export interface Bearer {

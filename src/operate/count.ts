@@ -94,6 +94,7 @@ export function countRecord(
     case 'shown':
     case 'process':
     case 'alert':
+    case 'person':
     case 'control':
   }
 }

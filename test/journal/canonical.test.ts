@@ -67,6 +67,7 @@ describe('the shape of a record', () => {
       { ...aFill(), rows: [7, 8], missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
       { kind: 'override', override: 'o-2', step: 'approved', limit: 'halt', asks: 'lift the halt', hash: 'h', expires_at: NINE, by: 'ops', why: 'w', token: { name: 'ops', kind: 'person' } },
       { kind: 'override', override: 'o-1', step: 'proposed', limit: 'max_order_notional', value: '250000', pair: 'btcusd', side: 'buy', expires_at: NINE, by: 'ops', why: 'a block' },
+      { kind: 'person', person: 'ann', step: 'enrolled', role: 'approver', passkey: { id: 'k', public_key: 'p', counter: 0 }, by: 'ann', why: 'w', token: { name: 'ops', kind: 'person' } },
     ]; // prettier-ignore
     expect(new Set(bodies.map(({ kind }) => kind))).toEqual(new Set(recordKinds));
     expect(bodies.map(problemWith)).toEqual(bodies.map(() => undefined));

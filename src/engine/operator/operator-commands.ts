@@ -21,6 +21,7 @@ import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
 import { commands } from './four-eyes.ts';
 import { overrides } from './overrides.ts';
+import { people } from './people.ts';
 import type { Command } from '../ports.ts';
 import { scopeOf } from '../state/totals.ts';
 import { watch } from '../watch.ts';
@@ -44,7 +45,7 @@ export function operate(desk: CommandContext): Observable<never> {
     mergeMap((command) => defer(() => obey(desk, command))),
   );
   const missed = defer(() => noteHalt(desk));
-  return merge(missed, carriedOut, overrides(desk), watchLatch(desk), resumeInTime(desk)).pipe(
+  return merge(missed, carriedOut, overrides(desk), people(desk), watchLatch(desk), resumeInTime(desk)).pipe(
     ignoreElements(),
   );
 }

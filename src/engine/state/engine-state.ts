@@ -41,6 +41,7 @@ import type {
   Unshown,
 } from './strategy-run.ts';
 import { Overrides } from './override-state.ts';
+import { People } from './people-state.ts';
 import { agreedTo, limitsAtStart } from './raised-limits.ts';
 import type { LimitsInForce } from './raised-limits.ts';
 import { scopeOf, Totals } from './totals.ts';
@@ -126,6 +127,8 @@ export class EngineState {
   account: string | undefined;
   limits: LimitsInForce = {};
   readonly overrides = new Overrides();
+  /** Who may sign in. */
+  readonly people = new People();
   /** Totals that limits are compared with. */
   readonly totals = new Totals();
   recent: FillRecord[] = [];
@@ -227,6 +230,9 @@ export class EngineState {
         break;
       case 'override':
         this.overrides.apply(body);
+        break;
+      case 'person':
+        this.people.apply(body, at);
         break;
       case 'control':
         this.totals.control(body);

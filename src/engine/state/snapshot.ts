@@ -1,5 +1,6 @@
 import { IdMap } from '../../core/id-map.ts';
 import type { EngineState } from './engine-state.ts';
+import type { Person } from './people-state.ts';
 import type { OverridesData } from './override-state.ts';
 import type { SavedTotals } from './totals.ts';
 
@@ -10,13 +11,14 @@ type Plain<T> = T extends IdMap<infer V> ? Map<string, V> : T;
 
 /** The fields of an `EngineState` as plain data, those of its totals among them. */
 export type SavedState = {
-  readonly [K in Exclude<Field, 'totals' | 'overrides' | 'doubts' | 'bookedSince' | 'bookedFrom'>]: Plain<
-    EngineState[K]
-  >;
+  readonly [
+    K in Exclude<Field, 'totals' | 'overrides' | 'people' | 'doubts' | 'bookedSince' | 'bookedFrom'>
+  ]: Plain<EngineState[K]>;
 } & {
   readonly bookedSince: ReadonlySet<string>;
   readonly totals: SavedTotals;
   readonly overrides: OverridesData;
+  readonly people: Map<string, Person>;
 };
 
 /** All that was folded, as plain data: a picture of the moment only until the next record. */
@@ -30,12 +32,14 @@ export function savedOf(state: EngineState): SavedState {
     bookedSince: new Set(state.filledIds.keys().slice(state.bookedFrom)),
     totals: state.totals.saved(),
     overrides: state.overrides.data,
+    people: state.people.data,
   };
 }
 
 /** Puts what `savedOf` returned into an empty state. */
-export function restoreInto(state: EngineState, { totals, overrides, ...fields }: SavedState): void {
-  if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
+export function restoreInto(state: EngineState, { totals, overrides, people, ...fields }: SavedState): void {
+  if (!(totals.days instanceof Map && overrides.known instanceof Map && people instanceof Map))
+    throw new TypeError('not a state');
   Object.assign(state, fields, {
     slices: new IdMap(fields.slices),
     attempts: new IdMap(fields.attempts),
@@ -48,4 +52,5 @@ export function restoreInto(state: EngineState, { totals, overrides, ...fields }
   });
   state.totals.restore(totals);
   state.overrides.data = overrides;
+  state.people.data = people;
 }

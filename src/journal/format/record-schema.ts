@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isAmountText } from '../../core/money.ts';
 import { isReason, reasons } from '../../core/reasons.ts';
 import type { Reason } from '../../core/reasons.ts';
+import { roles } from '../../core/roles.ts';
 import type { RecordBody } from '../../core/record.ts';
 import { slippageReferences } from '../../core/risk/tactics.ts';
 import { instant } from '../../core/time.ts';
@@ -337,6 +338,19 @@ const shapes = {
       facts: z.record(z.string(), z.unknown()),
       others: count.optional(),
     }),
+  person: () =>
+    z.strictObject({
+      kind: z.literal('person'),
+      person: z.string(),
+      step: z.enum(['invited', 'enrolled', 'signed_in', 'removed']),
+      role: z.enum(roles),
+      passkey: z
+        .strictObject({ id: z.string(), public_key: z.string().optional(), counter: count })
+        .optional(),
+      by: z.string(),
+      why: z.string(),
+      token: token().optional(),
+    }),
 } as const;
 
 export type RecordKind = RecordBody['kind'];
@@ -415,5 +429,6 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   reload: true,
   control: true,
   alert: true,
+  person: true,
 };
 void agreement;

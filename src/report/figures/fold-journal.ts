@@ -126,6 +126,7 @@ class Gatherer implements Facts {
       case 'override':
       case 'reload':
       case 'alert':
+      case 'person':
       case 'control':
     }
   }

@@ -1,0 +1,74 @@
+import { EMPTY, filter, mergeMap, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { PersonRecord } from '../../core/record.ts';
+import type { Desk } from '../desk.ts';
+import type { Command } from '../ports.ts';
+
+/** The parts of a desk that this file uses. */
+export type PeopleContext = Pick<Desk, 'journal' | 'ports' | 'state'>;
+
+type PersonCommand = Command & { readonly do: 'person' };
+
+/** Those who may sign in or were invited, and the passkeys of one. */
+const PEOPLE_MAX = 500;
+const PASSKEYS_MAX = 10;
+/** As the names of tokens: they stand beside each other in the journal. */
+const NAME = /^[\w.@-]{1,60}$/u;
+
+/** Writes down who is invited, enrols, signs in and is removed, if it can be so. */
+export const people = (desk: PeopleContext): Observable<unknown> =>
+  desk.ports.operator$.pipe(
+    filter((command): command is PersonCommand => command.do === 'person'),
+    mergeMap((command) => {
+      const { record } = command;
+      const fault = personRecordFault(desk, record);
+      if (fault !== undefined) {
+        command.answer({ isDone: false, says: fault });
+        return EMPTY;
+      }
+      return desk.journal.append([record]).pipe(
+        tap(() => {
+          command.answer({ isDone: true, says: SAYS[record.step](record) });
+        }),
+      );
+    }),
+  );
+
+const SAYS: Readonly<Record<PersonRecord['step'], (record: PersonRecord) => string>> = {
+  invited: ({ person, role }) => `${person} is invited as ${role}`,
+  enrolled: ({ person, role }) => `${person} has enrolled a passkey and is ${role}`,
+  signed_in: ({ person }) => `${person} has signed in`,
+  removed: ({ person }) => `${person} can no longer sign in`,
+};
+
+/** Why this cannot be written down, in words; `undefined` when it can. */
+function personRecordFault({ state }: PeopleContext, record: PersonRecord): string | undefined {
+  const { person: name, step, role, passkey, by, why } = record;
+  if (by.trim() === '') return 'name who does it';
+  if (why.trim() === '') return 'give the reason';
+  const known = state.people.get(name);
+  switch (step) {
+    case 'invited': {
+      if (!NAME.test(name)) return 'a name has 1 to 60 letters, digits and . @ _ -';
+      if (known?.state === 'active' && known.role !== role)
+        return `${known.name} is ${known.role}: remove ${known.name} first, then invite again as ${role}`;
+      const others = [...state.people.all()].filter((one) => one.state !== 'removed' && one !== known);
+      return others.length < PEOPLE_MAX ? undefined : `there are ${PEOPLE_MAX} people: remove some first`;
+    }
+    case 'enrolled':
+      if (known === undefined || known.state === 'removed') return `${name} is not invited`;
+      if (passkey?.public_key === undefined) return 'the passkey is missing';
+      if (state.people.ownerOf(passkey.id) !== undefined) return 'this passkey is enrolled already';
+      if (known.role !== role) return `${known.name} is invited as ${known.role}`;
+      return known.passkeys.length < PASSKEYS_MAX
+        ? undefined
+        : `${known.name} has ${PASSKEYS_MAX} passkeys: remove ${known.name}, then invite again`;
+    case 'signed_in':
+      return known?.passkeys.some(({ id }) => id === passkey?.id) === true
+        ? undefined
+        : `this passkey is not one of ${name}`;
+    case 'removed':
+      if (known === undefined) return `there is no person ${name}`;
+      return known.state === 'removed' ? `${known.name} is removed already` : undefined;
+  }
+}

@@ -1,0 +1,90 @@
+import type { PersonRecord } from '../../core/record.ts';
+import type { Role } from '../../core/roles.ts';
+import type { Instant } from '../../core/time.ts';
+
+/** A key pair of which the person's device has the private half. */
+export interface Passkey {
+  readonly id: string;
+  /** COSE, base64url. */
+  readonly publicKey: string;
+  /** How often the authenticator was used when it last signed in, as it says; 0 where it does not count. */
+  readonly counter: number;
+  readonly enrolledAt: Instant;
+}
+
+/** Somebody who may sign in, may do so once they have enrolled a passkey, or may no longer. */
+export interface Person {
+  readonly name: string;
+  readonly role: Role;
+  readonly state: 'invited' | 'active' | 'removed';
+  readonly invitedBy: string;
+  readonly passkeys: readonly Passkey[];
+}
+
+/** The removed are kept for lists, the newest of them. */
+const REMOVED_KEPT = 200;
+
+/** Who may sign in, as a fold of the journal. Names differ by more than the case of their letters. */
+export class People {
+  /** All that there is to know: what a saved state holds of it is this map. */
+  data = new Map<string, Person>();
+
+  get(name: string): Person | undefined {
+    return this.data.get(keyOf(name));
+  }
+
+  all(): Iterable<Person> {
+    return this.data.values();
+  }
+
+  /** Whose passkey it is, if that person may sign in. */
+  ownerOf(passkeyId: string): Person | undefined {
+    for (const person of this.data.values())
+      if (person.passkeys.some(({ id }) => id === passkeyId)) return person;
+    return undefined;
+  }
+
+  apply(body: PersonRecord, at: Instant): void {
+    const { person: name, step, role, passkey, by } = body;
+    const known = this.get(name);
+    switch (step) {
+      case 'invited':
+        if (known?.state === 'active') return;
+        this.data.delete(keyOf(name));
+        this.#set({ name, role, state: 'invited', invitedBy: by, passkeys: [] });
+        return;
+      case 'enrolled': {
+        if (known === undefined || known.state === 'removed' || passkey?.public_key === undefined) return;
+        const { id, public_key: publicKey, counter } = passkey;
+        const passkeys = [...known.passkeys, { id, publicKey, counter, enrolledAt: at }];
+        this.#set({ ...known, state: 'active', passkeys });
+        return;
+      }
+      case 'signed_in':
+        if (known === undefined || passkey === undefined) return;
+        this.#set({
+          ...known,
+          passkeys: known.passkeys.map((each) =>
+            each.id === passkey.id ? { ...each, counter: passkey.counter } : each,
+          ),
+        });
+        return;
+      case 'removed':
+        if (known === undefined) return;
+        this.data.delete(keyOf(name));
+        this.#set({ ...known, state: 'removed', passkeys: [] });
+        this.#forgetRemoved();
+    }
+  }
+
+  #set(person: Person): void {
+    this.data.set(keyOf(person.name), person);
+  }
+
+  #forgetRemoved(): void {
+    const removed = [...this.data].filter(([, { state }]) => state === 'removed');
+    for (const [key] of removed.slice(0, -REMOVED_KEPT)) this.data.delete(key);
+  }
+}
+
+const keyOf = (name: string): string => name.trim().toLowerCase();

@@ -1,0 +1,104 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+
+/** What is known of a passkey. */
+export interface KnownPasskey {
+  /** base64url. */
+  readonly id: string;
+  /** COSE, base64url. */
+  readonly publicKey: string;
+  /** Uses so far, as the authenticator counts them. Omitted or 0: it may say any number. */
+  readonly counter?: number | undefined;
+}
+
+export interface Assertion {
+  /** What the person was asked to sign, base64url. */
+  readonly challenge: string;
+  /** What the browser sent: an `AuthenticationResponseJSON` of WebAuthn. Anything at all, until it is checked. */
+  readonly response: unknown;
+  readonly passkey: KnownPasskey;
+  /** Pages on which it may have been signed, as in `https://tranche.example:8321`. */
+  readonly origin: string | readonly string[];
+  /** Host name that the passkey belongs to. */
+  readonly rpId: string;
+}
+
+/**
+ * Whether the owner of the passkey signed exactly this challenge, on one of these pages, and proved to the device that it is
+ * them (user verification). Needs nothing but its arguments, so that an old assertion can be checked without a desk.
+ */
+export async function verifyAssertion({
+  challenge,
+  response,
+  passkey,
+  origin,
+  rpId,
+}: Assertion): Promise<{ readonly ok: true; readonly counter: number } | { readonly problem: string }> {
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
+  if (!isCredential(response)) return { problem: 'this is no assertion of a passkey' };
+  if (response.id !== passkey.id) return { problem: 'it was signed with another passkey' };
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: response as AuthenticationResponseJSON, // oxlint-disable-line typescript/no-unsafe-type-assertion -- the package checks the rest, and throws
+      expectedChallenge: challenge,
+      expectedOrigin: typeof origin === 'string' ? origin : [...origin],
+      expectedRPID: rpId,
+      credential: {
+        id: passkey.id,
+        publicKey: bytesOf(passkey.publicKey),
+        counter: passkey.counter ?? 0,
+      },
+      requireUserVerification: true,
+    });
+    return verified
+      ? { ok: true, counter: authenticationInfo.newCounter }
+      : { problem: 'the signature is not one of this passkey' };
+  } catch (error) {
+    return { problem: wordsOf(error) };
+  }
+}
+
+export interface Registration {
+  readonly challenge: string;
+  /** A `RegistrationResponseJSON` of WebAuthn, unchecked. */
+  readonly response: unknown;
+  readonly origin: string | readonly string[];
+  readonly rpId: string;
+}
+
+/** The passkey that a device has made for this page, or why it is none. */
+export async function verifyRegistration({
+  challenge,
+  response,
+  origin,
+  rpId,
+}: Registration): Promise<{ readonly passkey: Required<KnownPasskey> } | { readonly problem: string }> {
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
+  if (!isCredential(response)) return { problem: 'this is no new passkey' };
+  try {
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: response as RegistrationResponseJSON, // oxlint-disable-line typescript/no-unsafe-type-assertion -- the package checks the rest, and throws
+      expectedChallenge: challenge,
+      expectedOrigin: typeof origin === 'string' ? origin : [...origin],
+      expectedRPID: rpId,
+      requireUserVerification: true,
+    });
+    if (!verified) return { problem: 'the device did not prove the passkey' };
+    const { id, publicKey, counter } = registrationInfo.credential;
+    return { passkey: { id, publicKey: textOf(publicKey), counter } };
+  } catch (error) {
+    return { problem: wordsOf(error) };
+  }
+}
+
+/** The shape that the package relies on before it checks anything. */
+function isCredential(response: unknown): response is { readonly id: string; readonly response: object } {
+  if (typeof response !== 'object' || response === null) return false;
+  if (!('id' in response) || typeof response.id !== 'string') return false;
+  return 'response' in response && typeof response.response === 'object' && response.response !== null;
+}
+
+const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.fromBase64(text, { alphabet: 'base64url' });
+const textOf = (bytes: Uint8Array): string => bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { verifyAssertion, verifyRegistration } from '../../../src/operate/sign-in/passkeys.ts';
+import { aPasskey } from './soft-passkey.ts';
+
+const HERE = { challenge: 'Y2hhbGxlbmdl', origin: 'http://localhost:8321', rpId: 'localhost' };
+
+describe('an assertion of a passkey', () => {
+  const mine = aPasskey();
+  const passkey = { id: mine.id, publicKey: mine.publicKey, counter: 4 };
+
+  it('counts when its owner signed this challenge on this page', async () => {
+    const response = mine.assert(HERE, { counter: 5 });
+    expect(await verifyAssertion({ ...HERE, response, passkey })).toEqual({ ok: true, counter: 5 });
+  });
+
+  it('may come from a device that does not count', async () => {
+    const response = mine.assert(HERE, { counter: 0 });
+    const uncounted = { ...passkey, counter: 0 };
+    expect(await verifyAssertion({ ...HERE, response, passkey: uncounted })).toEqual({
+      ok: true,
+      counter: 0,
+    });
+  });
+
+  it.each([
+    ['another challenge was signed', { ...HERE, challenge: 'b3RoZXI' }, {}, /challenge/u],
+    ['it was signed on another page', { ...HERE, origin: 'http://localhost:9999' }, {}, /origin/u],
+    ['it was signed for another host', { ...HERE, rpId: 'tranche.example' }, {}, /RP ID/u],
+    ['the counter stands still', HERE, { counter: 4 }, /counter/u],
+    ['the counter goes back', HERE, { counter: 3 }, /counter/u],
+    ['the device did not verify the person', HERE, { counter: 5, isUnverified: true }, /user/iu],
+    ['another person signed it', HERE, { counter: 5, signWith: aPasskey().privateKey }, /signature is not/u],
+    ['it is an enrolment', HERE, { counter: 5, type: 'webauthn.create' }, /type/u],
+  ])('is refused when %s', async (_why, ceremony, tampering, problem) => {
+    const response = mine.assert(ceremony, tampering);
+    const judged = await verifyAssertion({ ...HERE, response, passkey });
+    expect('problem' in judged ? judged.problem : 'accepted').toMatch(problem);
+  });
+
+  it('is refused when it is one of another passkey', async () => {
+    const response = aPasskey().assert(HERE);
+    expect(await verifyAssertion({ ...HERE, response, passkey })).toEqual({
+      problem: 'it was signed with another passkey',
+    });
+  });
+
+  it.each([
+    undefined,
+    'x',
+    {},
+    { id: 5 },
+    { id: mine.id },
+    { id: mine.id, response: {} },
+    { id: mine.id, rawId: mine.id, type: 'public-key', response: { clientDataJSON: 'AA' } },
+  ])('is refused in words when it is none: %j', async (response) => {
+    expect(await verifyAssertion({ ...HERE, response, passkey })).toHaveProperty('problem');
+  });
+});
+
+describe('a new passkey', () => {
+  it('is known by its public key, which then verifies what it signs', async () => {
+    const device = aPasskey();
+    const made = await verifyRegistration({ ...HERE, response: device.register(HERE) });
+    if ('problem' in made) throw new Error(made.problem);
+    expect(made.passkey).toEqual({ id: device.id, publicKey: device.publicKey, counter: 0 });
+    const response = device.assert(HERE);
+    expect(await verifyAssertion({ ...HERE, response, passkey: made.passkey })).toHaveProperty('ok');
+  });
+
+  it.each([
+    ['another challenge', { ...HERE, challenge: 'b3RoZXI' }],
+    ['another page', { ...HERE, origin: 'https://evil.example' }],
+    ['another host', { ...HERE, rpId: 'evil.example' }],
+  ])('is refused when it was made for %s', async (_of, ceremony) => {
+    const response = aPasskey().register(ceremony);
+    expect(await verifyRegistration({ ...HERE, response })).toHaveProperty('problem');
+  });
+
+  it('is refused when it is an assertion', async () => {
+    const response = aPasskey().assert(HERE);
+    expect(await verifyRegistration({ ...HERE, response })).toHaveProperty('problem');
+  });
+});

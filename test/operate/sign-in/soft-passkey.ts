@@ -1,0 +1,125 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+
+/** Where a ceremony takes place, and what was asked. */
+export interface Ceremony {
+  /** base64url. */
+  readonly challenge: string;
+  readonly origin: string;
+  readonly rpId: string;
+}
+
+/** What a test changes of an assertion. */
+export interface Tampering {
+  /** Default: counts up. */
+  readonly counter?: number;
+  /** The person was there, but did not prove to be who they are. */
+  readonly isUnverified?: boolean;
+  readonly signWith?: KeyObject;
+  readonly type?: string;
+}
+
+/** A passkey in software: it enrols and signs as a device does. */
+export interface SoftPasskey {
+  readonly id: string;
+  /** COSE, base64url. */
+  readonly publicKey: string;
+  readonly privateKey: KeyObject;
+  register(ceremony: Ceremony): object;
+  assert(ceremony: Ceremony, tampering?: Tampering): object;
+}
+
+const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
+const USER_PRESENT = 0x01;
+const USER_VERIFIED = 0x04;
+const HAS_CREDENTIAL = 0x40;
+
+export function aPasskey(): SoftPasskey {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwk = publicKey.export({ format: 'jwk' });
+  const id = randomBytes(32);
+  const cose = coseOf(Buffer.from(jwk.x ?? '', 'base64url'), Buffer.from(jwk.y ?? '', 'base64url'));
+  let uses = 0;
+  return {
+    id: id.toString('base64url'),
+    publicKey: cose.toString('base64url'),
+    privateKey,
+    register: (ceremony) => {
+      const credential = Buffer.concat([Buffer.alloc(16), uint16(id.length), id, cose]);
+      const flags = USER_PRESENT | USER_VERIFIED | HAS_CREDENTIAL;
+      const data = Buffer.concat([authenticatorData(ceremony, flags, 0), credential]);
+      return {
+        ...envelope(id),
+        response: {
+          clientDataJSON: clientData('webauthn.create', ceremony).toString('base64url'),
+          attestationObject: attestation(data).toString('base64url'),
+          transports: ['internal'],
+        },
+      };
+    },
+    assert: (ceremony, { counter, isUnverified = false, signWith = privateKey, type } = {}) => {
+      uses = counter ?? uses + 1;
+      const data = authenticatorData(ceremony, USER_PRESENT | (isUnverified ? 0 : USER_VERIFIED), uses);
+      const client = clientData(type ?? 'webauthn.get', ceremony);
+      return {
+        ...envelope(id),
+        response: {
+          clientDataJSON: client.toString('base64url'),
+          authenticatorData: data.toString('base64url'),
+          signature: sign('sha256', Buffer.concat([data, sha256(client)]), signWith).toString('base64url'),
+        },
+      };
+    },
+  };
+}
+
+const envelope = (id: Buffer): object => ({
+  id: id.toString('base64url'),
+  rawId: id.toString('base64url'),
+  type: 'public-key',
+  clientExtensionResults: {},
+});
+
+const clientData = (type: string, { challenge, origin }: Ceremony): Buffer =>
+  Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+
+function authenticatorData({ rpId }: Ceremony, flags: number, counter: number): Buffer {
+  const count = Buffer.alloc(4);
+  count.writeUInt32BE(counter);
+  return Buffer.concat([sha256(rpId), Buffer.from([flags]), count]);
+}
+
+function uint16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value);
+  return bytes;
+}
+
+// CBOR, as much of it as is needed (RFC 8949).
+const bytes = (data: Buffer): Buffer =>
+  data.length < 24
+    ? Buffer.concat([Buffer.from([0x40 | data.length]), data])
+    : data.length < 256
+      ? Buffer.concat([Buffer.from([0x58, data.length]), data])
+      : Buffer.concat([Buffer.from([0x59]), uint16(data.length), data]);
+const word = (text: string): Buffer => Buffer.concat([Buffer.from([0x60 | text.length]), Buffer.from(text)]);
+
+/** A map of: key type EC2, algorithm ES256, curve P-256, x, y (RFC 9053). */
+const coseOf = (x: Buffer, y: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21]),
+    bytes(x),
+    Buffer.from([0x22]),
+    bytes(y),
+  ]);
+
+const attestation = (data: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from([0xa3]),
+    word('fmt'),
+    word('none'),
+    word('attStmt'),
+    Buffer.from([0xa0]),
+    word('authData'),
+    bytes(data),
+  ]);
