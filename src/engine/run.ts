@@ -26,7 +26,7 @@ import { closingRead, closingReadDue } from './account/closing-read.ts';
 import { watchClocks } from './time/watch-clocks.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
-import { SOON_AFTER_START_MS } from './state/engine-state.ts';
+import { SOON_AFTER_START_MS } from './state/death.ts';
 import { watchDoubts } from './account/doubt-alerts.ts';
 import { halts, operate } from './operator/operator-commands.ts';
 import { pipeline } from './pipeline.ts';

@@ -24,7 +24,7 @@ import { haltRecord } from '../account/halt.ts';
 import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
-import type { Death } from '../state/engine-state.ts';
+import type { Death } from '../state/death.ts';
 import { asked, hasFourEyes } from './four-eyes.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
 import { limitsToKeep, raisedLimits } from '../state/raised-limits.ts';

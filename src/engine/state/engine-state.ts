@@ -29,7 +29,7 @@ import type { Instant } from '../../core/time.ts';
 import { amountsOf, changesBy, changesOf, outgoing } from '../../core/cycle/balance-changes.ts';
 import { noteDebts } from '../account/debts.ts';
 import type { FormerDebt } from '../account/debts.ts';
-import { decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from './strategy-run.ts';
+import { counted, decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from './strategy-run.ts';
 import type {
   Booked,
   Closed,
@@ -40,6 +40,8 @@ import type {
   SliceProgress,
   Unshown,
 } from './strategy-run.ts';
+import { SOON_AFTER_START_MS } from './death.ts';
+import type { Death } from './death.ts';
 import { Overrides } from './override-state.ts';
 import { People } from './people-state.ts';
 import { agreedTo, limitsAtStart } from './raised-limits.ts';
@@ -50,18 +52,6 @@ export { sliceKey } from './strategy-run.ts';
 export type { StrategyRun, OpenAttempt, OpenSlice } from './strategy-run.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
-/** A process without a record this long after its start died soon after the start. */
-export const SOON_AFTER_START_MS = 5_000;
-
-/** The end of a process that did not say that it stopped. */
-export interface Death {
-  readonly startedAt: Instant;
-  /** Its last sign of life came soon after its start. */
-  readonly isSoon: boolean;
-  /** The internal error that ended it; `undefined`: it was killed, or the cause is unknown. */
-  readonly error: string | undefined;
-}
-
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
 /** Fills that the account has not shown, or not all of. */
@@ -592,10 +582,3 @@ export class EngineState {
     }
   }
 }
-
-/** What was filled counts with what is missing. */
-const counted = <A extends Quantity | Money>(
-  filled: string,
-  missing: string | undefined,
-  read: (text: string) => A,
-): A => (missing === undefined ? read(filled) : add(read(filled), read(missing)));

@@ -1,4 +1,4 @@
-import { money, NO_MONEY, NO_QUANTITY, quantity } from '../../core/money.ts';
+import { add, money, NO_MONEY, NO_QUANTITY, quantity } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type {
@@ -170,3 +170,10 @@ export function removed(outcomes: SliceOutcome[], isTold: (one: SliceOutcome) =>
   else outcomes.splice(which, 1);
   return true;
 }
+
+/** What was filled counts with what is missing. */
+export const counted = <A extends Quantity | Money>(
+  filled: string,
+  missing: string | undefined,
+  read: (text: string) => A,
+): A => (missing === undefined ? read(filled) : add(read(filled), read(missing)));

@@ -1,0 +1,13 @@
+import type { Instant } from '../../core/time.ts';
+
+/** A process without a record this long after its start died soon after the start. */
+export const SOON_AFTER_START_MS = 5_000;
+
+/** The end of a process that did not say that it stopped. */
+export interface Death {
+  readonly startedAt: Instant;
+  /** Its last sign of life came soon after its start. */
+  readonly isSoon: boolean;
+  /** The internal error that ended it; `undefined`: it was killed, or the cause is unknown. */
+  readonly error: string | undefined;
+}
