@@ -17,41 +17,69 @@ export interface Bearer {
   readonly token: { reveal(): string };
 }
 
-/** Who asks, once the token is known. */
+/** Who asks, once the token or the session is known. */
 export interface Caller extends UsedToken {
   readonly role: Role;
+  /** How the request says who sends it. */
+  readonly via: 'token' | 'session';
+  /** Groups whose approval counts. Omitted: none. */
+  readonly groups?: readonly string[] | undefined;
+  /** Of a session: a command must repeat it in the header `X-Tranche-CSRF`. */
+  readonly csrf?: string | undefined;
+}
+
+/** What a request brings along to say who sends it. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  /** Address of the sender. */
+  readonly address: string;
+}
+
+/** Sessions of people who signed in with a browser. */
+export interface Sessions {
+  /** The caller of a `Cookie` header. `undefined`: it names no session that holds. */
+  caller(cookie: string): Caller | undefined;
 }
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Finds out whose token a request carries. */
+/** Finds out who sends a request. */
 export interface Authenticator {
-  /** The caller of an `Authorization` header. Takes constant time over all tokens. */
-  caller(authorization: string | undefined, address: string): Caller | undefined;
+  /** The caller by token, or without one by session. Takes constant time over all tokens. */
+  caller(credentials: Credentials): Caller | undefined;
   /** Whether the address sent so many wrong tokens that no other one of it is looked at now. */
   isBlocked(address: string): boolean;
 }
 
 /** `now`: the monotonic clock. The token of the machine cannot be guessed, and is never made to wait. */
-export function authenticatorOf(bearers: readonly Bearer[], now: () => Monotonic): Authenticator {
+export function authenticatorOf(
+  bearers: readonly Bearer[],
+  now: () => Monotonic,
+  sessions?: Sessions,
+): Authenticator {
   const known = bearers.map(({ token, name, role, kind = 'person' }) => ({
-    caller: { name, role, kind },
+    caller: { name, role, kind, via: 'token' as const },
     hash: hashOf(token.reveal()),
   }));
   const wrong = new WrongTokens(now);
+  const byToken = (authorization: string, address: string): Caller | undefined => {
+    const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization)?.groups?.['token'];
+    const hash = hashOf(given ?? '');
+    let found: Caller | undefined;
+    for (const { caller, hash: theirs } of known) {
+      if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
+    }
+    if (found?.kind === 'machine') return found;
+    if (wrong.isBlocked(address)) return undefined;
+    if (found === undefined && given !== undefined) wrong.count(address);
+    return found;
+  };
   return {
-    caller(authorization, address) {
-      const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization ?? '')?.groups?.['token'];
-      const hash = hashOf(given ?? '');
-      let found: Caller | undefined;
-      for (const { caller, hash: theirs } of known) {
-        if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
-      }
-      if (found?.kind === 'machine') return found;
-      if (wrong.isBlocked(address)) return undefined;
-      if (found === undefined && given !== undefined) wrong.count(address);
-      return found;
-    },
+    caller: ({ authorization, cookie, address }) =>
+      authorization === undefined && cookie !== undefined
+        ? sessions?.caller(cookie)
+        : byToken(authorization ?? '', address),
     isBlocked: (address) => wrong.isBlocked(address),
   };
 }

@@ -1,8 +1,11 @@
 import { createServer } from 'node:https';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyServerFactory } from 'fastify';
-import { SLOWER, addApi, apiRoutes, refusalText } from './api.ts';
-import type { ApiOptions } from './api.ts';
+import { addApi } from './api/api.ts';
+import type { ApiOptions } from './api/api.ts';
+import { senderOf } from './api/caller.ts';
+import { SLOWER, refusalText } from './api/refusal.ts';
+import { methodOf } from './api/routes.ts';
 import { authenticatorOf } from './access.ts';
 import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -122,7 +125,7 @@ interface Routed extends OperateOptions {
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
   const { allowed, api, isLocal } = options;
-  const authenticator = authenticatorOf(api?.bearers ?? [], api?.now ?? (() => monotonic(0)));
+  const authenticator = authenticatorOf(api?.bearers ?? [], api?.now ?? (() => monotonic(0)), api?.sessions);
   // JSON or nothing: a form or a plain text is what a page of another origin could send.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
@@ -139,7 +142,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'not from this origin' });
     const isOpen = isLocal || request.url.split('?', 1)[0] === '/healthz';
-    if (!isOpen && authenticator.caller(request.headers.authorization, request.ip) === undefined)
+    if (!isOpen && senderOf(request, authenticator) === undefined)
       return authenticator.isBlocked(request.ip)
         ? await reply.code(429).send({ error: SLOWER })
         : await reply.code(401).send({ error: 'a bearer token is needed' });
@@ -160,11 +163,11 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     return await reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', reasons });
   });
 
-  if (api !== undefined) addApi(server, api, authenticator);
+  if (api !== undefined) addApi(server, api, { authenticator, version: options.version });
 
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0];
-    const method = PATHS.some((each) => each === path) ? 'GET' : api && apiRoutes[path ?? ''];
+    const method = PATHS.some((each) => each === path) ? 'GET' : api && methodOf(path ?? '');
     if (method !== undefined)
       return await reply
         .code(405)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
 import { deskApi } from '../../src/app/daemon/desk-api.ts';
-import type { OperatedDesk } from '../../src/operate/api.ts';
+import type { OperatedDesk } from '../../src/operate/api/operated-desk.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 
 function operated(): OperatedDesk {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { instant, monotonic } from '../../src/core/time.ts';
 import { EventStream } from '../../src/operate/events.ts';
-import type { Order } from '../../src/operate/api.ts';
+import type { Order } from '../../src/operate/api/operated-desk.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import { startOperate } from '../../src/operate/server.ts';
 import { mutated, runs } from './mutate.ts';
@@ -22,6 +22,7 @@ beforeAll(async () => {
     api: {
       desk: {
         desk: 'main',
+        mode: 'paper',
         status: () => ({ state: 'active' }),
         doubts: () => [],
         open: () => ({ orders_in_flight: [], open_doubts: [] }),

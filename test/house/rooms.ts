@@ -38,7 +38,9 @@ export const rooms: Readonly<Record<string, Room>> = {
   operate: {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
     packages: { 'node:https': ['server.ts'],
-      fastify: ['server.ts', 'api.ts'], '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'notify/formats/signature.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
+      fastify: ['server.ts', 'api/api.ts', 'api/caller.ts', 'api/commands.ts', 'api/reads.ts'],
+      zod: ['api/openapi.ts', 'api/schemas.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-commands.ts'],
+      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'notify/formats/signature.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts'], rxjs: ['descriptors.ts', 'alert-records.ts'],
     },
   },

@@ -8,7 +8,7 @@ import { authenticatorOf } from '../../src/operate/access.ts';
 import { WrongTokens } from '../../src/operate/wrong-tokens.ts';
 import type { Role } from '../../src/operate/access.ts';
 import { EventStream } from '../../src/operate/events.ts';
-import type { OperatedDesk, Order, RefusedAccess } from '../../src/operate/api.ts';
+import type { OperatedDesk, Order, RefusedAccess } from '../../src/operate/api/operated-desk.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import { startOperate } from '../../src/operate/server.ts';
 import type { OperateOptions } from '../../src/operate/server.ts';
@@ -41,6 +41,7 @@ async function serve(over: Partial<OperateOptions> = {}, given: Partial<Operated
   const events = new EventStream();
   const desk: OperatedDesk = {
     desk: 'main',
+    mode: 'paper',
     status: () => ({ state: 'active' }),
     doubts: () => [{ client_order_id: 'c' }],
     open: () => ({ orders_in_flight: ['c'], open_doubts: [] }),
@@ -466,9 +467,10 @@ describe('the count of wrong tokens', () => {
 describe('a token', () => {
   it('is known by all of it', () => {
     const authenticator = authenticatorOf(bearers, () => monotonic(0));
-    const who = (header: string) => authenticator.caller(header, '10.0.0.1');
+    const who = (header: string) =>
+      authenticator.caller({ authorization: header, cookie: undefined, address: '10.0.0.1' });
     const [whole] = [tokenOf('admin')];
-    expect(who(`Bearer ${whole}`)).toEqual({ name: 'local', role: 'admin', kind: 'machine' });
+    expect(who(`Bearer ${whole}`)).toEqual({ name: 'local', role: 'admin', kind: 'machine', via: 'token' });
     for (const other of [
       whole.slice(1),
       whole.slice(0, -1),
@@ -478,6 +480,12 @@ describe('a token', () => {
       '',
     ])
       expect(who(`Bearer ${other}`)).toBeUndefined();
-    expect(authenticatorOf([], () => monotonic(0)).caller('Bearer x', '10.0.0.1')).toBeUndefined();
+    expect(
+      authenticatorOf([], () => monotonic(0)).caller({
+        authorization: 'Bearer x',
+        cookie: undefined,
+        address: '10.0.0.1',
+      }),
+    ).toBeUndefined();
   });
 });

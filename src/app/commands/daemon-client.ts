@@ -3,7 +3,7 @@ import process from 'node:process';
 import { request } from 'undici';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
-import { GUARD_HEADER } from '../../operate/api.ts';
+import { GUARD_HEADER } from '../../operate/api/caller.ts';
 import { modeOf } from '../config/config-checks.ts';
 import { findDaemon } from '../daemon/control-file.ts';
 import type { FoundDaemon } from '../daemon/control-file.ts';

@@ -18,7 +18,7 @@ import { termsWords } from '../../engine/market/pts-watch.ts';
 import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
-import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api.ts';
+import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operated-desk.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
 import { AlertHistory } from './open-alerts.ts';
@@ -31,6 +31,7 @@ export const deskApi = (
   alerts = new AlertHistory(),
 ): OperatedDesk => ({
   desk: desk.policy.desk,
+  mode: desk.policy.mode,
   get fourEyes() {
     return hasFourEyes(desk);
   },

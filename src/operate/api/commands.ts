@@ -1,148 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { jsonReader } from '../core/json.ts';
-import type { UsedToken } from '../core/record.ts';
-import type { Monotonic } from '../core/time.ts';
-import { parseDuration } from '../core/time.ts';
-import type { CommandAnswer, Scope } from '../engine/ports.ts';
-import { mayAct } from './access.ts';
-import type { Bearer, Caller, Authenticator, Role } from './access.ts';
-import type { EventStream } from './events.ts';
-
-/** What a person asks of the desk. The name of who asks is known already. */
-export type Order = { readonly by: string; readonly token: UsedToken } & (
-  | (Scope & {
-      readonly do: 'pause' | 'resume';
-      readonly isReducing: boolean;
-      /** The pause ends automatically after this time, milliseconds. */
-      readonly forMs?: number | undefined;
-      readonly why: string;
-    })
-  | { readonly do: 'halt'; readonly why: string; readonly isKill: boolean }
-  | { readonly do: 'reload'; readonly why: string; readonly isDryRun: boolean }
-  | { readonly do: 'stop'; readonly why: string; readonly strategy: string }
-  | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
-  | {
-      readonly do: 'resolve' | 'propose' | 'approve' | 'withdraw' | 'reject';
-      readonly body: Readonly<Record<string, unknown>>;
-    }
-);
-
-export interface RunNowOrder {
-  readonly by: string;
-  readonly token: UsedToken;
-  readonly why: string;
-  readonly strategy: string;
-}
-
-/** The desk as its operators see it, as plain JSON. */
-export interface OperatedDesk {
-  /** Name of the desk, which re-arming must confirm. */
-  readonly desk: string;
-  /** A rearm, and an end of a doubt with figures, wait for a second person. */
-  readonly fourEyes?: boolean | undefined;
-  status(): object;
-  doubts(): readonly object[];
-  /** Open work, in every answer: open orders, doubts, remainders of slices. */
-  open(): object;
-  /** Carried out in this tick. */
-  obey(order: Order): CommandAnswer;
-  /** Begins an occurrence of a strategy; waits some seconds for a fresh price. */
-  runNow(order: RunNowOrder): Promise<CommandAnswer>;
-  /** A refused caller: reported and counted each time. */
-  refused(attempt: RefusedAccess): void;
-}
-
-/** A request that no caller, or not this caller, may make. */
-export interface RefusedAccess {
-  /** Route of the API. */
-  readonly path: string;
-  /** Name of the token; `none` if this desk does not know it. */
-  readonly by: string;
-  readonly role?: Role | undefined;
-  /** Least role that may. */
-  readonly needed: Role;
-}
-
-export interface ApiOptions {
-  readonly desk: OperatedDesk;
-  readonly events: EventStream;
-  readonly bearers: readonly Bearer[];
-  /** The monotonic clock: wrong tokens count for a while. */
-  readonly now: () => Monotonic;
-}
-
-/** A header that no form and no simple request of a browser can carry. */
-export const GUARD_HEADER = 'x-tranche';
+import type { UsedToken } from '../../core/record.ts';
+import { parseDuration } from '../../core/time.ts';
+import type { CommandAnswer } from '../../engine/ports.ts';
+import type { Bearer, Caller, Role } from '../access.ts';
+import { GUARD_HEADER } from './caller.ts';
+import type { Admit } from './caller.ts';
+import type { OperatedDesk, Order } from './operated-desk.ts';
+import { Refusal } from './refusal.ts';
 
 const TEXT_MAX = 500;
-const readJson = jsonReader([]);
-/** What an address is answered that tries tokens. */
-export const SLOWER = 'too many wrong tokens came from this address: wait a few seconds';
 
-/** Routes of the API, with the method of each. */
-export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
-  '/api/v1/status': 'GET',
-  '/api/v1/doubts': 'GET',
-  '/api/v1/events': 'GET',
-  '/api/v1/pause': 'POST',
-  '/api/v1/resume': 'POST',
-  '/api/v1/halt': 'POST',
-  '/api/v1/reload': 'POST',
-  '/api/v1/stop': 'POST',
-  '/api/v1/strategies/run': 'POST',
-  '/api/v1/rearm': 'POST',
-  '/api/v1/doubts/resolve': 'POST',
-  '/api/v1/overrides': 'POST',
-  '/api/v1/overrides/approve': 'POST',
-  '/api/v1/overrides/withdraw': 'POST',
-  '/api/v1/overrides/reject': 'POST',
-};
-
-/** A request that is refused: its status and why, in words. */
-class Refusal extends Error {
-  readonly statusCode: number;
-  readonly isForClient = true;
-
-  constructor(statusCode: number, message: string) {
-    super(message);
-    this.statusCode = statusCode;
-  }
+export interface CommandOptions {
+  readonly desk: OperatedDesk;
+  readonly bearers: readonly Bearer[];
+  readonly admit: Admit;
 }
 
-/** Text for the client when `error` is a refusal of the API; `undefined` for everything else. */
-export const refusalText = (error: unknown): string | undefined =>
-  error instanceof Refusal ? error.message : undefined;
-
-/**
- * Adds the control plane: reads for viewers, commands for operators. Every route wants a bearer token in a header; commands
- * also want JSON and a header that a web page of another origin cannot send. No `GET` changes anything.
- */
-export function addApi(
-  server: FastifyInstance,
-  { desk, events, bearers }: ApiOptions,
-  authenticator: Authenticator,
-): void {
-  // Of JSON that two readers read in two ways nothing is read.
-  server.addContentTypeParser<string>(
-    'application/json',
-    { parseAs: 'string' },
-    async (_request: FastifyRequest, body: string) => {
-      try {
-        return await Promise.resolve(readJson(body));
-      } catch {
-        throw new Refusal(400, 'the body is no JSON, or writes a name twice');
-      }
-    },
-  );
-  const asked = (request: FastifyRequest, needed: Role): Caller => {
-    const caller = authenticator.caller(request.headers.authorization, request.ip);
-    if (caller !== undefined && mayAct(caller, needed)) return caller;
-    const path = request.routeOptions.url ?? '';
-    desk.refused({ path, by: caller?.name ?? 'none', role: caller?.role, needed });
-    if (caller === undefined && authenticator.isBlocked(request.ip)) throw new Refusal(429, SLOWER);
-    if (caller === undefined) throw new Refusal(401, 'this desk does not know the bearer token');
-    throw new Refusal(403, `this action needs the role ${needed}; the token has the role ${caller.role}`);
-  };
+/** Adds what changes the desk. Every command wants JSON and a header that a web page of another origin cannot send. */
+export function addCommands(server: FastifyInstance, { desk, bearers, admit }: CommandOptions): void {
   const commanded = (
     request: FastifyRequest,
     needed: Role,
@@ -150,7 +25,7 @@ export function addApi(
   ): { by: Signature; body: Record<string, unknown> } => {
     if (request.headers[GUARD_HEADER] === undefined)
       throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
-    const caller = asked(request, needed);
+    const caller = admit(request, needed);
     const body = bodyOf(request.body);
     refuseOtherKeys(body, [...keys, 'by', 'why']);
     return { by: signatureOf(caller, body), body };
@@ -170,23 +45,6 @@ export function addApi(
   const tell = async (reply: FastifyReply, { isDone, says, facts }: CommandAnswer): Promise<unknown> =>
     await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...facts, ...desk.open() });
 
-  server.get('/api/v1/status', async (request, reply) => {
-    asked(request, 'viewer');
-    return await reply.send(desk.status());
-  });
-  server.get('/api/v1/doubts', async (request, reply) => {
-    asked(request, 'viewer');
-    return await reply.send({ doubts: desk.doubts() });
-  });
-  server.get('/api/v1/events', async (request, reply) => {
-    asked(request, 'viewer');
-    if (events.isFull) throw new Refusal(503, 'too many listeners');
-    // It stays open: the time limits of requests are not for it.
-    request.raw.socket.setTimeout(0);
-    reply.hijack();
-    events.add(reply.raw);
-    return await reply;
-  });
   for (const what of ['pause', 'resume'] as const) {
     server.post(`/api/v1/${what}`, async (request, reply) => {
       const { by, body } = commanded(request, 'operator', KEYS[what]);

@@ -1,0 +1,48 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { jsonReader } from '../../core/json.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { Authenticator, Bearer, Sessions } from '../access.ts';
+import type { EventStream } from '../events.ts';
+import { admission } from './caller.ts';
+import { addCommands } from './commands.ts';
+import type { OperatedDesk } from './operated-desk.ts';
+import { addReads } from './reads.ts';
+import { Refusal } from './refusal.ts';
+
+export interface ApiOptions {
+  readonly desk: OperatedDesk;
+  readonly events: EventStream;
+  readonly bearers: readonly Bearer[];
+  /** Omitted: nobody signs in, and tokens alone are known. */
+  readonly sessions?: Sessions | undefined;
+  /** The monotonic clock: wrong tokens count for a while. */
+  readonly now: () => Monotonic;
+}
+
+const readJson = jsonReader([]);
+
+/**
+ * Adds the control plane: reads for viewers, commands for operators, all of `apiRoutes`. Every route wants a bearer token in a header,
+ * or the cookie of a session. No `GET` changes anything.
+ */
+export function addApi(
+  server: FastifyInstance,
+  { desk, events, bearers }: ApiOptions,
+  { authenticator, version }: { readonly authenticator: Authenticator; readonly version: string },
+): void {
+  // Of JSON that two readers read in two ways nothing is read.
+  server.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: FastifyRequest, body: string) => {
+      try {
+        return await Promise.resolve(readJson(body));
+      } catch {
+        throw new Refusal(400, 'the body is no JSON, or writes a name twice');
+      }
+    },
+  );
+  const admit = admission(desk, authenticator);
+  addReads(server, { desk, events, admit, version });
+  addCommands(server, { desk, bearers, admit });
+}

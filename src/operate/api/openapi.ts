@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { apiRoutes } from './routes.ts';
+import type { ApiPath, ApiRoute } from './routes.ts';
+import { routeSchemas } from './schemas.ts';
+import type { RouteSchema } from './schemas.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The API as an OpenAPI 3.1 document, made from the table of routes and the schemas of their answers. */
+export function openApi(version: string): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tranche',
+      version,
+      description:
+        'The API of a running desk. Amounts are decimal text, times are ISO 8601 in UTC, and what is not known is left out.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }, { session: [] }],
+    paths: Object.fromEntries(
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of that table
+      (Object.keys(apiRoutes) as ApiPath[]).map((path) => [
+        path,
+        { [apiRoutes[path].method.toLowerCase()]: operation(path, apiRoutes[path], routeSchemas[path]) },
+      ]),
+    ),
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A token of `operate.tokens`' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-tranche',
+          description: 'A person who signed in; over plain HTTP on loopback its name is `tranche`',
+        },
+      },
+      schemas: { error: schemaOf(z.strictObject({ error: z.string().describe('Why, in words') })) },
+      responses: {
+        refused: { description: 'Refused', content: json({ $ref: '#/components/schemas/error' }) },
+      },
+    },
+  };
+}
+
+function operation(path: string, { method, role, summary }: ApiRoute, schema: RouteSchema): Json {
+  const { query, body, answer, isStream } = schema;
+  const content = isStream === true ? { 'text/event-stream': { schema: schemaOf(answer) } } : json(schemaOf(answer)); // prettier-ignore
+  const refused = { $ref: '#/components/responses/refused' };
+  return {
+    operationId: path
+      .replace('/api/v1/', '')
+      .replace('.json', '')
+      .replaceAll(/[/_-](?<next>[a-z])/gu, (_, next: string) => next.toUpperCase()),
+    summary,
+    description: `Needs the role \`${role}\`.`,
+    ...(query === undefined ? {} : { parameters: parametersOf(query) }),
+    ...(method === 'POST'
+      ? {
+          parameters: [
+            { name: 'X-Tranche', in: 'header', required: true, schema: { type: 'string' } },
+            {
+              name: 'X-Tranche-CSRF',
+              in: 'header',
+              description: 'With a session: `csrf` of /api/v1/me',
+              schema: { type: 'string' },
+            },
+          ],
+        }
+      : {}),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(body)) } }),
+    responses: {
+      200: { description: summary, content },
+      ...(method === 'POST' ? { 409: { description: 'The desk refuses', content } } : {}),
+      default: refused,
+    },
+  };
+}
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io, reused: 'inline' });
+  return rest;
+}
+
+function parametersOf(query: z.ZodObject): readonly Json[] {
+  const { properties = {}, required = [] } = schemaOf(query, 'input') as {
+    readonly properties?: Readonly<Record<string, Json>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+}

@@ -1,0 +1,60 @@
+import type { UsedToken } from '../../core/record.ts';
+import type { CommandAnswer, Scope } from '../../engine/ports.ts';
+import type { Role } from '../access.ts';
+
+/** What a person asks of the desk. The name of who asks is known already. */
+export type Order = { readonly by: string; readonly token: UsedToken } & (
+  | (Scope & {
+      readonly do: 'pause' | 'resume';
+      readonly isReducing: boolean;
+      /** The pause ends automatically after this time, milliseconds. */
+      readonly forMs?: number | undefined;
+      readonly why: string;
+    })
+  | { readonly do: 'halt'; readonly why: string; readonly isKill: boolean }
+  | { readonly do: 'reload'; readonly why: string; readonly isDryRun: boolean }
+  | { readonly do: 'stop'; readonly why: string; readonly strategy: string }
+  | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
+  | {
+      readonly do: 'resolve' | 'propose' | 'approve' | 'withdraw' | 'reject';
+      readonly body: Readonly<Record<string, unknown>>;
+    }
+);
+
+export interface RunNowOrder {
+  readonly by: string;
+  readonly token: UsedToken;
+  readonly why: string;
+  readonly strategy: string;
+}
+
+/** The desk as its operators see it, as plain JSON. */
+export interface OperatedDesk {
+  /** Name of the desk, which re-arming must confirm. */
+  readonly desk: string;
+  /** As in `paper`. */
+  readonly mode: string;
+  /** A rearm, and an end of a doubt with figures, wait for a second person. */
+  readonly fourEyes?: boolean | undefined;
+  status(): object;
+  doubts(): readonly object[];
+  /** Open work, in every answer: open orders, doubts, remainders of slices. */
+  open(): object;
+  /** Carried out in this tick. */
+  obey(order: Order): CommandAnswer;
+  /** Begins an occurrence of a strategy; waits some seconds for a fresh price. */
+  runNow(order: RunNowOrder): Promise<CommandAnswer>;
+  /** A refused caller: reported and counted each time. */
+  refused(attempt: RefusedAccess): void;
+}
+
+/** A request that no caller, or not this caller, may make. */
+export interface RefusedAccess {
+  /** Route of the API. */
+  readonly path: string;
+  /** Name of the token; `none` if this desk does not know it. */
+  readonly by: string;
+  readonly role?: Role | undefined;
+  /** Least role that may. */
+  readonly needed: Role;
+}

@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import type { EventStream } from '../events.ts';
+import type { Admit } from './caller.ts';
+import type { OperatedDesk } from './operated-desk.ts';
+import { Refusal } from './refusal.ts';
+
+export interface ReadOptions {
+  readonly desk: OperatedDesk;
+  readonly events: EventStream;
+  readonly admit: Admit;
+  readonly version: string;
+}
+
+/** Adds what only looks. */
+export function addReads(server: FastifyInstance, { desk, events, admit, version }: ReadOptions): void {
+  server.get('/api/v1/openapi.json', async (request, reply) => {
+    admit(request, 'viewer');
+    // Nothing that a start waits for.
+    const { openApi } = await import('./openapi.ts');
+    return await reply.send(openApi(version));
+  });
+  server.get('/api/v1/me', async (request, reply) => {
+    const { name, role, kind, via, groups = [], csrf } = admit(request, 'viewer');
+    const { mode } = desk;
+    return await reply.send({ name, role, kind, via, groups, csrf, desk: desk.desk, mode, version });
+  });
+  server.get('/api/v1/status', async (request, reply) => {
+    admit(request, 'viewer');
+    return await reply.send(desk.status());
+  });
+  server.get('/api/v1/doubts', async (request, reply) => {
+    admit(request, 'viewer');
+    return await reply.send({ doubts: desk.doubts() });
+  });
+  server.get('/api/v1/events', async (request, reply) => {
+    admit(request, 'viewer');
+    if (events.isFull) throw new Refusal(503, 'too many listeners');
+    // It stays open: the time limits of requests are not for it.
+    request.raw.socket.setTimeout(0);
+    reply.hijack();
+    events.add(reply.raw);
+    return await reply;
+  });
+}

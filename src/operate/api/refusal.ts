@@ -1,0 +1,17 @@
+/** A request that is refused: its status and why, in words. */
+export class Refusal extends Error {
+  readonly statusCode: number;
+  readonly isForClient = true;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Text for the client when `error` is a refusal of the API; `undefined` for everything else. */
+export const refusalText = (error: unknown): string | undefined =>
+  error instanceof Refusal ? error.message : undefined;
+
+/** What an address is answered that tries tokens. */
+export const SLOWER = 'too many wrong tokens came from this address: wait a few seconds';

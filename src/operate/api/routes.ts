@@ -1,0 +1,62 @@
+import type { Role } from '../access.ts';
+
+/** One route of the API. Its query, body and answer are in `schemas.ts`, under the same path. */
+export interface ApiRoute {
+  readonly method: 'GET' | 'POST';
+  /** Least role that may. */
+  readonly role: Role;
+  /** What it does, for the document of the API and docs/api.md. */
+  readonly summary: string;
+}
+
+/** All routes of the API, in the order of docs/api.md. */
+export const apiRoutes = {
+  '/api/v1/openapi.json': { method: 'GET', role: 'viewer', summary: 'This API as an OpenAPI 3.1 document' },
+  '/api/v1/me': { method: 'GET', role: 'viewer', summary: 'Who the caller is, and what of' },
+  '/api/v1/status': { method: 'GET', role: 'viewer', summary: 'How the desk is now' },
+  '/api/v1/doubts': { method: 'GET', role: 'viewer', summary: 'Orders whose outcome is unknown' },
+  '/api/v1/events': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'Server-sent events, one for each record; a listener that does not read is dropped',
+  },
+  '/api/v1/pause': { method: 'POST', role: 'operator', summary: 'Starts no new slices' },
+  '/api/v1/resume': { method: 'POST', role: 'operator', summary: 'Ends a pause' },
+  '/api/v1/halt': { method: 'POST', role: 'operator', summary: 'Requests no quote and sends no order' },
+  '/api/v1/reload': { method: 'POST', role: 'operator', summary: 'Reads the strategies again' },
+  '/api/v1/stop': { method: 'POST', role: 'operator', summary: 'Ends a strategy for good' },
+  '/api/v1/strategies/run': { method: 'POST', role: 'operator', summary: 'Runs a strategy now' },
+  '/api/v1/rearm': {
+    method: 'POST',
+    role: 'approver',
+    summary: 'Lifts a halt. With `operate.four_eyes` an operator may ask for it, and an approver agrees',
+  },
+  '/api/v1/doubts/resolve': {
+    method: 'POST',
+    role: 'approver',
+    summary:
+      'Ends a doubt. With `operate.four_eyes` an operator may send figures, and another person, an approver, agrees',
+  },
+  '/api/v1/overrides': { method: 'POST', role: 'operator', summary: 'Proposes a looser limit for one order' },
+  '/api/v1/overrides/approve': {
+    method: 'POST',
+    role: 'approver',
+    summary: 'Agrees to a proposal of another person',
+  },
+  '/api/v1/overrides/withdraw': {
+    method: 'POST',
+    role: 'operator',
+    summary: 'Takes an own proposal back before it is used',
+  },
+  '/api/v1/overrides/reject': {
+    method: 'POST',
+    role: 'operator',
+    summary: 'Refuses a proposal before it is used',
+  },
+} as const satisfies Readonly<Record<string, ApiRoute>>;
+
+export type ApiPath = keyof typeof apiRoutes;
+
+/** Method of a path; `undefined` when the API does not have it. */
+export const methodOf = (path: string): ApiRoute['method'] | undefined =>
+  Object.hasOwn(apiRoutes, path) ? apiRoutes[path as ApiPath].method : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it has it

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { openWork } from './schema-desk.ts';
+import { amount, side } from './schema-parts.ts';
+
+/** Bodies of the commands, and their answer. `commands.ts` refuses every other field. */
+
+const text = z.string().min(1).max(500);
+const base = {
+  why: text.describe('The reason, for the journal'),
+  by: text.optional().describe('Who typed; of the token of the machine alone'),
+};
+const scope = {
+  parent: text.optional().describe('Only this parent'),
+  pair: text.optional().describe('Only this pair'),
+  strategy: text.optional().describe('Only this strategy'),
+};
+
+export const pause = z.strictObject({
+  ...base,
+  ...scope,
+  reducing: z.boolean().optional().describe('Lets orders through that repay a borrowed balance'),
+  for: text.optional().describe('Ends by itself after this time, as in `PT30M`'),
+});
+export const resume = z.strictObject({ ...base, ...scope });
+export const halt = z.strictObject({
+  ...base,
+  kill: z.boolean().optional().describe('This process can send no order any more'),
+});
+export const reload = z.strictObject({
+  ...base,
+  dry_run: z.boolean().optional().describe('Only says what would change'),
+});
+/** Of one strategy: to stop it, or to run it now. */
+export const stop = z.strictObject({ ...base, strategy: text });
+export const rearm = z.strictObject({
+  ...base,
+  confirm: text.describe('The name of the desk'),
+  with_open_doubts: z.boolean().optional(),
+});
+export const resolve = z.strictObject({
+  by: base.by,
+  why: text.optional(),
+  client_order_id: text,
+  verdict: z.enum(['filled', 'not_executed']),
+  evidence: text,
+  order_id: text.optional(),
+  quantity: amount.optional(),
+  amount: amount.optional(),
+  fees: amount.optional(),
+});
+export const propose = z.strictObject({
+  ...base,
+  limit: text,
+  value: amount.optional(),
+  parent: text.optional(),
+  slice: z.int().optional(),
+  pair: text.optional(),
+  side: side.optional(),
+  minutes: z.number().optional(),
+});
+export const judge = z.strictObject({ ...base, override: text });
+
+/** What a command came to. A desk that refuses answers 409 with the same fields. */
+export const answer = z.looseObject({
+  done: z.boolean(),
+  says: z.string().describe('In words'),
+  ...openWork,
+});

@@ -1,0 +1,236 @@
+import { z } from 'zod';
+import { amount, control, count, facts, list, name, seconds, severity, side, time } from './schema-parts.ts';
+
+/** What a desk says about itself as it is now. */
+
+const progress = z
+  .strictObject({ amount, of: amount.describe('The total'), currency: z.string() })
+  .describe('What has traded of a total');
+
+export const openAlert = z.strictObject({
+  alert: z.string().describe('Kind of the alert'),
+  severity,
+  at: time,
+  says: z.string(),
+  facts,
+});
+
+const residual = z.strictObject({
+  strategy: z.string(),
+  parent: z.string(),
+  slice: count,
+  pair: z.string(),
+  side,
+  by: z.enum(['quantity', 'amount']),
+  left: amount,
+});
+
+/** In the status, and in the answer of every command: what may still happen whatever is commanded. */
+export const openWork = {
+  state: control,
+  is_noted: z.boolean().describe('The journal knows the state'),
+  note_fault: z.string().optional().describe('Why the halt file could not be written'),
+  orders_in_flight: list(z.string()).describe('Client ids of orders whose answer is awaited'),
+  quotes_in_flight: list(z.string()),
+  open_doubts: list(z.string()).describe('Client ids of orders whose outcome is unknown'),
+  residuals: list(residual).describe('What is left of open slices'),
+};
+
+const usedOf = { used: amount, max: amount.optional(), currency: z.string() };
+
+const override = z.strictObject({
+  id: z.string(),
+  state: z.enum(['proposed', 'approved', 'used', 'expired', 'withdrawn', 'rejected']),
+  ended_by: z.string().optional(),
+  limit: z.string(),
+  asks: z.string().optional(),
+  hash: z.string().optional(),
+  value: z.string().optional(),
+  parent: z.string().optional(),
+  slice: count.optional(),
+  pair: z.string().optional(),
+  side: side.optional(),
+  expires_at: time,
+  proposed_by: z.string(),
+  approved_by: z.string().optional(),
+  used_by: z.string().optional(),
+  why: z.string(),
+});
+
+export const status = z.strictObject({
+  desk: z.string(),
+  mode: z.string(),
+  version: z.string(),
+  ...openWork,
+  level: z.string().optional().describe('`kill`: this process can send no order any more'),
+  since: time.optional(),
+  by: z.string().optional(),
+  why: z.string(),
+  is_stopping: z.boolean(),
+  not_ready: list(z.string()).describe('Why the desk cannot trade now; empty when it can'),
+  holdings: z.record(z.string(), amount),
+  prices: list(
+    z.strictObject({
+      pair: z.string(),
+      mid: amount.optional(),
+      source: z.string().optional(),
+      age_s: seconds.optional(),
+    }),
+  ),
+  open_alerts: list(openAlert).describe('Alerts that still hold, the most urgent first'),
+  alerts_last_day: z.strictObject({ critical: count, warning: count, info: count }),
+  strategies: list(
+    z.strictObject({
+      id: z.string(),
+      kind: z.string(),
+      slices_done: count,
+      slices_filled: count,
+      slices_total: count.describe('0: not known beforehand'),
+      traded: progress.optional(),
+      finished: z.string().optional(),
+      last_reason: z.string().optional(),
+      next_at: time.optional(),
+    }),
+  ),
+  fills: count.describe('Fills of the journal'),
+  last_fills: list(
+    z.strictObject({
+      at: time,
+      strategy: z.string(),
+      pair: z.string(),
+      side,
+      quantity: amount,
+      base: z.string(),
+      price: amount,
+      amount,
+      quote: z.string(),
+    }),
+  ),
+  limits: z.strictObject({
+    day_notional: z.strictObject(usedOf),
+    open_doubts: z.strictObject({ used: count, max: count }),
+  }),
+  paused: z.record(z.string(), z.string()).describe('Why, by `parent:…`, `pair:…` and `strategy:…`'),
+  waiting: list(z.string()).describe('What waits, and for how long, in words'),
+  overrides: list(override),
+  account_read_age_s: seconds.optional(),
+  last_record_age_s: seconds.optional(),
+});
+
+export const me = z.strictObject({
+  name: z.string(),
+  role: z.enum(['viewer', 'operator', 'approver', 'admin']),
+  kind: z.enum(['person', 'program', 'machine']),
+  via: z.enum(['token', 'session']),
+  groups: list(z.string()),
+  csrf: z.string().optional().describe('Of a session: send it with each command as `X-Tranche-CSRF`'),
+  desk: z.string(),
+  mode: z.string(),
+  version: z.string(),
+});
+
+export const doubts = z.strictObject({
+  doubts: list(
+    z.strictObject({
+      client_order_id: z.string(),
+      pair: z.string(),
+      side,
+      notional: z.string().describe('Worst case, reserved in the limits, with its currency'),
+      since: time,
+      why: z.string(),
+      earliest_answer_at: time
+        .optional()
+        .describe('Earliest proof by the account that it did not trade; omitted when it certainly traded'),
+      size: z.string().describe('With its currency'),
+      strategy: z.string(),
+      parent: z.string(),
+      slice: count,
+      attempt: count,
+      age_s: seconds,
+      clean_reads_left: count.optional().describe('Reads of the account that the proof still needs'),
+      quote_id: z.string().optional(),
+      reserves: z
+        .strictObject({ currency: z.string(), amount })
+        .optional()
+        .describe('What the order may take from the balance of a currency, at worst'),
+    }),
+  ),
+});
+
+export const strategies = z.strictObject({
+  id: z.string(),
+  kind: z.string(),
+  state: z
+    .enum(['waits', 'begins', 'paused', 'finished'])
+    .describe('`begins`: it has not taken its first step'),
+  hash: z.string().describe('Of its text: another text is another strategy'),
+  pairs: list(z.string()),
+  traded: progress.optional(),
+  slices_done: count,
+  slices_filled: count,
+  slices_open: count,
+  slices_total: count.describe('0: not known beforehand'),
+  next_at: time.optional(),
+  last_reason: z.string().optional(),
+  says: z.string().optional().describe('The last reason in words'),
+  paused_why: z.string().optional(),
+  finished: z.string().optional(),
+  begun_at: time.optional(),
+  waits_for_approval: z.string().optional(),
+});
+
+export const parents = z.strictObject({
+  parent: z.string(),
+  strategy: z.string(),
+  kind: z.string(),
+  leg: z.string().optional(),
+  pair: z.string().optional(),
+  side: side.optional(),
+  total: amount.optional(),
+  left: amount.optional(),
+  currency: z.string().optional(),
+  begun_at: time,
+  ends_at: time.optional(),
+  finished: z.string().optional(),
+});
+
+export const prices = z.strictObject({ pair: z.string(), at: time, mid: amount });
+
+export const limits = z.strictObject({
+  limit: z.string().describe('Its name in `controls`'),
+  scope: z.string().optional().describe('The pair or the currency that it is of'),
+  used: amount.optional().describe('Used of it now, every unknown outcome at its worst'),
+  in_doubt: amount.optional().describe('The part of `used` that is not certain'),
+  max: z.string().describe('The limit'),
+  is_floor: z.boolean().optional().describe('`used` must not fall below `max`'),
+  currency: z.string().optional(),
+  since: time.optional().describe('From when on it counts'),
+});
+
+export const fleet = z.strictObject({
+  name,
+  desk: z.string().optional(),
+  url: z.string().optional().describe('Omitted: this desk'),
+  mode: z.string().optional(),
+  state: control.optional(),
+  version: z.string().optional(),
+  not_ready: list(z.string()),
+  open_alerts: list(openAlert),
+  open_doubts: count.optional(),
+  fills: count.optional(),
+  day_notional: z.strictObject(usedOf).optional(),
+  data_age_s: seconds.optional().describe('Since the account was read'),
+  error: z.string().optional().describe('Why the desk could not be asked'),
+});
+
+export const chain = z.strictObject({
+  seq: z.int().describe('Number of the newest record'),
+  hash: z.string().describe('Its hash: it covers the whole journal'),
+  verified_to: z.int().describe('Last record whose hash this process has computed again from the file'),
+  verified_at: time.optional(),
+  problem: z.string().optional().describe('Where the chain breaks'),
+  head: z
+    .strictObject({ seq: z.int(), hash: z.string(), signed_at: time })
+    .optional()
+    .describe('The newest head that was published elsewhere'),
+});

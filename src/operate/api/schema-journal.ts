@@ -1,0 +1,215 @@
+import { z } from 'zod';
+import { amount, count, facts, list, seq, severity, side, time } from './schema-parts.ts';
+
+/** What the journal says. */
+
+export const alerts = z.strictObject({
+  seq,
+  at: time,
+  alert: z.string().describe('Kind of the alert'),
+  severity,
+  says: z.string(),
+  facts,
+  others: count
+    .optional()
+    .describe('Alerts of the same kind since the last record, without one of their own'),
+  is_open: z.boolean().describe('What it tells of still holds'),
+  does: z.string().optional().describe('What to do'),
+  runbook: z.string().optional().describe('Its entry in docs/runbook.md'),
+});
+
+const attempt = z.strictObject({
+  client_order_id: z.string(),
+  attempt: count,
+  asked_at: time,
+  quote: z
+    .strictObject({ price: amount, quantity: amount, amount, life_ms: z.number(), age_ms: z.number() })
+    .optional(),
+  result: z.string().describe('`open`, `discarded`, `doubt`, `rejected`, `absent` or `filled`'),
+  reason: z.string().optional(),
+  detail: z.string().optional(),
+  fill: z
+    .strictObject({ price: amount, quantity: amount, amount, fees: amount, executed_at: time })
+    .optional()
+    .describe('With the figures of its last correction'),
+});
+
+export const slices = z.strictObject({
+  seq: seq.optional().describe('Of the record that ended it, or that decided it while it is open'),
+  strategy: z.string(),
+  parent: z.string().optional(),
+  leg: z.string().optional(),
+  slice: count,
+  pair: z.string().optional(),
+  side: side.optional(),
+  due_at: time.optional().describe('When the schedule wants it'),
+  decided_at: time.optional(),
+  deadline: time.optional(),
+  planned: amount.optional().describe('Size that was decided, or planned'),
+  by: z.enum(['quantity', 'amount']).optional().describe('`planned` is in base or in quote currency'),
+  currency: z.string().optional(),
+  limit: amount.optional(),
+  decision_price: amount.optional(),
+  state: z.enum(['planned', 'open', 'filled', 'skipped', 'expired', 'missed']),
+  reason: z.string().optional(),
+  detail: z.string().optional(),
+  words: z.string().optional().describe('The reason in words'),
+  filled: amount.optional(),
+  filled_amount: amount.optional(),
+  attempts: list(attempt),
+  ended_at: time.optional(),
+});
+
+export const wakes = z.strictObject({
+  seq,
+  at: time,
+  strategy: z.string(),
+  on: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+  reason: z.string().optional(),
+  note: z.string().optional(),
+  words: z.string().describe('What it led to, as `tranche why` says it'),
+  intents: list(
+    z.strictObject({
+      parent: z.string(),
+      leg: z.string(),
+      slice: count,
+      pair: z.string(),
+      side,
+      by: z.enum(['quantity', 'amount']),
+      size: amount,
+      limit: amount.optional(),
+      deadline: time,
+    }),
+  ),
+  missed: list(
+    z.strictObject({ leg: z.string(), slice: count, due: time.optional(), size: amount.optional() }),
+  ),
+  next_at: time.optional(),
+  finished: z.string().optional(),
+});
+
+export const why = z.strictObject({
+  seq: seq.optional().describe('Omitted: it is under way'),
+  at: time,
+  local: z.string().describe('On the clock of `zone`'),
+  zone: z.string(),
+  strategy: z.string().optional(),
+  event: z.enum(['traded', 'not_traded', 'noted', 'begun', 'ended', 'open', 'desk']),
+  leg: z.string().optional(),
+  slices: list(count).optional(),
+  pair: z.string().optional(),
+  side: side.optional(),
+  wanted: z.string().optional(),
+  filled: z.string().optional(),
+  amount: z.string().optional(),
+  attempts: count.optional(),
+  reason: z.string().optional(),
+  figures: z.string().optional(),
+  next: time.optional(),
+  says: z.string(),
+  words: z.string().describe('The line of `tranche why` without its time'),
+});
+
+export const fills = z.strictObject({
+  seq,
+  client_order_id: z.string(),
+  order_id: z.string(),
+  quote_id: z.string(),
+  pair: z.string(),
+  base: z.string(),
+  quote: z.string(),
+  side,
+  quantity: amount,
+  price: amount,
+  amount,
+  fees: amount.describe('In quote currency'),
+  executed_at: time,
+  strategy: z.string(),
+  parent: z.string(),
+  slice: count,
+  attempt: count,
+  source: z.string().describe('Where the proof came from'),
+  missing: z
+    .strictObject({ quantity: amount, amount, notional_usd: amount })
+    .optional()
+    .describe('What the account did not show of the order when the fill was written'),
+});
+
+export const records = z.strictObject({
+  seq,
+  at: time,
+  hash: z.string(),
+  body: z.looseObject({ kind: z.string() }).describe('As docs/journal.md lists the kinds'),
+});
+
+export const event = z.strictObject({
+  seq,
+  at: time,
+  kind: z.string(),
+  body: z.looseObject({ kind: z.string() }),
+});
+
+const planSlot = z.strictObject({
+  at: time,
+  local: z.string(),
+  until: time,
+  leg: z.string().optional(),
+  slice: count,
+  pair: z.string(),
+  side,
+  quantity: amount.optional(),
+  amount: amount.optional(),
+  currency: z.string().optional(),
+  limit_price: amount.optional(),
+  closed: z.string().optional(),
+  in_pieces: z.literal(true).optional(),
+});
+
+export const plan = z.strictObject({
+  feasible: z.boolean(),
+  from: time,
+  until: time,
+  where: z.string(),
+  strategies: list(
+    z.strictObject({
+      id: z.string(),
+      kind: z.string(),
+      zone: z.string(),
+      pairs: list(z.string()),
+      notes: list(z.string()),
+      slots: list(planSlot),
+      estimate: z
+        .strictObject({
+          missing: z.string().optional(),
+          slots: list(planSlot).optional(),
+          why: z.string().optional(),
+        })
+        .optional(),
+      times: list(z.strictObject({ at: time, local: z.string(), closed: z.string().optional() })),
+      standing: z.string().optional(),
+      slots_passed: count,
+      slots_beyond: count,
+    }),
+  ),
+  costs: list(
+    z.strictObject({
+      strategy: z.string(),
+      bps: z.unknown(),
+      risk_bps: z.unknown().optional(),
+      notional: amount.optional(),
+      cost: amount.optional(),
+      currency: z.string(),
+      by: z.string(),
+    }),
+  ),
+  checks: list(
+    z.strictObject({
+      check: z.string(),
+      verdict: z.string(),
+      strategy: z.string().optional(),
+      says: z.string(),
+      fix: z.string().optional(),
+    }),
+  ),
+});

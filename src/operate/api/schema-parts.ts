@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { parseDuration, parseTime } from '../../core/time.ts';
+
+/** Words that the schemas of the API share. What is not known is left out. */
+
+export const amount = z.string().describe('A decimal as text, so that every digit arrives');
+export const time = z.string().describe('ISO 8601, UTC');
+export const seconds = z.number().describe('Seconds');
+export const count = z.int().min(0);
+export const side = z.enum(['buy', 'sell']);
+export const seq = z.int().describe('Number of the record in the journal');
+export const severity = z.enum(['info', 'warning', 'critical']);
+export const control = z.enum(['active', 'paused', 'reducing', 'halted']);
+export const facts = z.record(z.string(), z.unknown()).describe('What it is about');
+export const list = <T extends z.ZodType>(of: T): z.ZodReadonly<z.ZodArray<T>> => z.array(of).readonly();
+
+/** One page of a list. */
+export const page = <T extends z.ZodType>(
+  item: T,
+): z.ZodObject<{ items: z.ZodReadonly<z.ZodArray<T>>; next: z.ZodOptional<z.ZodString> }, z.core.$strict> =>
+  z.strictObject({
+    items: list(item),
+    next: z
+      .string()
+      .optional()
+      .describe('Send it as `after` for the items that follow. Omitted: there are none now'),
+  });
+
+const isMoment = (text: string): boolean => {
+  try {
+    if (text.startsWith('P')) parseDuration(text);
+    else parseTime(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A moment in a query. */
+export const moment = z
+  .string()
+  .max(64)
+  .refine(isMoment, 'expected a time such as 2026-12-01T09:00:00Z, or a duration before now such as PT4H');
+
+export const LIMIT_DEFAULT = 100;
+export const LIMIT_MAX = 500;
+
+/** Parameters of every list that has pages. */
+export const paging = {
+  limit: z
+    .stringFormat('count', /^[1-9]\d{0,8}$/u)
+    .transform(Number)
+    .refine((n) => n <= LIMIT_MAX, `expected a whole number from 1 to ${LIMIT_MAX}`)
+    .optional()
+    .describe(`Most items of the page, 1 to ${LIMIT_MAX}. Default: ${LIMIT_DEFAULT}`),
+  after: z.string().max(100).optional().describe('`next` of the page before'),
+};
+
+/** Order of a list that follows the journal. */
+export const order = z
+  .enum(['oldest', 'newest'])
+  .optional()
+  .describe('Which items come first. Default: `oldest`');
+
+export const span = {
+  since: moment.optional().describe('Only from then on: a time in ISO 8601, or how long ago (`PT4H`)'),
+  until: moment.optional().describe('Only before then'),
+};
+
+export const name = z.string().min(1).max(200);

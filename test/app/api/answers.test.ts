@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import { openApi } from '../../../src/operate/api/openapi.ts';
+import { apiRoutes } from '../../../src/operate/api/routes.ts';
+import type { ApiPath } from '../../../src/operate/api/routes.ts';
+import { routeSchemas } from '../../../src/operate/api/schemas.ts';
+import { START, aBench, aTwap } from '../../engine/harness.ts';
+import type { Bench } from '../../engine/harness.ts';
+import { served } from './served.ts';
+
+/** A desk half through its day: slices that traded and one that did not, a doubt, a pause, an override and alerts. */
+function aBusyDesk(): Bench {
+  const bench = aBench({
+    strategies: [aTwap('one'), aTwap('two', { side: 'sell', slices: 4, duration: 'PT20M' })],
+    venue: { accounts: [{ balances: { usd: '100000', btc: '0.3' } }] },
+  });
+  bench.start();
+  bench.clock.run(after(START, 6 * MINUTE_MS));
+  return bench;
+}
+
+const problemsOf = (path: ApiPath, body: unknown): string =>
+  JSON.stringify(routeSchemas[path].answer.safeParse(body).error?.issues ?? []);
+
+const paths = Object.keys(apiRoutes) as ApiPath[];
+
+describe('the document of the API', () => {
+  let document: Record<string, Record<string, unknown>> = {};
+  beforeAll(() => {
+    document = openApi('1') as typeof document;
+  });
+
+  it('has every route with its method, and a schema of its answer', () => {
+    expect(Object.keys(document['paths'] ?? {})).toEqual(paths);
+    for (const path of paths) {
+      const operations = document['paths']?.[path] as Record<string, { responses: Record<number, object> }>;
+      expect(Object.keys(operations)).toEqual([apiRoutes[path].method.toLowerCase()]);
+      expect(operations[apiRoutes[path].method.toLowerCase()]?.responses[200]).toHaveProperty('content');
+    }
+  });
+
+  it('refers to nothing that it does not hold', () => {
+    const names = [...JSON.stringify(document).matchAll(/"\$ref":"(?<to>[^"]+)"/gu)].map(
+      ({ groups }) => groups?.['to'] ?? '',
+    );
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of new Set(names)) {
+      const [, ...steps] = name.split('/');
+      expect(name).toMatch(/^#\//u);
+      expect(
+        steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], document),
+      ).toBeDefined();
+    }
+  });
+
+  it('names each operation once', () => {
+    const ids = [...JSON.stringify(document).matchAll(/"operationId":"(?<id>[^"]+)"/gu)].map(
+      ({ groups }) => groups?.['id'],
+    );
+    expect(new Set(ids).size).toBe(paths.length);
+  });
+});
+
+describe('every answer of the API', () => {
+  it('is as its schema says, of each route that reads', async () => {
+    const { ask } = await served(aBusyDesk());
+    for (const path of paths) {
+      const { method } = apiRoutes[path];
+      const schema = routeSchemas[path];
+      if (method !== 'GET' || 'isStream' in schema) continue;
+      const { status, body } = await ask(path);
+      expect(`${path} ${status} ${problemsOf(path, body)}`).toBe(`${path} 200 []`);
+    }
+  });
+
+  it('is as its schema says, of each command, done or refused', async () => {
+    const { send } = await served(aBusyDesk());
+    const bodies: Partial<Record<ApiPath, object>> = {
+      '/api/v1/rearm': { why: 'w', confirm: 'main' },
+      '/api/v1/stop': { why: 'w', strategy: 'two' },
+      '/api/v1/strategies/run': { why: 'w', strategy: 'one' },
+      '/api/v1/doubts/resolve': { client_order_id: 'c', verdict: 'filled', evidence: 'e' },
+      '/api/v1/overrides': {
+        limit: 'max_order_notional',
+        value: '75000',
+        pair: 'btcusd',
+        side: 'buy',
+        why: 'w',
+      },
+      '/api/v1/overrides/approve': { override: 'ov-1', why: 'w' },
+      '/api/v1/overrides/withdraw': { override: 'ov-1', why: 'w' },
+      '/api/v1/overrides/reject': { override: 'ov-1', why: 'w' },
+    };
+    for (const path of paths.filter((each) => apiRoutes[each].method === 'POST')) {
+      const { status, body } = await send(path, bodies[path] ?? { why: 'w' });
+      expect([200, 409]).toContain(status);
+      expect(`${path} ${problemsOf(path, body)}`).toBe(`${path} []`);
+    }
+  });
+});
+
+describe('/api/v1/me', () => {
+  it('says who asks, by which way, and what of', async () => {
+    const { ask } = await served(aBench({ strategies: [aTwap()] }));
+    expect(await ask('/api/v1/me', 'approver')).toEqual({
+      status: 200,
+      body: {
+        name: 'approver@desk',
+        role: 'approver',
+        kind: 'person',
+        via: 'token',
+        groups: [],
+        desk: 'main',
+        mode: 'paper',
+        version: '1',
+      },
+    });
+  });
+});

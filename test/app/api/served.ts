@@ -1,0 +1,70 @@
+import { request } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { deskApi } from '../../../src/app/daemon/desk-api.ts';
+import { monotonic } from '../../../src/core/time.ts';
+import type { Bearer, Role } from '../../../src/operate/access.ts';
+import type { ApiOptions } from '../../../src/operate/api/api.ts';
+import { EventStream } from '../../../src/operate/events.ts';
+import { startOperate } from '../../../src/operate/server.ts';
+import type { Bench } from '../../engine/harness.ts';
+
+export const tokenOf = (role: Role): string => `token-of-a-${role}`;
+export const bearers: readonly Bearer[] = (['viewer', 'operator', 'approver', 'admin'] as const).map(
+  (role) => ({ name: `${role}@desk`, role, kind: 'person', token: { reveal: () => tokenOf(role) } }),
+);
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface ServedBench {
+  readonly url: string;
+  readonly events: EventStream;
+  ask(path: string, as?: Role): Promise<Answer>;
+  send(path: string, body: object, as?: Role): Promise<Answer>;
+}
+
+/** The API of a desk of a bench, on a port of its own; it closes with its test. */
+export async function served(bench: Bench, over: Partial<ApiOptions> = {}): Promise<ServedBench> {
+  const events = new EventStream();
+  const desk = deskApi(bench.desk, (command) => {
+    bench.operator$.next(command);
+  });
+  const operate = await startOperate({
+    listen: '127.0.0.1:0',
+    version: '1',
+    metrics: { text: async () => await Promise.resolve(''), contentType: 'text/plain' },
+    ready: () => [],
+    api: { desk, events, bearers, now: () => monotonic(0), ...over },
+  });
+  onTestFinished(async () => {
+    await operate.close();
+  });
+  const { url } = operate;
+  return {
+    url,
+    events,
+    ask: async (path, as = 'viewer') => await exchanged(`${url}${path}`, 'GET', as),
+    send: async (path, body, as = 'admin') => await exchanged(`${url}${path}`, 'POST', as, body),
+  };
+}
+
+async function exchanged(url: string, method: 'GET' | 'POST', as: Role, body?: object): Promise<Answer> {
+  const headers = {
+    authorization: `Bearer ${tokenOf(as)}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'x-tranche': '1' }),
+  };
+  return await new Promise((resolve, reject) => {
+    const exchange = request(url, { method, headers, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as unknown });
+      });
+    });
+    exchange.on('error', reject);
+    exchange.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
