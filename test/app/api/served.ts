@@ -21,8 +21,8 @@ export interface Answer {
 export interface ServedBench {
   readonly url: string;
   readonly events: EventStream;
-  ask(path: string, as?: Role): Promise<Answer>;
-  send(path: string, body: object, as?: Role): Promise<Answer>;
+  readonly ask: (path: string, as?: Role) => Promise<Answer>;
+  readonly send: (path: string, body: object, as?: Role) => Promise<Answer>;
 }
 
 /** The API of a desk of a bench, on a port of its own; it closes with its test. */
