@@ -184,6 +184,12 @@ export const alerts = {
     runbook:
       '`raised` lists each limit with its value before and now. If the change is meant, one person sends tranche rearm and another approves it with tranche override approve: the request names the limits. If it is not, put the old values back, restart, and find out who changed the config; the halt then still takes two people.',
   },
+  limits_loosened: {
+    severity: 'warning',
+    says: 'a reload loosened limits: the desk may trade more than before',
+    runbook:
+      '`loosened` lists each limit with its value before and now, `by` who asked for it. If it is not meant, put the old values back into the config and send tranche reload: what is tighter counts at once.',
+  },
   crash_loop: {
     severity: 'critical',
     says: 'crash loop detected; starting halted',

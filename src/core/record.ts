@@ -1,7 +1,7 @@
 import type { Severity } from './alerts.ts';
 import type { Reason } from './reasons.ts';
 import type { Role } from './roles.ts';
-import type { LimitTexts } from './risk/limit-changes.ts';
+import type { LimitChange, LimitTexts } from './risk/limit-changes.ts';
 import type { Tactics } from './risk/tactics.ts';
 import type { BootTime, Instant } from './time.ts';
 import type { Side } from './venue.ts';
@@ -352,7 +352,7 @@ export interface OverrideRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** The documents of the strategies were read again while the desk ran. Lives that began with it are written with it, after it. */
+/** The documents of the strategies, and the limits of the config, were read again while the desk ran. Lives that began with it are written with it, after it. */
 export interface ReloadRecord {
   readonly kind: 'reload';
   readonly by: string;
@@ -368,6 +368,10 @@ export interface ReloadRecord {
     readonly to?: string | undefined;
     readonly why?: string | undefined;
   }[];
+  /** Limits that are others from here on. */
+  readonly limit_changes?: readonly LimitChange[] | undefined;
+  /** All limits in force from here on, where one of them has changed. */
+  readonly limits?: LimitTexts | undefined;
   readonly notes?: readonly string[] | undefined;
   /** What was wrong with the files. */
   readonly problems?: string | undefined;

@@ -42,7 +42,8 @@ export type { StrategySource } from './state/strategy-source.ts';
  */
 export class Desk {
   readonly ports: Ports;
-  readonly policy: Policy;
+  /** The config. A reload puts another one in its place, whose limits alone differ: read it when it is needed. */
+  policy: Policy;
   readonly observer: Observer;
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();

@@ -2,6 +2,7 @@ import { alerts } from '../core/alerts.ts';
 import type { Alert } from '../core/alerts.ts';
 import { forTerminal } from '../core/escape.ts';
 import { reasons } from '../core/reasons.ts';
+import { changeWords } from '../core/risk/limit-changes.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   AlertRecord,
@@ -84,12 +85,19 @@ function wordsFor(body: RecordBody): string {
   return joined(`${scopeOf(body)} ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
 }
 
-function reloadWords({ by, why, result, changes, notes = [], problems }: ReloadRecord): string {
+function reloadWords(record: ReloadRecord): string {
+  const { by, why, result, changes, limit_changes: limits = [], notes = [], problems } = record;
   const each = changes.map(({ strategy, what, from, to, why: because }) => {
     const hashes = [from, to].filter((hash) => hash !== undefined).map((hash) => hash.slice(0, 12));
     return `${strategy} ${what.replace('_', ' ')} ${hashes.join(' to ')}${because === undefined ? '' : ` (${because})`}`;
   });
-  return joined(`reload ${result}, asked by ${by}: ${why}`, ...each, ...notes, problems);
+  return joined(
+    `reload ${result}, asked by ${by}: ${why}`,
+    ...limits.map(changeWords),
+    ...each,
+    ...notes,
+    problems,
+  );
 }
 
 function personWords({ person, step, role, passkey, by, why }: PersonRecord): string {

@@ -1,4 +1,5 @@
 import { reasons } from '../core/reasons.ts';
+import { changeWords } from '../core/risk/limit-changes.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   AttemptRecord,
@@ -100,6 +101,8 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         break;
       }
       case 'reload':
+        for (const change of body.limit_changes ?? [])
+          yield { at, event: 'desk', says: `reload by ${body.by}: ${changeWords(change)}` };
         for (const { strategy, what, why } of body.changes) {
           const cause = why === undefined ? '' : `: ${why}`;
           yield {

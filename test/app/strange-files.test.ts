@@ -66,8 +66,14 @@ afterEach(() => {
 
 /** As a running desk reads its strategies. */
 function running(): StrategiesPort {
-  const { config, hash } = loadAll('desk.yaml', options());
-  return strategyFiles({ configFile: 'desk.yaml', options: options(), config, hash, warn: () => undefined });
+  const { config, sections } = loadAll('desk.yaml', options());
+  return strategyFiles({
+    configFile: 'desk.yaml',
+    options: options(),
+    config,
+    sections,
+    warn: () => undefined,
+  });
 }
 
 const tranche = (...args: readonly string[]): { status: number | null; output: string } => {

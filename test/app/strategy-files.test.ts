@@ -34,14 +34,14 @@ slices: 48
 `;
 const warned: string[] = [];
 
-function files(): StrategiesPort {
-  const options = { env: {}, cwd: folder, now: instant(Date.UTC(2026, 11, 1)) };
-  const { config, hash } = loadAll('desk.yaml', options);
+function files(env: Readonly<Record<string, string>> = {}): StrategiesPort {
+  const options = { env, cwd: folder, now: instant(Date.UTC(2026, 11, 1)) };
+  const { config, sections } = loadAll('desk.yaml', options);
   return strategyFiles({
     configFile: 'desk.yaml',
     options,
     config,
-    hash,
+    sections,
     warn: (words) => warned.push(words),
   });
 }
@@ -78,15 +78,55 @@ describe('the strategies of a running desk', () => {
     expect(port.read()).toEqual({ problems: expect.stringMatching(why) as string });
   });
 
-  it('are checked against the config that the desk runs with, and an edited one is told of', () => {
+  it('come with the limits of the config as they are now, and are checked against these', () => {
+    const port = files();
+    const controls = (text: string): void => {
+      put('desk.yaml', `mode: paper\nreload: on_change\ncontrols: ${text}\nstrategies: ./strategies\n`);
+    };
+    controls('{ pairs: [btcusd], max_open_doubts: 1 }');
+    expect(port.read()).toMatchObject({
+      limits: { openDoubtsMax: 1, pairs: new Set(['btcusd']) },
+      notes: [],
+    });
+    controls('{ pairs: [ethusd] }');
+    expect(port.read()).toEqual({
+      problems: expect.stringContaining('controls.pairs in the config does not list btcusd') as string,
+    });
+    controls('{ max_order_notional: { amount: "1", currency: eur } }');
+    expect(port.read()).toEqual({ problems: expect.stringContaining('must be in one currency') as string });
+  });
+
+  it('tell which other settings of an edited config wait for the next start', () => {
     const port = files();
     put(
       'desk.yaml',
-      'mode: paper\nreload: on_change\ncontrols: { pairs: [ethusd] }\nstrategies: ./strategies\n',
+      'mode: paper\ncontrols: { collar_bps: 40, max_account_age: PT1M }\npacing: { quote_share: 0.5 }\nstrategies: ./strategies\n',
     );
     expect(port.read()).toMatchObject({
-      sources: [{ id: 'a' }],
-      notes: [expect.stringContaining('the config was edited')],
+      notes: [
+        'the config was edited: controls.max_account_age, pacing, reload take effect at the next start',
+      ],
+    });
+  });
+
+  it('give no limits of a live config that lacks one', () => {
+    const live = `mode: live
+venue: { base_url: "https://venue.example", token: "\${T}" }
+controls:
+  max_order_notional: { amount: "50000", currency: usd }
+  max_day_notional: { amount: "500000", currency: usd }
+  max_order_quantity: { btcusd: "1" }
+  collar_bps: 50
+  pairs: [btcusd]
+  sides: [buy]
+strategies: ./strategies
+`;
+    put('desk.yaml', live);
+    const port = files({ T: 'a-token' });
+    expect(port.read()).toMatchObject({ limits: { sides: new Set(['buy']) }, notes: [] });
+    put('desk.yaml', live.replace('  collar_bps: 50\n', ''));
+    expect(port.read()).toEqual({
+      problems: expect.stringContaining('limits have no default in live mode') as string,
     });
   });
 

@@ -58,7 +58,7 @@ const DRAIN_MS = 15_000;
 /** The daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk was halted, and those of `OperatorError`. */
 export async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
-  const { config, hash, strategies } = loadAll(options.config, settings);
+  const { config, hash, sections, strategies } = loadAll(options.config, settings);
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
   const rights = rightsProblems(options.config, strategies, io.cwd, [
     config.venue.caFile,
@@ -85,7 +85,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     config,
     configHash: hash,
     strategies,
-    files: (warn) => strategyFiles({ configFile: options.config, options: settings, config, hash, warn }),
+    files: (warn) => strategyFiles({ configFile: options.config, options: settings, config, sections, warn }),
     isUntilDone: options.untilDone ?? false,
     hasClosingRead: options.closingRead ?? true,
     adoptFills: options.adopt ?? false,

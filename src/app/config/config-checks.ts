@@ -94,6 +94,12 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
   };
 }
 
+/** What live mode must be given, for a config that is read again: the token and the certificates are not. */
+export function checkLiveLimits(document: YamlDocument): readonly FileProblem[] {
+  const read = facts.safeParse(document.value);
+  return read.success ? checkLive(read.data, document) : [];
+}
+
 function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'ws_url'): FileProblem[] {
   const address = venue[key];
   if (address === undefined) return [];

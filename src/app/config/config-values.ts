@@ -413,7 +413,7 @@ const ceilingsOf = (raw: RawConfig['controls']['override_ceilings']): OverrideCe
     ),
   );
 
-const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => ({
+export const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => ({
   orderNotionalMax: raw.max_order_notional ?? otherwise.orderNotionalMax,
   dayNotionalMax: raw.max_day_notional ?? otherwise.dayNotionalMax,
   orderQuantityMax: new Map(Object.entries(raw.max_order_quantity)),

@@ -8,6 +8,7 @@ import {
   checkCurrencies,
   checkFourEyes,
   checkListen,
+  checkLiveLimits,
   checkQuoteLife,
   modeOf,
 } from './config-checks.ts';
@@ -15,8 +16,8 @@ import type { ConfigOptions } from './config-checks.ts';
 import { readNotify } from '../notify/notify-config.ts';
 import { configSchema } from './config-schema.ts';
 import type { RawConfig } from './config-schema.ts';
-import { configOf } from './config-values.ts';
-import type { Config } from './config-values.ts';
+import { configOf, controlsOf } from './config-values.ts';
+import type { Config, ControlsConfig, Mode } from './config-values.ts';
 import { explain } from './explain.ts';
 import { findStrategyFiles, problemAt, readFile, shownPath } from './files.ts';
 import { formatProblems } from './problems.ts';
@@ -31,6 +32,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** SHA-256 of the document, hex; the token is not part of it. */
   readonly hash: string;
+  /** What each setting of the document says, as `sectionsOf` gives it. */
+  readonly sections: ReadonlyMap<string, string>;
 }
 
 /** What could be read of a config file, with all that is wrong with it. */
@@ -84,13 +87,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   const mode = options.mode ?? modeOf(document);
   const checked = mode && checkConfig(document, { ...options, mode, folder: dirname(path) });
   wrong.push(...(checked?.problems ?? []));
-  if (parsed.success)
-    wrong.push(
-      ...checkCurrencies(parsed.data, document),
-      ...checkListen(parsed.data, document),
-      ...checkFourEyes(parsed.data, document),
-      ...checkQuoteLife(parsed.data, document, mode),
-    );
+  if (parsed.success) wrong.push(...crossChecks(parsed.data, document, mode));
   const notify = parsed.success
     ? notifyOf(parsed.data, document, { ...options, folder: dirname(path) })
     : undefined;
@@ -109,7 +106,11 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     notify: notify?.notify,
   };
   return {
-    loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
+    loaded: {
+      config: configOf(parsed.data, context),
+      hash: hashOf(document),
+      sections: sectionsOf(document),
+    },
     problems: [],
     strategyFiles: found.files,
     strategiesFolder: found.folder,
@@ -138,30 +139,70 @@ const withWayOut = (problem: FileProblem): FileProblem => ({
 });
 const NO_CONFIG = 'no such file; create an example with "tranche init", or name another file with --config';
 
+/** What a running desk reads of its config again. */
+export interface RereadConfig extends Omit<ReadConfig, 'loaded'> {
+  /** Limits, and what else stands under `controls`; `undefined` with problems. */
+  readonly controls: ControlsConfig | undefined;
+  readonly sections: ReadonlyMap<string, string>;
+}
+
 /**
- * The file as it is now, for a desk that runs with what it said before: which strategies it names, and whether it says
- * something else. The token is not read again: where it came from may be gone.
+ * The file as it is now, for a desk that runs with what it said before, in the mode of that desk. The token is not read again: where
+ * it came from may be gone.
  */
-export function rereadConfig(
-  file: string,
-  options: ConfigOptions,
-): Omit<ReadConfig, 'loaded'> & { readonly hash: string | undefined } {
+export function rereadConfig(file: string, options: ConfigOptions & { readonly mode: Mode }): RereadConfig {
   const path = resolve(options.cwd, file);
   const { documents, problems } = readFile(path, options);
   const [document] = documents;
+  const nothing = { controls: undefined, sections: new Map<string, string>(), strategyFiles: [] };
   if (document === undefined || problems.length > 0) {
-    const nothing = problemAt(shownPath(path, options.cwd), 'the file is empty');
-    return { hash: undefined, problems: problems.length > 0 ? problems : [nothing], strategyFiles: [] };
+    const empty = problemAt(shownPath(path, options.cwd), 'the file is empty');
+    return { ...nothing, problems: problems.length > 0 ? problems : [empty] };
   }
   const found = findStrategyFiles(document, dirname(path));
   const parsed = configSchema.safeParse(document.value);
-  const wrong = parsed.success ? [] : explain(parsed.error, configSchema, document);
+  const wrong = parsed.success
+    ? [
+        ...crossChecks(parsed.data, document, options.mode),
+        ...(options.mode === 'live' ? checkLiveLimits(document) : []),
+      ]
+    : explain(parsed.error, configSchema, document);
+  const all = [...wrong, ...found.problems];
   return {
-    hash: parsed.success ? hashOf(document) : undefined,
-    problems: [...wrong, ...found.problems],
+    controls: parsed.success && all.length === 0 ? controlsOf(parsed.data.controls, options.mode) : undefined,
+    sections: sectionsOf(document),
+    problems: all,
     strategyFiles: found.files,
   };
 }
+
+/** What no single setting shows. */
+const crossChecks = (
+  raw: z.output<typeof configSchema>,
+  document: YamlDocument,
+  mode: Mode | undefined,
+): readonly FileProblem[] => [
+  ...checkCurrencies(raw, document),
+  ...checkListen(raw, document),
+  ...checkFourEyes(raw, document),
+  ...checkQuoteLife(raw, document, mode),
+];
+
+/** The settings of a document by name, each as a hash; those under `controls` and `operate` one by one. Never the token. */
+function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
+  const value = document.value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a document is a group of settings
+  const sections = new Map<string, string>();
+  for (const [name, section] of Object.entries(value)) {
+    if (name === 'strategies') continue;
+    if (typeof section !== 'object' || section === null || !IN_PARTS.has(name))
+      sections.set(name, contentHash(section));
+    else
+      for (const [part, own] of Object.entries(section))
+        if (name !== 'venue' || part !== 'token') sections.set(`${name}.${part}`, contentHash(own));
+  }
+  return sections;
+}
+const IN_PARTS: ReadonlySet<string> = new Set(['venue', 'controls', 'operate']);
 
 /** Hash of what the file says, variables filled in. A new token is not a new config. */
 function hashOf(document: YamlDocument): string {

@@ -99,7 +99,9 @@ export function policyOf(config: Config, { configHash, adoptFills, areLimitsKept
 }
 
 /** Every limit is named here: one that the config knows and the engine does not would not compile. */
-const limitsOf = ({ controls }: Config): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({
+export const limitsOf = ({
+  controls,
+}: Pick<Config, 'controls'>): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({
   currency: controls.orderNotionalMax.currency,
   orderNotionalMax: controls.orderNotionalMax.amount,
   dayNotionalMax: controls.dayNotionalMax.amount,

@@ -1,10 +1,12 @@
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { Observable, merge } from 'rxjs';
+import { limitNames } from '../../core/risk/limit-changes.ts';
 import type { StrategiesPort } from '../../engine/ports.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { rereadConfig } from '../config/config.ts';
 import type { Config, ConfigOptions } from '../config/config.ts';
+import { limitsOf } from '../config/policy.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
 import { readStrategies, reviveStrategy } from './strategies.ts';
@@ -13,20 +15,36 @@ export interface StrategyFiles {
   /** As on the command line. */
   readonly configFile: string;
   readonly options: ConfigOptions;
-  /** The config that the desk runs with, and its hash: strategies are checked against this one. */
+  /** The config that the desk was started with, and what each of its settings said. */
   readonly config: Config;
-  readonly hash: string;
+  readonly sections: ReadonlyMap<string, string>;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-const CONFIG_CHANGED =
-  'the config was edited: only the list of strategies takes effect now, the rest at the next start';
+/** Settings that say something else than at the start, and that a reload does not put in force. */
+function laterWords(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): readonly string[] {
+  const changed = [...new Set([...before.keys(), ...now.keys()])].filter(
+    (name) => before.get(name) !== now.get(name) && !isLimit(name),
+  );
+  return changed.length === 0
+    ? []
+    : [`the config was edited: ${changed.toSorted((a, b) => (a < b ? -1 : 1)).join(', ')} ${changed.length === 1 ? 'takes' : 'take'} effect at the next start`]; // prettier-ignore
+}
+const isLimit = (name: string): boolean =>
+  name.startsWith('controls.') && limitNames.has(name.slice('controls.'.length));
 
-/** The strategies of a config as they lie on the disk, for a desk that reads them again while it runs. */
+/** The strategies of a config, and its limits, as they lie on the disk, for a desk that reads them again while it runs. */
 export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
   read() {
-    const { configFile, options, config, hash } = files;
-    const again = rereadConfig(configFile, options);
+    const { configFile, options, sections } = files;
+    const { mode } = files.config;
+    const again = rereadConfig(configFile, { ...options, mode });
+    // Against the limits that they would trade under.
+    const config =
+      again.controls === undefined ? files.config : { ...files.config, controls: again.controls };
     const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
     const all = [...again.problems, ...problems];
     if (all.length > 0) return { problems: formatProblems(all, { colour: false }).trimEnd() };
@@ -35,7 +53,8 @@ export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
     return {
       sources: strategies.filter(({ enabled }) => enabled).map(sourceOf),
       off: strategies.filter(({ enabled }) => !enabled).map(({ id }) => id),
-      notes: again.hash === hash ? [] : [CONFIG_CHANGED],
+      limits: limitsOf(config),
+      notes: laterWords(sections, again.sections),
     };
   },
   revive: (begun) => reviveStrategy(begun, { modules: files.config.modules }),

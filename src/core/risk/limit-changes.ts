@@ -34,6 +34,9 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, 
   closedHours: ['restricted_hours', 'other'],
 };
 
+/** The settings under `controls` that are limits. */
+export const limitNames: ReadonlySet<string> = new Set(Object.values(LIMITS).map(([name]) => name));
+
 /** Those that each pair has one of. */
 const PAIR_LIMITS = new Set(['max_order_quantity', 'max_pair_day_notional']);
 const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
@@ -88,6 +91,31 @@ export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly st
       : [];
   });
 }
+
+/** One limit that is another than before. What is left out did not limit, or does not any more. */
+export interface LimitChange {
+  readonly limit: string;
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+/** Every limit that differs, in the order of their names. */
+export function limitDifference(before: LimitTexts, now: LimitTexts): readonly LimitChange[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted((a, b) =>
+    a < b ? -1 : 1,
+  );
+  return names.flatMap((limit) => {
+    const [was, is] = [before[limit], now[limit]];
+    if (was === is) return [];
+    return [
+      { limit, ...(was === undefined ? {} : { before: was }), ...(is === undefined ? {} : { after: is }) },
+    ];
+  });
+}
+
+/** `max_order_notional 1000 -> 5000`. */
+export const changeWords = ({ limit, before = 'none', after = 'none' }: LimitChange): string =>
+  `${limit} ${before} -> ${after}`;
 
 /** A limit of a later version, whose direction is unknown, counts as looser when it differs. */
 function isLooser(loosens: Loosens | undefined, was: string, is: string): boolean {

@@ -8,10 +8,15 @@ import type { Command, CommandAnswer } from '../ports.ts';
 import { differences, planChange } from './reload-plan.ts';
 import type { Change, Planned } from './reload-plan.ts';
 import type { StrategySource } from '../state/strategy-source.ts';
+import { limitTexts } from '../../core/risk/limit-changes.ts';
+import { tighterLimits } from '../../core/risk/tighter-limits.ts';
+import { limitLines, planLimits } from './limits-reload.ts';
+import type { PlannedLimits } from './limits-reload.ts';
 
 /** The parts of a desk that this file uses. */
 export type ReloadContext = Pick<
   Desk,
+  | 'changed$'
   | 'instruments'
   | 'journal'
   | 'lastReloadReport'
@@ -132,28 +137,42 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
-  if (planned.changes.length === 0) {
+  const limits = planLimits(desk, read.limits, command);
+  if (planned.changes.length === 0 && limits.changes.length === 0) {
+    if (limits.kept.length > 0)
+      return notLoosened(desk, command, [...limitLines(limits), ...notes].join('\n'));
     // What comes after this is news, also where it says what was said before.
     desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
-  const says = wordsOf(desk, planned, read.sources, notes);
+  const says = [...limitLines(limits), ...wordsOf(desk, planned, read.sources, notes)];
   const isDry = command.isDryRun === true;
   command.answer?.({
     isDone: true,
     says: [isDry ? 'a reload would apply these changes:' : 'reloaded:', ...says].join('\n'),
-    facts: { changes: planned.changes, notes },
+    facts: {
+      changes: planned.changes,
+      limit_changes: limits.changes,
+      ...(limits.kept.length === 0 ? {} : { limits_kept: limits.kept }),
+      notes,
+    },
   });
-  if (isDry || isSaid(desk, command, planned)) return EMPTY;
+  if (isDry || (limits.changes.length === 0 && isSaid(desk, command, planned))) return EMPTY;
   tellKept(desk, planned.changes);
-  return apply(desk, planned, {
+  if (limits.loosened.length > 0)
+    desk.observer.alert('limits_loosened', { by: command.by, loosened: limits.loosened.join(', ') });
+  const told = [...notes, ...limits.kept];
+  return apply(desk, planned, limits, {
     kind: 'reload',
     by: command.by,
     why: command.why,
     ...(command.token === undefined ? {} : { token: command.token }),
     result: 'applied',
     changes: planned.changes.map(plain),
-    ...(notes.length === 0 ? {} : { notes }),
+    ...(limits.limits === undefined
+      ? {}
+      : { limit_changes: limits.changes, limits: limitTexts(limits.limits) }),
+    ...(told.length === 0 ? {} : { notes: told }),
   });
 }
 
@@ -184,10 +203,22 @@ export const planFor = (
   );
 
 /** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
-function apply(desk: ReloadContext, planned: Planned, record: ReloadRecord): Observable<unknown> {
+function apply(
+  desk: ReloadContext,
+  planned: Planned,
+  { limits }: PlannedLimits,
+  record: ReloadRecord,
+): Observable<unknown> {
   desk.strategies.run(planned.run);
+  // What is tighter counts from this tick, what is looser only once it is written down.
+  if (limits !== undefined)
+    desk.policy = { ...desk.policy, limits: tighterLimits(desk.policy.limits, limits) };
   return desk.journal.append([record, ...beginnings(desk, planned.begin)]).pipe(
     tap(() => {
+      if (limits !== undefined) {
+        desk.policy = { ...desk.policy, limits };
+        desk.changed$.next();
+      }
       desk.strategies.rearm(planned.changes.map(({ strategy }) => strategy));
     }),
   );
@@ -238,6 +269,17 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
   if (isAgain) return EMPTY;
   desk.observer.alert('reload_refused', { problems });
   const { by, why, token } = command;
+  const used = token === undefined ? {} : { token };
+  return desk.journal.append([
+    { kind: 'reload', by, why, ...used, result: 'refused', changes: [], problems },
+  ]);
+}
+
+/** All that the files would change is what they may not: a person is told, and the journal knows who tried. */
+function notLoosened(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
+  command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
+  const { by, why, token, isDryRun } = command;
+  if (isDryRun === true || by === 'tranche') return EMPTY;
   const used = token === undefined ? {} : { token };
   return desk.journal.append([
     { kind: 'reload', by, why, ...used, result: 'refused', changes: [], problems },

@@ -44,7 +44,7 @@ import { SOON_AFTER_START_MS } from './death.ts';
 import type { Death } from './death.ts';
 import { Overrides } from './override-state.ts';
 import { People } from './people-state.ts';
-import { agreedTo, limitsAtStart } from './raised-limits.ts';
+import { agreedTo, limitsAtReload, limitsAtStart } from './raised-limits.ts';
 import type { LimitsInForce } from './raised-limits.ts';
 import { scopeOf, Totals } from './totals.ts';
 
@@ -216,7 +216,9 @@ export class EngineState {
         if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
         break;
       case 'alert':
+        break;
       case 'reload':
+        this.limits = limitsAtReload(this.limits, body);
         break;
       case 'override':
         this.overrides.apply(body);

@@ -1,4 +1,4 @@
-import type { StartedRecord } from '../../core/record.ts';
+import type { ReloadRecord, StartedRecord } from '../../core/record.ts';
 import { limitTexts, loosenedLimits } from '../../core/risk/limit-changes.ts';
 import type { LimitTexts } from '../../core/risk/limit-changes.ts';
 import type { Policy } from '../policy.ts';
@@ -31,6 +31,17 @@ export function limitsAtStart({ agreed }: LimitsInForce, record: StartedRecord):
   if (limits === undefined) return { agreed };
   const now = { limits, fourEyes: fourEyes === true };
   return raisedLimits(agreed, now).length > 0 ? { agreed, raised: now } : { agreed: now };
+}
+
+/**
+ * After a reload. A desk raises a limit only once those who must have agreed to it, and raises none while others wait for a rearm: what
+ * it lowers then is lowered for both.
+ */
+export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: ReloadRecord): LimitsInForce {
+  if (limits === undefined) return { agreed, raised };
+  return raised === undefined
+    ? { agreed: agreed && { ...agreed, limits } }
+    : { agreed, raised: { ...raised, limits } };
 }
 
 /** After a halt was lifted: whoever lifts it was told what was raised. */

@@ -1,3 +1,4 @@
+import type { Limits } from '../../core/risk/limits.ts';
 import type { BoundStrategy } from '../../strategy/kernel.ts';
 
 /** A strategy as its document says it. */
@@ -16,6 +17,8 @@ export type StrategiesRead =
       readonly sources: readonly StrategySource[];
       /** Ids of strategies that are there and switched off. */
       readonly off: readonly string[];
+      /** The limits of the config as it is now; omitted: they are not read again. */
+      readonly limits?: Limits | undefined;
       /** What else the operator should know, such as a config that counts only from the next start. */
       readonly notes: readonly string[];
     }

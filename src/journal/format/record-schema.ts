@@ -311,6 +311,14 @@ const shapes = {
           why: z.string().optional(),
         }),
       ),
+      limit_changes: list(
+        z.strictObject({
+          limit: z.string(),
+          before: z.string().optional(),
+          after: z.string().optional(),
+        }),
+      ).optional(),
+      limits: z.record(z.string(), z.string()).optional(),
       notes: list(z.string()).optional(),
       problems: z.string().optional(),
       token: token().optional(),

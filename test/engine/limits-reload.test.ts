@@ -1,0 +1,253 @@
+import { Subject, mergeMap, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { money, quantity } from '../../src/core/money.ts';
+import { limitTexts } from '../../src/core/risk/limit-changes.ts';
+import type { Limits } from '../../src/core/risk/limits.ts';
+import { MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import type { Policy } from '../../src/engine/policy.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { fillsOf } from './oracle.ts';
+
+const { limits: base } = aPolicy();
+const BEFORE: Limits = { ...base, orderNotionalMax: money('1000000') };
+const withOrderMax = (max: string): Limits => ({ ...BEFORE, orderNotionalMax: money(max) });
+
+interface Running {
+  readonly bench: Bench;
+  readonly alerts: string[];
+  /** What the file says from now on. */
+  readonly write: (limits: Limits) => void;
+  readonly touch: () => void;
+  readonly until: (ms: number) => void;
+  readonly reload: (isDryRun?: boolean) => CommandAnswer;
+}
+
+/** A desk that buys a tenth of a bitcoin a minute, worth about 6,000. */
+function running(policy: Partial<Policy> = {}, before?: Bench, over: Partial<BenchOptions> = {}): Running {
+  const sources: readonly StrategySource[] = [aTwap('t', { slices: 10, duration: 'PT10M' })];
+  const alerts: string[] = [];
+  const changed$ = new Subject<void>();
+  let limits = policy.limits ?? BEFORE;
+  const bench = aBench({
+    strategies: sources,
+    policy: { areLimitsKept: true, limits, ...policy },
+    files: {
+      read: (): StrategiesRead => ({ sources, off: [], notes: [], limits }),
+      revive: () => sources[0],
+      changed$,
+    },
+    observer: { alert: (id) => alerts.push(id) },
+    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
+    ...over,
+  });
+  before?.kill();
+  bench.start();
+  return {
+    bench,
+    alerts,
+    write: (now) => {
+      limits = now;
+    },
+    touch: () => {
+      changed$.next();
+    },
+    until: (ms) => bench.clock.run(instant(START + ms)),
+    reload(isDryRun = false) {
+      const said: { answer: CommandAnswer } = { answer: { isDone: false, says: 'no answer' } };
+      bench.operator$.next({
+        do: 'reload',
+        by: 'ann',
+        why: 'a calm day',
+        isDryRun,
+        answer: (given) => (said.answer = given),
+      });
+      return said.answer;
+    },
+  };
+}
+
+const reloadsIn = (bench: Bench) =>
+  bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
+const boughtIn = (bench: Bench): number => fillsOf(bench.records()).length;
+const inForce = (bench: Bench): string | undefined =>
+  limitTexts(bench.desk.policy.limits)['max_order_notional'];
+
+describe('a reload of limits', () => {
+  it('tightens at once: the next slice is held against the new limit, and the journal has the difference and who made it', () => {
+    const { bench, until, write, reload } = running();
+    until(3.5 * MINUTE_MS);
+    expect(boughtIn(bench)).toBe(4);
+    write(withOrderMax('5'));
+    expect(reload()).toMatchObject({
+      isDone: true,
+      says: 'reloaded:\n  limit max_order_notional 1000000 -> 5',
+    });
+    until(8 * MINUTE_MS);
+    expect(boughtIn(bench)).toBe(4);
+    expect(reloadsIn(bench)).toMatchObject([
+      {
+        by: 'ann',
+        why: 'a calm day',
+        result: 'applied',
+        changes: [],
+        limit_changes: [{ limit: 'max_order_notional', before: '1000000', after: '5' }],
+        limits: limitTexts(withOrderMax('5')),
+      },
+    ]);
+  });
+
+  it('counts in the tick of the command where it is tighter, and once it is durable where it is looser', () => {
+    const memory = memoryJournal();
+    const clock = new VirtualClock(START);
+    const { bench, until, write, reload } = running({}, undefined, {
+      clock,
+      journal: {
+        ...memory,
+        append: (bodies, at) =>
+          timer(500, clock).pipe(mergeMap(() => toObservable(memory.append(bodies, at)))),
+      },
+    });
+    until(30 * SECOND_MS);
+    write({ ...withOrderMax('5'), openDoubtsMax: BEFORE.openDoubtsMax + 1 });
+    reload();
+    expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['5', BEFORE.openDoubtsMax]);
+    until(31 * SECOND_MS);
+    expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['5', BEFORE.openDoubtsMax + 1]);
+  });
+
+  it('is what the gate reads: an order whose quote was under way does not leave', () => {
+    const clock = new VirtualClock(START);
+    const { bench, until, write, reload } = running({}, undefined, {
+      clock,
+      wrap: (venue) => ({
+        ...venue,
+        // Probes of the price are in the quote currency.
+        quote: (request) =>
+          request.size.by === 'quantity'
+            ? timer(3_000, clock).pipe(mergeMap(() => toObservable(venue.quote(request))))
+            : venue.quote(request),
+      }),
+    });
+    until(1.5 * MINUTE_MS);
+    const before = boughtIn(bench);
+    until(2 * MINUTE_MS + SECOND_MS);
+    write(withOrderMax('5'));
+    reload();
+    until(2.5 * MINUTE_MS);
+    expect([before, boughtIn(bench)]).toEqual([before, before]);
+    const [last] = bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body] : []));
+    expect(last).toMatchObject({ reason: 'order_notional' });
+  });
+
+  it('shows the difference and changes nothing in a dry run', () => {
+    const { bench, until, write, reload } = running();
+    until(MINUTE_MS);
+    write(withOrderMax('5'));
+    expect(reload(true)).toMatchObject({ isDone: true, says: 'a reload would apply these changes:\n  limit max_order_notional 1000000 -> 5' }); // prettier-ignore
+    expect([inForce(bench), reloadsIn(bench)]).toEqual(['1000000', []]);
+  });
+
+  it('loosens where one person may, says so, and raises an alert', () => {
+    const { bench, alerts, until, write, reload } = running();
+    until(MINUTE_MS);
+    write(withOrderMax('2000000'));
+    expect(reload().says).toBe('reloaded:\n  limit max_order_notional 1000000 -> 2000000 (allows more)');
+    until(2 * MINUTE_MS);
+    expect(inForce(bench)).toBe('2000000');
+    expect(alerts).toContain('limits_loosened');
+    expect(bench.desk.state.limits).toMatchObject({ agreed: { limits: { max_order_notional: '2000000' } } });
+  });
+
+  it('loosens nothing by itself when a file in a watched folder changes, and tightens', () => {
+    const { bench, until, write, touch } = running();
+    until(MINUTE_MS);
+    write({ ...withOrderMax('2000000'), openDoubtsMax: 1 });
+    touch();
+    until(2 * MINUTE_MS);
+    expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['1000000', 1]);
+    expect(reloadsIn(bench)).toHaveLength(1);
+    touch();
+    until(3 * MINUTE_MS);
+    expect(reloadsIn(bench)).toHaveLength(1);
+  });
+
+  it('says that nothing has changed when the file says what is in force', () => {
+    const { bench, until, reload } = running();
+    until(MINUTE_MS);
+    expect(reload()).toEqual({ isDone: true, says: 'nothing has changed' });
+    expect(reloadsIn(bench)).toEqual([]);
+  });
+
+  it('leaves limits in another currency to the next start', () => {
+    const { bench, until, write, reload } = running();
+    until(MINUTE_MS);
+    write({ ...withOrderMax('5'), currency: 'eur' });
+    expect(reload()).toMatchObject({
+      isDone: false,
+      says: expect.stringContaining('at the next start') as string,
+    });
+    expect(inForce(bench)).toBe('1000000');
+  });
+});
+
+describe('a reload of limits where that takes two people', () => {
+  it('applies what is tighter, keeps what is not, and names it', () => {
+    const { bench, until, write, reload } = running({ fourEyes: true });
+    until(MINUTE_MS);
+    write({ ...withOrderMax('2000000'), orderQuantityMax: new Map([['btcusd', quantity('1')]]) });
+    const { isDone, says } = reload();
+    expect(isDone).toBe(true);
+    expect(says).toMatch(
+      /limit max_order_quantity\.btcusd \S+ -> 1\n {2}limit is NOT changed: max_order_notional 1000000 -> 2000000: .*two people/u,
+    );
+    until(2 * MINUTE_MS);
+    expect(inForce(bench)).toBe('1000000');
+    expect(reloadsIn(bench)).toMatchObject([
+      { limits: { max_order_notional: '1000000', 'max_order_quantity.btcusd': '1' } },
+    ]);
+  });
+
+  it('writes down who tried to loosen a limit alone', () => {
+    const { bench, until, write, reload } = running({ fourEyes: true });
+    until(MINUTE_MS);
+    write(withOrderMax('2000000'));
+    expect(reload()).toMatchObject({
+      isDone: false,
+      says: expect.stringContaining('nothing was changed') as string,
+    });
+    until(2 * MINUTE_MS);
+    expect(reloadsIn(bench)).toMatchObject([
+      { by: 'ann', result: 'refused', problems: expect.stringContaining('2000000') as string },
+    ]);
+    expect(inForce(bench)).toBe('1000000');
+  });
+
+  it('leads to the limits in force after a restart, and a file that allows more halts the start', () => {
+    const first = running({ fourEyes: true });
+    first.until(MINUTE_MS);
+    first.write(withOrderMax('500000'));
+    first.reload();
+    first.until(2 * MINUTE_MS);
+    const same = running({ fourEyes: true, limits: withOrderMax('500000') }, first.bench);
+    same.bench.clock.run(after(same.bench.clock.wall(), MINUTE_MS));
+    expect(same.bench.desk.control).toBe('active');
+    const raised = running({ fourEyes: true, limits: BEFORE }, same.bench);
+    raised.bench.clock.run(after(raised.bench.clock.wall(), MINUTE_MS));
+    expect(raised.bench.desk.state).toMatchObject({
+      control: 'halted',
+      controlWhy: 'limits raised since the last start: max_order_notional 500000 -> 1000000',
+    });
+    // And nothing more is loosened until two people have agreed to that.
+    raised.write(withOrderMax('1500000'));
+    expect(raised.reload().says).toContain('wait for tranche rearm by two people');
+  });
+});
