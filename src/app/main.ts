@@ -112,9 +112,9 @@ async function program(io: RunIo, first: string | undefined): Promise<Command> {
 const EXAMPLES = `
 Examples:
   tranche run --until-done                     run the demo: two strategies on a simulated venue, about a minute
-  tranche init my-desk                         create your own config and strategies
-  tranche validate --config my-desk/config/paper.yaml
-  tranche doctor --config my-desk/config/live.yaml   check everything that a start needs
+  tranche init my-desk                         create a desk of your own; asks what it shall do
+  tranche validate --config my-desk/config/desk.yaml
+  tranche doctor --config my-desk/config/desk.yaml   check everything that a start needs
   tranche plan --days 30                       list every slot ahead and check feasibility
   tranche why --since PT4H                     explain why each slice did or did not trade
   tranche report --since P7D --out report      report what was traded and what it cost

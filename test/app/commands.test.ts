@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { init, initFiles } from '../../src/app/commands/init.ts';
+import { initExamples as init, initFiles } from '../../src/app/init/init-examples.ts';
 import type { CommandIo } from '../../src/app/commands/io.ts';
 import { schema, writeSchemas } from '../../src/app/commands/schema.ts';
 import { validate } from '../../src/app/commands/validate.ts';

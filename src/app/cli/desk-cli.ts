@@ -15,12 +15,6 @@ export function addDesk(cli: Command, world: DeskCli): void {
   addValidate(cli, world);
 }
 
-/** `tranche schema` and `init`: files to begin with. */
-export function addFiles(cli: Command, world: Pick<DeskCli, 'io' | 'done'>): void {
-  addSchema(cli, world);
-  addInit(cli, world);
-}
-
 const modeOption = (): Option<
   '--mode <mode>',
   undefined,
@@ -102,7 +96,8 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     });
 }
 
-function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
+/** `tranche schema`. */
+export function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('schema')
     .description('print the JSON Schema of a file type, for editors and for programs that read report.json')
@@ -119,17 +114,6 @@ function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): vo
       else if (isSchemaName(name)) done(schema({ name }, io));
       else
         throw new OperatorError('usage', `there is no schema "${name}": config, strategy, venue or report`);
-    });
-}
-
-function addInit(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
-  cli
-    .command('init')
-    .description('create configs and example strategies with comments; never overwrites files')
-    .argument('[folder]', 'target folder', '.')
-    .action(async (folder) => {
-      const { init } = await import('../commands/init.ts');
-      done(init({ folder }, io));
     });
 }
 

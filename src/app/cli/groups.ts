@@ -83,8 +83,17 @@ export const groups: readonly Group[] = [
     },
   },
   {
-    names: ['schema', 'init'],
-    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addFiles(cli, { io, done }),
+    names: ['schema'],
+    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addSchema(cli, { io, done }),
+  },
+  {
+    names: ['init'],
+    add: async (cli, { io, done }) =>
+      (await import('../init/init-cli.ts')).addInit(cli, {
+        io,
+        terminal: { input: process.stdin, output: process.stderr },
+        done,
+      }),
   },
   {
     names: ['doctor'],

@@ -4,14 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { makeFolders } from '../../journal/sqlite/files.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
-import type { RunIo } from './run.ts';
+import type { RunIo } from '../commands/run.ts';
 
-export interface InitOptions {
-  /** Folder to fill; default: the working directory. */
-  readonly folder?: string | undefined;
-}
-
-/** What `init` writes: the examples of this package, which its tests load. */
+/** What `init` writes where it does not ask: the examples of this package, which its tests load. */
 export const initFiles = [
   'config/paper.yaml',
   'config/dry-run.yaml',
@@ -26,14 +21,18 @@ export const initFiles = [
   'strategies/demo/rebalance.yaml',
 ] as const;
 
-const examples = fileURLToPath(new URL('../../../', import.meta.url));
+/** The folder of this package. */
+export const examples = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
  * Writes commented configs and strategies into a folder. Never overwrites: with one file in the way nothing is written.
  *
  * @throws OperatorError `storage` when a file cannot be written there.
  */
-export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | 'cwd' | 'self'>): number {
+export function initExamples(
+  { folder = '.' }: { readonly folder?: string | undefined },
+  io: Pick<RunIo, 'stderr' | 'cwd' | 'self'>,
+): number {
   const target = resolve(io.cwd, folder);
   const taken = initFiles.filter((file) => existsSync(join(target, file)));
   if (taken.length > 0) {
@@ -57,11 +56,14 @@ export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | '
     }
     io.stderr.write(`wrote ${shownPath(to, io.cwd)}\n`);
   }
-  const config = forShell(shownPath(join(target, 'config/paper.yaml'), io.cwd));
-  io.stderr.write(
-    `\nnext: ${io.self} validate --config ${config}\n      ${io.self} run --config ${config}\n`,
-  );
+  io.stderr.write(nextWords(join(target, 'config/paper.yaml'), io));
   return 0;
+}
+
+/** What to type now. */
+export function nextWords(file: string, { cwd, self }: Pick<RunIo, 'cwd' | 'self'>): string {
+  const config = forShell(shownPath(file, cwd));
+  return `\nnext: ${self} validate --config ${config}\n      ${self} run --config ${config}\n`;
 }
 
 /** As it can be pasted into a shell. */

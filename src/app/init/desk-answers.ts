@@ -1,0 +1,295 @@
+import { splitPair } from '../../core/pairs.ts';
+import { isAmountText } from '../../core/money.ts';
+import { parseDuration } from '../../core/time.ts';
+import { parseListen } from '../../operate/listen.ts';
+import { addressProblem } from '../../venue/origin.ts';
+import { COMMON_CURRENCIES } from '../strategies/strategies.ts';
+
+/** What a new desk is to do: everything that `init` asks, as text. */
+export interface DeskAnswers {
+  readonly does: 'buy' | 'sell' | 'dca' | 'rebalance';
+  /** Of a rebalancing: with `pairs` that follow from its weights. */
+  readonly pair: string;
+  /** `1.5 btc`: in all, or each time. */
+  readonly size: string;
+  /** How long a total takes, ISO 8601. */
+  readonly over: string;
+  /** `btc=20,eth=10`: percent, the rest is cash in usd. */
+  readonly weights: string;
+  /** `daily`, `weekdays`, `weekly` or `monthly`, with a time of the day: `weekdays 15:00`. */
+  readonly times: string;
+  /** IANA time zone. */
+  readonly zone: string;
+  readonly mode: 'paper' | 'dry_run' | 'live';
+  readonly url: string;
+  readonly tokenFile: string;
+  /** Limits: `50000 usd`, and the largest order of each pair in base currency, `btcusd=1,ethusd=20`. */
+  readonly maxOrder: string;
+  readonly maxDay: string;
+  readonly maxQuantity: string;
+  readonly sellPath: string;
+  readonly notify: 'none' | 'slack' | 'teams' | 'json';
+  /** Where messages are posted to. Kept in a file of its own. */
+  readonly notifyUrl: string;
+  /** Address of the dashboard, the API and the metrics, or `off`. */
+  readonly listen: string;
+}
+export type Answer = keyof DeskAnswers;
+
+/** One question: for a terminal, and as an option of the command line. */
+export interface Question {
+  readonly flag: string;
+  readonly asks: string;
+  readonly hint: string;
+  /** What is taken where nobody answers; left out: an answer is needed. */
+  readonly otherwise?: string;
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  readonly isSecret?: true;
+  /** Whether it is asked, by what was answered before. */
+  readonly when?: (known: Partial<DeskAnswers>) => boolean;
+  readonly fault?: (text: string, known: Partial<DeskAnswers>) => string | undefined;
+}
+
+const isVenue = ({ mode }: Partial<DeskAnswers>): boolean => mode !== undefined && mode !== 'paper';
+const isLive = ({ mode }: Partial<DeskAnswers>): boolean => mode === 'live';
+const isTotal = ({ does }: Partial<DeskAnswers>): boolean => does === 'buy' || does === 'sell';
+const isRebalance = ({ does }: Partial<DeskAnswers>): boolean => does === 'rebalance';
+
+/** In the order in which they are asked. */
+export const questions: Readonly<Record<Answer, Question>> = {
+  does: {
+    flag: '--does',
+    asks: 'What shall the desk do?',
+    hint: 'buy, sell, dca or rebalance',
+    choices: [
+      { value: 'buy', label: 'buy a total over some hours' },
+      { value: 'sell', label: 'sell a total over some hours' },
+      { value: 'dca', label: 'buy the same amount again and again' },
+      { value: 'rebalance', label: 'keep a portfolio at its weights' },
+    ],
+  },
+  pair: {
+    flag: '--pair',
+    asks: 'Which pair?',
+    hint: 'such as btcusd',
+    otherwise: 'btcusd',
+    when: (known) => !isRebalance(known),
+    fault: pairFault,
+  },
+  weights: {
+    flag: '--weights',
+    asks: 'Which weights, in percent? The rest stays in usd.',
+    hint: 'such as btc=20,eth=10',
+    when: isRebalance,
+    fault: weightsFault,
+  },
+  size: {
+    flag: '--size',
+    asks: 'How much, in all or each time?',
+    hint: 'an amount and a currency of the pair, such as "1.5 btc" or "20000 usd"',
+    when: (known) => !isRebalance(known),
+    fault: (text, { pair = '' }) => sizeFault(text, sidesOf(pair)),
+  },
+  over: {
+    flag: '--over',
+    asks: 'Over how long?',
+    hint: 'an ISO 8601 duration, such as PT4H',
+    otherwise: 'PT4H',
+    when: isTotal,
+    fault: durationFault,
+  },
+  times: {
+    flag: '--times',
+    asks: 'When?',
+    hint: 'daily, weekdays, weekly or monthly, and a time: "weekdays 15:00"',
+    otherwise: 'weekdays 15:00',
+    when: (known) => !isTotal(known),
+    fault: (text) => (cronOf(text) === undefined ? 'expected, for example, weekdays 15:00' : undefined),
+  },
+  zone: {
+    flag: '--zone',
+    asks: 'In which time zone?',
+    hint: 'an IANA name, such as Europe/London',
+    otherwise: 'UTC',
+    when: (known) => !isTotal(known),
+    fault: zoneFault,
+  },
+  mode: {
+    flag: '--mode',
+    asks: 'Where shall it trade?',
+    hint: 'paper, dry_run or live',
+    otherwise: 'paper',
+    choices: [
+      { value: 'paper', label: 'paper: at a simulated venue on this machine' },
+      { value: 'dry_run', label: 'dry run: real quotes, no order leaves' },
+      { value: 'live', label: 'live: real orders' },
+    ],
+  },
+  url: {
+    flag: '--url',
+    asks: 'What is the address of the venue?',
+    hint: 'such as https://venue.example',
+    when: isVenue,
+    fault: (text) => addressProblem(text, 'http'),
+  },
+  tokenFile: {
+    flag: '--token-file',
+    asks: 'Which file holds the token, or will?',
+    hint: 'a path, seen from the folder of the config; mode 0600',
+    otherwise: './venue-token',
+    when: isVenue,
+  },
+  sellPath: {
+    flag: '--sell-path',
+    asks: 'Which route of the venue takes orders to sell?',
+    hint: 'such as /v1/orders/sell',
+    otherwise: '/v1/orders/sell',
+    when: (known) => isVenue(known) && (known.does === 'sell' || isRebalance(known)),
+    fault: (text) =>
+      /^\/v1\/orders\/[a-z0-9_-]{1,64}$/u.test(text) ? undefined : 'expected a path such as /v1/orders/sell',
+  },
+  maxOrder: {
+    flag: '--max-order',
+    asks: 'How much may one order be worth at most?',
+    hint: 'such as "50000 usd"',
+    when: isVenue,
+    fault: (text, known) => sizeFault(text, [quoteOf(known)]),
+  },
+  maxDay: {
+    flag: '--max-day',
+    asks: 'How much may all orders of a day be worth at most?',
+    hint: 'such as "500000 usd"',
+    when: isVenue,
+    fault: (text, known) => sizeFault(text, [quoteOf(known)]),
+  },
+  maxQuantity: {
+    flag: '--max-quantity',
+    asks: 'How large may one order of each pair be at most, in its base currency?',
+    hint: 'such as btcusd=1,ethusd=20',
+    when: isLive,
+    fault: quantitiesFault,
+  },
+  notify: {
+    flag: '--notify',
+    asks: 'Who shall be told?',
+    hint: 'none, slack, teams or json',
+    otherwise: 'none',
+    choices: [
+      { value: 'none', label: 'nobody: alerts stay in the journal and the log' },
+      { value: 'slack', label: 'a channel in Slack' },
+      { value: 'teams', label: 'a channel in Teams' },
+      { value: 'json', label: 'a program of ours, by a signed webhook' },
+    ],
+  },
+  notifyUrl: {
+    flag: '--notify-url',
+    asks: 'What is the address of the webhook? It is kept in a file that its owner alone can read.',
+    hint: 'https://…',
+    isSecret: true,
+    when: ({ notify }) => notify !== undefined && notify !== 'none',
+    fault: (text) => addressProblem(text.split('?')[0] ?? '', 'http'),
+  },
+  listen: {
+    flag: '--listen',
+    asks: 'Where shall the dashboard and the API be?',
+    hint: 'an address of this machine, or off',
+    otherwise: '127.0.0.1:8321',
+    fault: listenFault,
+  },
+};
+
+/** The two currencies of a pair. */
+export function sidesOf(pair: string): readonly string[] {
+  const split = splitPair(pair, COMMON_CURRENCIES);
+  return 'problem' in split ? [] : [split.base, split.quote];
+}
+
+/** The currency of the limits. */
+export const quoteOf = ({ does, pair = 'btcusd' }: Partial<DeskAnswers>): string =>
+  does === 'rebalance' ? 'usd' : (sidesOf(pair)[1] ?? 'usd');
+
+export const pairsOf = ({ does, pair = '', weights = '' }: Partial<DeskAnswers>): readonly string[] =>
+  does === 'rebalance' ? [...namedFigures(weights).keys()].map((currency) => `${currency}usd`) : [pair];
+
+/** `btc=20,eth=10` by name; empty where it cannot be read. */
+export function namedFigures(text: string): ReadonlyMap<string, string> {
+  const named = text
+    .split(',')
+    .map((each) => /^\s*(?<name>[a-z0-9]{2,24})\s*=\s*(?<figure>\S+)\s*$/u.exec(each)?.groups);
+  if (named.some((each) => each === undefined || !isPositive(each['figure'] ?? ''))) return new Map();
+  return new Map(named.map((each) => [each?.['name'] ?? '', each?.['figure'] ?? '']));
+}
+
+/** An amount and its currency. */
+export function amountOf(text: string): { readonly amount: string; readonly currency: string } {
+  const [amount = '', currency = ''] = text.trim().split(/\s+/u);
+  return { amount, currency };
+}
+
+/** Five fields of cron, for `weekdays 15:00`. */
+export function cronOf(text: string): string | undefined {
+  const groups = /^(?<days>daily|weekdays|weekly|monthly) (?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)$/u.exec(
+    text.trim(),
+  )?.groups;
+  if (groups === undefined) return undefined;
+  const days = { daily: '* * *', weekdays: '* * 1-5', weekly: '* * 1', monthly: '1 * *' }[
+    groups['days'] ?? ''
+  ];
+  return days && `${Number(groups['minute'])} ${Number(groups['hour'])} ${days}`;
+}
+
+const isPositive = (text: string): boolean => isAmountText(text) && !/e|^-|^0*(?:\.0*)?$/iu.test(text);
+
+function pairFault(text: string): string | undefined {
+  const split = splitPair(text, COMMON_CURRENCIES);
+  return 'problem' in split
+    ? `expected two known currencies in small letters, such as btcusd: ${split.why}`
+    : undefined;
+}
+
+function sizeFault(text: string, currencies: readonly string[]): string | undefined {
+  const { amount, currency } = amountOf(text);
+  if (!isPositive(amount)) return 'expected a plain decimal and a currency, such as "1.5 btc"';
+  return currencies.includes(currency) ? undefined : `expected an amount in ${currencies.join(' or ')}`;
+}
+
+function weightsFault(text: string): string | undefined {
+  const weights = namedFigures(text);
+  if (weights.size === 0) return 'expected currencies and percent, such as btc=20,eth=10';
+  const unknown = [...weights.keys()].find((each) => each === 'usd' || !COMMON_CURRENCIES.includes(each));
+  if (unknown !== undefined) return `${unknown} is no currency that can be weighed against usd`;
+  const sum = [...weights.values()].reduce((total, each) => total + Number(each), 0);
+  return sum < 100 ? undefined : 'the weights must leave something for usd: less than 100 in all';
+}
+
+function quantitiesFault(text: string, known: Partial<DeskAnswers>): string | undefined {
+  const found = namedFigures(text);
+  const missing = pairsOf(known).find((pair) => !found.has(pair));
+  return missing === undefined ? undefined : `expected a quantity for each pair, such as ${missing}=1`;
+}
+
+function durationFault(text: string): string | undefined {
+  try {
+    return parseDuration(text) >= 60_000 ? undefined : 'expected at least PT1M';
+  } catch {
+    return 'expected an ISO 8601 duration such as PT4H';
+  }
+}
+
+function zoneFault(text: string): string | undefined {
+  try {
+    Temporal.Now.zonedDateTimeISO(text);
+    return undefined;
+  } catch {
+    return 'expected an IANA time zone such as Europe/London';
+  }
+}
+
+function listenFault(text: string): string | undefined {
+  if (text === 'off') return undefined;
+  try {
+    return parseListen(text).host === '' ? 'expected an address such as 127.0.0.1:8321' : undefined;
+  } catch {
+    return 'expected an address such as 127.0.0.1:8321, or off';
+  }
+}

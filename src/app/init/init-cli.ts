@@ -1,0 +1,33 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { RunIo } from '../commands/run.ts';
+import { questions } from './desk-answers.ts';
+import type { Terminal } from './ask.ts';
+
+export interface InitCli {
+  readonly io: RunIo;
+  readonly terminal: Terminal;
+  readonly done: (code: number) => void;
+}
+
+/** `tranche init`: one option for each question that it asks in a terminal. */
+export function addInit(cli: Command, { io, terminal, done }: InitCli): void {
+  const command = cli
+    .command('init')
+    .description(
+      'create a desk: asks in a terminal what it shall do; elsewhere writes examples. Never overwrites files',
+    )
+    .argument('[folder]', 'target folder', '.')
+    .option('--yes', 'ask nothing: defaults for what is not given, and the examples without --does');
+  for (const { flag, asks, hint, otherwise, choices } of Object.values(questions)) {
+    const option = new Option(
+      `${flag} <${flag.slice(2)}>`,
+      `${asks} ${hint}${otherwise === undefined ? '' : ` (default: ${otherwise})`}`,
+    );
+    command.addOption(choices === undefined ? option : option.choices(choices.map(({ value }) => value)));
+  }
+  command.action(async (folder, options) => {
+    const { init } = await import('./init.ts');
+    done(await init({ folder, given: options }, io, terminal));
+  });
+}
