@@ -226,16 +226,17 @@ export function amountOf(text: string): { readonly amount: string; readonly curr
   return { amount, currency };
 }
 
+/** Days of a month, months and days of a week, as cron has them. */
+const DAYS: Readonly<Record<string, string>> = { weekdays: '* * 1-5', weekly: '* * 1', monthly: '1 * *' };
+
 /** Five fields of cron, for `weekdays 15:00`. */
 export function cronOf(text: string): string | undefined {
   const groups = /^(?<days>daily|weekdays|weekly|monthly) (?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)$/u.exec(
     text.trim(),
   )?.groups;
   if (groups === undefined) return undefined;
-  const days = { daily: '* * *', weekdays: '* * 1-5', weekly: '* * 1', monthly: '1 * *' }[
-    groups['days'] ?? ''
-  ];
-  return days && `${Number(groups['minute'])} ${Number(groups['hour'])} ${days}`;
+  const days = DAYS[groups['days'] ?? ''] ?? '* * *';
+  return `${Number(groups['minute'])} ${Number(groups['hour'])} ${days}`;
 }
 
 const isPositive = (text: string): boolean => isAmountText(text) && !/e|^-|^0*(?:\.0*)?$/iu.test(text);
