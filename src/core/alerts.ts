@@ -238,6 +238,12 @@ export const alerts = {
     runbook:
       'Ask the person named in `by`. `none` is a token that this desk does not know: an old one, one of another desk, or a stranger on this machine.',
   },
+  approval_asked: {
+    severity: 'warning',
+    says: 'the desk waits for people to approve something before it goes on; a request that nobody decides in time is rejected',
+    runbook:
+      'Read tranche approvals: it shows what is asked for, what differs, who must agree, and until when. Approve or reject it in the dashboard, or with tranche approve ID and tranche reject ID. What was rejected or has expired is asked for again only when its text changes, or under another id.',
+  },
   override_used: {
     severity: 'warning',
     says: 'an order leaves that passes only because two people overrode a limit for it',

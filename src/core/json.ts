@@ -134,3 +134,53 @@ function skipSpace(source: string, from: number): number {
     at++;
   }
 }
+
+/**
+ * The one spelling of a plain value: JSON without white space, with the keys of every object sorted by their UTF-16 code units, and
+ * without members that are `undefined`. What is hashed has it, so that the hash is the same in every process.
+ *
+ * @throws TypeError on anything that is not plain JSON: it would not come back as it went in.
+ */
+export function canonicalValue(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'number':
+      if (!Number.isFinite(value)) break;
+      // As JSON has it: zero has no sign in either.
+      return String(value);
+    case 'object':
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return `[${Array.from(value, canonicalValue).join(',')}]`;
+      if (!isPlain(value)) break;
+      return `{${canonicalMembers(value)}}`;
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
+  }
+  throw new TypeError(`not plain JSON, so the journal cannot store it: a ${nameOf(value)}`);
+}
+
+const nameOf = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.getPrototypeOf(value) === null ? 'bare object' : value.constructor.name;
+};
+
+/** The members of an object in that spelling, without the braces. */
+export function canonicalMembers(value: object): string {
+  const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
+  let text = '';
+  // By code units, as `sort` does without a comparison: a locale would make the hash depend on the machine.
+  for (const key of Object.keys(value).toSorted()) {
+    const member = members[key];
+    if (member !== undefined)
+      text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalValue(member)}`;
+  }
+  return text;
+}
+
+/** Only what `JSON.parse` makes. An object without a prototype may be a raw JSON number, which would come back rounded. */
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;

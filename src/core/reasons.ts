@@ -44,6 +44,8 @@ export const reasons = {
   account_stale: 'the last read of the account is older than controls.max_account_age',
   control_failed: 'a control could not be checked, so the order is refused',
   message_throttle: 'a request waited for rate limits longer than pacing.max_wait',
+  approval_pending: 'people must approve it first, by operate.policy',
+  approval_refused: 'the approval that it needs was refused, or nobody gave it in time',
   pair_not_allowed: 'controls.pairs does not list the pair',
   side_not_allowed: 'controls.sides does not list the side',
   selling_off: 'selling is disabled; set venue.sell_path to enable it',

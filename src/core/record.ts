@@ -1,4 +1,6 @@
 import type { Severity } from './alerts.ts';
+import type { ApprovalPolicy, Need, RequestKind } from './approvals/approval-policy.ts';
+import type { PasskeyAssertion } from './approvals/passkey-assertion.ts';
 import type { Reason } from './reasons.ts';
 import type { Role } from './roles.ts';
 import type { LimitChange, LimitTexts } from './risk/limit-changes.ts';
@@ -55,6 +57,8 @@ export interface StartedRecord {
   readonly limits?: LimitTexts | undefined;
   /** Two people must agree to lift a halt and to raise a limit. */
   readonly four_eyes?: boolean | undefined;
+  /** Who must agree to what, as `operate.policy` says it. Omitted: the config has none. */
+  readonly policy?: ApprovalPolicy | undefined;
 }
 
 /** A process let the journal go in good order. */
@@ -328,16 +332,34 @@ export interface ShownRecord {
   readonly fills: Readonly<Record<string, readonly number[]>>;
 }
 
-/** A person proposed a looser limit for one order, another person approved it, or somebody took it back before it was used. */
+/**
+ * Something needs the approval of other people: it was proposed, approved by one of them, or ended without. The first were overrides
+ * of a limit for one order, which is what the kind is named after.
+ */
 export interface OverrideRecord {
   readonly kind: 'override';
   readonly override: string;
-  readonly step: 'proposed' | 'approved' | 'withdrawn' | 'rejected';
-  /** A setting of `controls`; `halt` for a rearm and `doubt` for a resolution with figures, which then need two people. */
+  /** `agreed`: one of several that are needed. `approved`: the last of them. `expired`: nobody decided in time. */
+  readonly step: 'proposed' | 'agreed' | 'approved' | 'withdrawn' | 'rejected' | 'expired';
+  /** A setting of `controls`; for everything else the kind of request, `halt` for a rearm. */
   readonly limit: string;
-  /** Of a rearm or a resolution: what is asked for, for people, and the hash that the approval is of. */
+  /** What is asked for; omitted by older versions. */
+  readonly request?: RequestKind | undefined;
+  /** What is asked for, for people; omitted for the override of a limit. */
   readonly asks?: string | undefined;
+  /** What differs from before, a line each. */
+  readonly difference?: readonly string[] | undefined;
+  /** What the approval is of, as a hash that is another one once the desk has changed. */
+  readonly subject?: string | undefined;
+  /** Who must agree, by the policy in force, and whether with a passkey. */
+  readonly needs?: readonly Need[] | undefined;
+  readonly passkey?: 'required' | undefined;
+  /** Of the canonical request: what a passkey signs. In older journals the subject. */
   readonly hash?: string | undefined;
+  /** Of an approval by a passkey. */
+  readonly assertion?: PasskeyAssertion | undefined;
+  /** Of a strategy or a parent. */
+  readonly strategy?: string | undefined;
   /** Its value for that order; absent for what is lifted altogether. */
   readonly value?: string | undefined;
   /** One order of this parent, or of this slice of it. */
@@ -362,7 +384,7 @@ export interface ReloadRecord {
   readonly result: 'applied' | 'refused';
   readonly changes: readonly {
     readonly strategy: string;
-    readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over';
+    readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over' | 'waits';
     /** Hash of the text that ran, and of the text that was read. */
     readonly from?: string | undefined;
     readonly to?: string | undefined;
@@ -373,6 +395,8 @@ export interface ReloadRecord {
   /** All limits in force from here on, where one of them has changed. */
   readonly limits?: LimitTexts | undefined;
   readonly notes?: readonly string[] | undefined;
+  /** Approved requests that this carries out. */
+  readonly approvals?: readonly string[] | undefined;
   /** What was wrong with the files. */
   readonly problems?: string | undefined;
 }

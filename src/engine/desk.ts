@@ -2,7 +2,7 @@ import { Subject, map, share } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { IdMap } from '../core/id-map.ts';
 import { deskMark } from '../core/ids.ts';
-import type { ControlRecord, IntentRecord } from '../core/record.ts';
+import type { ControlRecord, IntentRecord, OverrideRecord } from '../core/record.ts';
 import type { BootTime } from '../core/time.ts';
 import { AccountState } from './account/account-state.ts';
 import { halt } from './account/halt.ts';
@@ -19,7 +19,7 @@ import { VenueHealth } from './market/venue-health.ts';
 import type { Observer } from './observer.ts';
 import { KillSwitch } from './operator/kill-switch.ts';
 import { Proposals } from './operator/proposals.ts';
-import type { Guarded } from './operator/proposals.ts';
+import type { Guarded, Wish } from './operator/proposals.ts';
 import { SpinGuard } from './operator/spin-guard.ts';
 import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
@@ -83,9 +83,13 @@ export class Desk {
   readonly shortQuotes = new Map<string, ShortQuotes>();
   /** When parents that are paused because prices disagreed may ask for another quote. */
   readonly priceTrials = new PriceTrials();
-  /** Commands that a second person has agreed to. */
+  /** Commands that the others have agreed to. */
   readonly agreed$ = new Subject<Guarded>();
-  /** What was proposed to this process: overrides, and commands that need two people. */
+  /** What the desk itself must ask people for. */
+  readonly wished$ = new Subject<Wish>();
+  /** Requests of files and parents that are approved from now on. */
+  readonly approved$ = new Subject<OverrideRecord>();
+  /** What was proposed to this process: overrides, and commands that need others. */
   readonly proposals = new Proposals();
   /** How far the wall clock went back, as long as that matters. */
   clockBack: ClockBack | undefined;

@@ -16,6 +16,7 @@ import { mergeMapMaybe } from './maybe-async.ts';
 import { pace } from './stages/pace.ts';
 import { expireLater, record, sliceRecord } from './stages/record.ts';
 import { runsNow } from './operator/run-now.ts';
+import { askAhead } from './operator/parent-approvals.ts';
 import { reloads } from './operator/reload.ts';
 import type { Reload } from './operator/reload.ts';
 import { resolutions } from './account/operator-resolutions.ts';
@@ -73,9 +74,13 @@ export function pipeline(
     }),
     ignoreElements(),
   );
-  const watching = merge(changing, desk.references.listen(), watchTerms(desk), probeSizes(desk)).pipe(
-    untilDrained,
-  );
+  const watching = merge(
+    changing,
+    desk.references.listen(),
+    watchTerms(desk),
+    probeSizes(desk),
+    askAhead(desk),
+  ).pipe(untilDrained);
   // Last: what was asked for before now is done at once, and changes what has begun.
   const reloading = reloads(desk, reloads$).pipe(untilDrained);
   return merge(trading, watching, begin, reloading).pipe(ignoreElements());

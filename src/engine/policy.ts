@@ -1,3 +1,4 @@
+import type { ApprovalPolicy } from '../core/approvals/approval-policy.ts';
 import type { Limits } from '../core/risk/limits.ts';
 import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
@@ -42,6 +43,8 @@ export interface Policy {
   readonly overrideCeilings?: OverrideCeilings | undefined;
   /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
   readonly fourEyes?: boolean | undefined;
+  /** Who must agree to what; left out: what `fourEyes` says. */
+  readonly approvals?: ApprovalPolicy | undefined;
   /** The journal keeps the limits of each start, and a start with higher ones is noticed. */
   readonly areLimitsKept?: boolean | undefined;
   /** Currencies whose value in USD the config states. */

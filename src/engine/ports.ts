@@ -1,6 +1,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
+import type { PasskeyAssertion } from '../core/approvals/passkey-assertion.ts';
 import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { AlertRecord, PersonRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
@@ -217,10 +218,14 @@ export type Command =
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
-  /** A second person agrees. Answered once it is durable. */
+  /** Another person agrees. Answered once it is durable. */
   | {
       readonly do: 'approve';
       readonly override: string;
+      /** Of the request that the person has seen; another one is refused. */
+      readonly hash?: string | undefined;
+      /** What the person's passkey signed: the hash of the request. */
+      readonly assertion?: PasskeyAssertion | undefined;
       readonly token?: UsedToken | undefined;
       readonly by: string;
       readonly why: string;
@@ -230,6 +235,7 @@ export type Command =
   | {
       readonly do: 'withdraw' | 'reject';
       readonly override: string;
+      readonly hash?: string | undefined;
       readonly token?: UsedToken | undefined;
       readonly by: string;
       readonly why: string;

@@ -2,7 +2,8 @@ import { OperatorError } from '../core/errors.ts';
 import { escapeMarks } from '../core/escape.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
-import { canonical, canonicalValue } from './format/canonical.ts';
+import { canonicalValue } from '../core/json.ts';
+import { canonical } from './format/canonical.ts';
 import { isRecordKind, recordKinds, recordSchema } from './format/record-schema.ts';
 import type { RecordKind } from './format/record-schema.ts';
 

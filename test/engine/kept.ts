@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalValue } from '../../src/journal/format/canonical.ts';
+import { canonicalValue } from '../../src/core/json.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { pack } from '../../src/core/pack.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';

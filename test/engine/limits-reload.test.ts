@@ -231,6 +231,35 @@ describe('a reload of limits where that takes two people', () => {
     expect(inForce(bench)).toBe('1000000');
   });
 
+  it('loosens exactly what was asked for once another person has approved it, and only once', () => {
+    const { bench, until, write, reload } = running({ fourEyes: true });
+    until(MINUTE_MS);
+    write(withOrderMax('2000000'));
+    reload();
+    until(2 * MINUTE_MS);
+    const approve = (by: string, override: string): void => {
+      const token = { name: by, kind: 'person' } as const;
+      bench.operator$.next({ do: 'approve', override, by, why: 'w', token, answer: () => undefined });
+    };
+    // The file says more by now than what is asked for.
+    write(withOrderMax('3000000'));
+    approve('ben', 'ov-1');
+    until(3 * MINUTE_MS);
+    expect(inForce(bench)).toBe('1000000');
+    write(withOrderMax('2000000'));
+    bench.operator$.next({ do: 'reload', by: 'ann', why: 'w' });
+    until(4 * MINUTE_MS);
+    expect(inForce(bench)).toBe('2000000');
+    expect(reloadsIn(bench).at(-1)).toMatchObject({ approvals: ['ov-1'] });
+    write(withOrderMax('1000000'));
+    reload();
+    until(5 * MINUTE_MS);
+    write(withOrderMax('2000000'));
+    reload();
+    until(6 * MINUTE_MS);
+    expect(inForce(bench)).toBe('1000000');
+  });
+
   it('leads to the limits in force after a restart, and a file that allows more halts the start', () => {
     const first = running({ fourEyes: true });
     first.until(MINUTE_MS);

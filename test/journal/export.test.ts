@@ -31,6 +31,13 @@ const anOverride: RecordBody = {
   why: 'a payment that must go out today',
   asks: 'lift the halt',
   hash: 'h',
+  request: 'parent',
+  difference: ['slices: 4 → 6'],
+  subject: 's',
+  needs: [{ count: 1, groups: ['risk'] }],
+  passkey: 'required',
+  assertion: { credential_id: 'c', authenticator_data: 'a', client_data_json: 'j', signature: 's' },
+  strategy: 'btc-twap',
   token: { name: 'ann', kind: 'person' },
 };
 const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
@@ -46,12 +53,26 @@ const whole = (): readonly RecordBody[] => [
       };
     if (body.kind === 'attempt')
       return { ...body, proof: { reads_left: 1, wait_ms: 9_000, proves: 'rejected' } };
-    if (body.kind === 'started') return { ...body, limits: { max_open_doubts: '2' }, four_eyes: true };
+    if (body.kind === 'started')
+      return {
+        ...body,
+        limits: { max_open_doubts: '2' },
+        four_eyes: true,
+        policy: { rules: [{ for: ['rearm'], outcome: 'allow' }], groups: {} },
+      };
+    if (body.kind === 'wake') return { ...body, token: { name: 'ann', kind: 'person' } };
     if (body.kind === 'stopped') return { ...body, closing_read: true };
     if (body.kind === 'maximum') return { ...body, why: 'raised', quote_usd: '1' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };
-    if (body.kind === 'resolved' || body.kind === 'reload')
-      return { ...body, token: { name: 'ann', kind: 'person' } };
+    if (body.kind === 'resolved') return { ...body, token: { name: 'ann', kind: 'person' } };
+    if (body.kind === 'reload')
+      return {
+        ...body,
+        token: { name: 'ann', kind: 'person' },
+        approvals: ['ov-1'],
+        limit_changes: [{ limit: 'max_open_doubts', before: '2', after: '3' }],
+        limits: { max_open_doubts: '3' },
+      };
     if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
     if (body.kind !== 'control') return body;
     return {
@@ -64,6 +85,16 @@ const whole = (): readonly RecordBody[] => [
     };
   }),
   anOverride,
+  {
+    kind: 'person',
+    person: 'ann',
+    step: 'enrolled',
+    role: 'approver',
+    passkey: { id: 'c', public_key: 'k', counter: 0 },
+    by: 'ops',
+    why: 'new',
+    token: { name: 'ops', kind: 'person' },
+  },
   { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
   { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
 ];

@@ -11,6 +11,7 @@ import {
   positiveText,
   whole,
 } from '../../strategy/fields.ts';
+import { approvalPolicy, groups } from './approvals/policy-schema.ts';
 import { balances, bps, controls, moneyOf } from './config-controls.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { notifySchema } from '../notify/notify-schema.ts';
@@ -325,6 +326,8 @@ const operate = z.lazy(() =>
           .describe(
             'A rearm, and an end of a doubt with figures, need two people; default: true in live mode with tokens of two people',
           ),
+        groups,
+        policy: approvalPolicy.optional(),
         tls: z
           .lazy(() =>
             z.strictObject({

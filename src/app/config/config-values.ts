@@ -10,11 +10,13 @@ import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import type { FootprintOptions } from '../../engine/market/footprint.ts';
+import type { ApprovalPolicy } from '../../core/approvals/approval-policy.ts';
 import { hasTwoPeople } from '../../operate/access.ts';
 import type { Role } from '../../operate/access.ts';
 import type { VenueOptions } from '../../simulator/options/options.ts';
 import type { GivenToken } from './credential.ts';
 
+import { approvalPolicyOf } from './approvals/approval-policy-of.ts';
 import type { RawConfig } from './config-schema.ts';
 import type { TokenSource } from './credential.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
@@ -143,6 +145,8 @@ export interface OperateConfig {
   }[];
   /** A rearm, and an end of a doubt with figures, take two people. */
   readonly fourEyes: boolean;
+  /** Who must agree to what; `undefined`: what `fourEyes` says. */
+  readonly approvals: ApprovalPolicy | undefined;
   /** Where signed heads of the journal go; `undefined`: nowhere. */
   readonly heads: HeadsConfig | undefined;
   /** Who is told what; `undefined`: nobody. */
@@ -393,7 +397,8 @@ const operateOf = (
     clientCa: tls.client_ca_file === undefined ? undefined : resolve(folder, tls.client_ca_file),
   },
   tokens: tokens.map(({ token_file: file, ...token }) => ({ ...token, file: resolve(folder, file) })),
-  fourEyes: raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens)),
+  fourEyes: raw.policy === undefined && (raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens))),
+  approvals: approvalPolicyOf(raw.policy, raw.groups),
   heads: heads && {
     everyMs: heads.every,
     webhook: heads.webhook,

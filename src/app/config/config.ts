@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
-import { canonicalValue } from '../../journal/format/canonical.ts';
+import { canonicalValue } from '../../core/json.ts';
+import { checkApprovals } from './approvals/policy-checks.ts';
 import {
   checkConfig,
   checkCurrencies,
@@ -185,6 +186,7 @@ const crossChecks = (
   ...checkCurrencies(raw, document),
   ...checkListen(raw, document),
   ...checkFourEyes(raw, document),
+  ...checkApprovals(raw, document),
   ...checkQuoteLife(raw, document, mode),
 ];
 

@@ -38,6 +38,7 @@ export function policyOf(config: Config, { configHash, adoptFills, areLimitsKept
     account: accountOf(config),
     limits: limitsOf(config),
     fourEyes: config.operate?.fourEyes,
+    approvals: config.operate?.approvals,
     overrideCeilings: controls.overrideCeilings,
     areLimitsKept,
     rates: statedRates(config),

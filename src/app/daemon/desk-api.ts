@@ -6,8 +6,8 @@ import { isoOf } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
-import { hasFourEyes } from '../../engine/operator/four-eyes.ts';
-import { isOver } from '../../engine/operator/overrides.ts';
+import { requirementFor } from '../../engine/operator/approvals.ts';
+import { isOver } from '../../engine/operator/approval-requests.ts';
 import { RUN_WAIT_MS } from '../../engine/operator/run-now.ts';
 import type { Override } from '../../engine/state/override-state.ts';
 import type { Command, CommandAnswer } from '../../engine/ports.ts';
@@ -33,7 +33,9 @@ export const deskApi = (
   desk: desk.policy.desk,
   mode: desk.policy.mode,
   get fourEyes() {
-    return hasFourEyes(desk);
+    return ['rearm' as const, 'doubt' as const].every(
+      (kind) => requirementFor(desk, { kind }).outcome === 'require',
+    );
   },
   status: () => statusOf(desk, alerts),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),

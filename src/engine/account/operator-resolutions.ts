@@ -7,7 +7,7 @@ import { fillFromWord } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
 import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
 import type { Command } from '../ports.ts';
-import { commands } from '../operator/four-eyes.ts';
+import { commands } from '../operator/approvals.ts';
 
 /** The parts of a desk that this file uses. */
 export type ResolutionContext = Pick<

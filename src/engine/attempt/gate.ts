@@ -12,6 +12,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Quote } from '../../core/venue.ts';
 import { nextAfter, refuses } from '../stages/control.ts';
 import type { Desk } from '../desk.ts';
+import { parentRefusal } from '../operator/parent-approvals.ts';
 import type { Sized } from '../stage-types.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit, PermitRequest } from '../rate-limit/rate-limiter.ts';
@@ -213,6 +214,8 @@ function refusalOf(
 ): Refused | undefined {
   const clientOrderId = intent.client_order_id;
   const { limit } = item.slice.intent;
+  const unasked = parentRefusal(desk, item.slice);
+  if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked.reason) };
   // The quote may be older than the monotonic clock says.
   if (desk.continuity.count !== breaks)
     return again('discontinuity', 'time was not continuous since the quote was asked for');

@@ -3,11 +3,15 @@ import type { LimitChange } from '../../core/risk/limit-changes.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
 import type { Desk } from '../desk.ts';
-import type { Command } from '../ports.ts';
-import { hasFourEyes } from './four-eyes.ts';
+import { requirementWords } from '../../core/approvals/approval-policy.ts';
+import { sha256 } from '../../core/ids.ts';
+import { blockedWords, missingWords, requirementFor } from './approvals.ts';
+import { isOver } from './approval-requests.ts';
+import type { Wish } from './proposals.ts';
+import type { ReloadedBy } from './strategy-approvals.ts';
 
 /** The parts of a desk that this file uses. */
-export type LimitsReloadContext = Pick<Desk, 'policy' | 'state'>;
+export type LimitsReloadContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
 
 /** What a reload makes of the limits. */
 export interface PlannedLimits {
@@ -19,6 +23,10 @@ export interface PlannedLimits {
   readonly loosened: readonly string[];
   /** What the file would loosen, and why it is not. */
   readonly kept: readonly string[];
+  /** What people must be asked for before it is loosened. */
+  readonly wish?: Wish | undefined;
+  /** The approved request that this carries out. */
+  readonly approval?: string | undefined;
 }
 
 const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
@@ -28,16 +36,18 @@ const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
  * nobody else must agree.
  */
 export function planLimits(
-  { policy, state }: LimitsReloadContext,
+  desk: LimitsReloadContext,
   wanted: Limits | undefined,
-  { by }: Pick<Command & { readonly do: 'reload' }, 'by'>,
+  asker: ReloadedBy,
 ): PlannedLimits {
+  const { policy } = desk;
   if (wanted === undefined) return NOTHING;
   const before = limitTexts(policy.limits);
   if (wanted.currency !== policy.limits.currency)
     return { ...NOTHING, kept: [`${changeWords({ limit: 'currency', before: policy.limits.currency, after: wanted.currency })}: totals of the day are in the currency of the limits, so all limits take effect at the next start`] }; // prettier-ignore
   const loosened = loosenedLimits(before, limitTexts(wanted));
-  const why = loosened.length === 0 ? undefined : keptWhy({ policy, state }, by);
+  const verdict = loosened.length === 0 ? {} : mayLoosen(desk, loosened, asker);
+  const { why, wish, approval } = verdict;
   const limits = why === undefined ? wanted : tighterLimits(policy.limits, wanted);
   const changes = limitDifference(before, limitTexts(limits));
   return {
@@ -45,16 +55,49 @@ export function planLimits(
     ...(changes.length === 0 ? {} : { limits }),
     loosened: why === undefined ? loosened : [],
     kept: why === undefined ? [] : loosened.map((words) => `${words}: ${why}`),
+    wish,
+    approval,
   };
 }
 
-/** Why no limit is loosened now. */
-function keptWhy(desk: LimitsReloadContext, by: string): string | undefined {
+interface Verdict {
+  /** Why no limit is loosened now. */
+  readonly why?: string | undefined;
+  readonly wish?: Wish | undefined;
+  readonly approval?: string | undefined;
+}
+
+/** Whether these limits may be loosened now, by the policy in force; an approval is of exactly these changes. */
+function mayLoosen(
+  desk: LimitsReloadContext,
+  loosened: readonly string[],
+  { by, why, token }: ReloadedBy,
+): Verdict {
   if (desk.state.limits.raised !== undefined)
-    return 'other limits were raised at the start, and wait for tranche rearm by two people';
-  if (hasFourEyes(desk))
-    return 'to loosen a limit takes two people; the next start begins halted until they agree (limits_raised)';
-  return by === 'tranche' ? 'a limit is loosened only when somebody asks for it: tranche reload' : undefined;
+    return { why: 'other limits were raised at the start, and wait for tranche rearm by two people' };
+  const subject = sha256(JSON.stringify(['limits', ...loosened]));
+  const [request, known] = desk.state.overrides.of(subject) ?? [];
+  const isUsable = known?.usedBy === undefined && known?.ended === undefined;
+  if (request !== undefined && known !== undefined && isUsable && !isOver(desk, request))
+    return known.approvedBy === undefined
+      ? { why: `takes two people: ${request} needs ${missingWords(desk, known)}` }
+      : { approval: request };
+  if (by === 'tranche') return { why: 'a limit is loosened only when somebody asks for it: tranche reload' };
+  const requirement = requirementFor(desk, { kind: 'limits', by: token?.name ?? by });
+  if (requirement.outcome === 'allow') return {};
+  if (requirement.outcome === 'block') return { why: blockedWords(requirement) };
+  const asks = `loosen ${loosened.join(', ')}`;
+  const wish = {
+    request: 'limits',
+    asks,
+    subject,
+    requirement,
+    difference: loosened,
+    by,
+    why,
+    token,
+  } as const;
+  return { why: `takes two people: it ${requirementWords(requirement)}, see tranche approvals`, wish };
 }
 
 /** A line for each limit, for people. */

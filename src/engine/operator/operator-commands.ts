@@ -19,7 +19,8 @@ import type { ControlRecord, RecordBody } from '../../core/record.ts';
 import { after, DAY_MS, isoOf } from '../../core/time.ts';
 import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
-import { commands } from './four-eyes.ts';
+import { approvalRequests } from './approval-requests.ts';
+import { commands } from './approvals.ts';
 import { overrides } from './overrides.ts';
 import { people } from './people.ts';
 import type { Command } from '../ports.ts';
@@ -45,9 +46,15 @@ export function operate(desk: CommandContext): Observable<never> {
     mergeMap((command) => defer(() => obey(desk, command))),
   );
   const missed = defer(() => noteHalt(desk));
-  return merge(missed, carriedOut, overrides(desk), people(desk), watchLatch(desk), resumeInTime(desk)).pipe(
-    ignoreElements(),
-  );
+  return merge(
+    missed,
+    carriedOut,
+    overrides(desk),
+    approvalRequests(desk),
+    people(desk),
+    watchLatch(desk),
+    resumeInTime(desk),
+  ).pipe(ignoreElements());
 }
 
 /** Latches a halt in the tick of the command, whether or not the journal can take it yet. */

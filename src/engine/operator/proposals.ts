@@ -1,33 +1,86 @@
+import type { RequestKind, Requirement } from '../../core/approvals/approval-policy.ts';
 import type { UsedToken } from '../../core/record.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Command } from '../ports.ts';
 
-/** A command that two people must agree to. */
+/** A command that others must agree to. */
 export type Guarded = Command & { readonly do: 'rearm' | 'resolve' };
 
 export interface Proposal {
   readonly until: Monotonic;
   readonly token: UsedToken | undefined;
-  /** Carried out once another person agrees; left out: an override, which the next order that needs it uses. */
+  /** Carried out once the others agree; left out: an override, which the next order that needs it uses. */
   readonly command?: Guarded | undefined;
 }
 
-/** What was proposed to this process: overrides, and commands that need two people. */
+/** What the desk itself asks for: it outlives the process, and is looked up by its subject. */
+export interface Wish {
+  readonly request: RequestKind;
+  readonly asks: string;
+  readonly subject: string;
+  readonly requirement: Requirement;
+  readonly difference?: readonly string[] | undefined;
+  readonly parent?: string | undefined;
+  readonly strategy?: string | undefined;
+  readonly by: string;
+  readonly why: string;
+  readonly token?: UsedToken | undefined;
+}
+
+/** What was proposed to this process, and what is being written of it. */
 export class Proposals {
   #asked = 0;
   readonly #all = new Map<string, Proposal>();
+  readonly #busy = new Set<string>();
+  /** Subjects that the desk itself asks for and that are not written down yet. */
+  readonly #wished = new Set<string>();
 
-  /** Returns the id of the new proposal; `known`: how many the journal holds. */
-  add(proposal: Proposal, known: number): string {
+  /** The id of the next proposal; `known`: how many the journal holds. */
+  nextId(known: number): string {
     this.#asked = Math.max(this.#asked, known) + 1;
-    const id = `ov-${this.#asked}`;
+    return `ov-${this.#asked}`;
+  }
+
+  set(id: string, proposal: Proposal): void {
     this.#all.set(id, proposal);
     if (this.#all.size > PROPOSALS_MAX) this.#all.delete(this.#all.keys().next().value ?? '');
-    return id;
   }
 
   get(id: string): Proposal | undefined {
     return this.#all.get(id);
+  }
+
+  /** The command of a proposal, once: whoever comes second finds none. */
+  takeCommand(id: string): Guarded | undefined {
+    const proposal = this.#all.get(id);
+    if (proposal?.command === undefined) return undefined;
+    this.#all.set(id, { ...proposal, command: undefined });
+    return proposal.command;
+  }
+
+  /** Whether a decision about it is on its way to the journal: two must not be written at once. */
+  isBusy(id: string): boolean {
+    return this.#busy.has(id);
+  }
+
+  begin(id: string): void {
+    this.#busy.add(id);
+  }
+
+  end(id: string): void {
+    this.#busy.delete(id);
+  }
+
+  /** Whether something may be asked for now: not while that is under way. */
+  mayWish(subject: string): boolean {
+    if (this.#wished.has(subject)) return false;
+    this.#wished.add(subject);
+    return true;
+  }
+
+  /** It is written down: the same may be wished for again once it has ended. */
+  granted(subject: string): void {
+    this.#wished.delete(subject);
   }
 }
 

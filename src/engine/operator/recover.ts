@@ -25,12 +25,12 @@ import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
 import type { Death } from '../state/death.ts';
-import { asked, hasFourEyes } from './four-eyes.ts';
+import { asked, blockedWords, rearmRequirement } from './approvals.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
-import { limitsToKeep, raisedLimits } from '../state/raised-limits.ts';
+import { limitsToKeep, ownPolicy, policyOfBoth, raisedLimits, raisedParts } from '../state/raised-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
-import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
+import { beginnings, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
 import type { ResolutionContext } from '../account/operator-resolutions.ts';
@@ -132,6 +132,7 @@ export function takeOver(
       config_hash: policy.configHash,
       account: policy.account,
       ...(kept === undefined ? {} : { limits: kept.limits, four_eyes: kept.fourEyes }),
+      ...(kept?.policy === undefined ? {} : { policy: kept.policy }),
     },
   ];
   if (isOther) {
@@ -190,18 +191,26 @@ function unapprovedFault(
   desk: RecoverContext,
   command: { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
-  if (!hasFourEyes(desk)) return undefined;
   // An approval is of the limits that were raised then, not of those that this start raises.
-  const raised = raisedLimits(desk.state.limits.agreed, limitsToKeep(desk.policy));
-  const { hash } = asked(desk, { do: 'rearm', ...command }, raised);
+  const { agreed } = desk.state.limits;
+  const kept = limitsToKeep(desk.policy);
+  const raised = raisedParts(agreed, kept);
+  const isRaised = raised.limits.length + raised.policy.length > 0;
+  const policy = isRaised ? policyOfBoth(agreed, kept) : ownPolicy(desk.policy);
+  const requirement = rearmRequirement(policy, raised);
+  if (requirement.outcome === 'allow') return undefined;
+  if (requirement.outcome === 'block') return blockedWords(requirement);
+  const { subject } = asked(desk, { do: 'rearm', ...command }, raised);
   const now = desk.ports.clock.wall();
   const isApproved = [...desk.state.overrides.all()].some(
     ([, { proposal, approvedBy }]) =>
-      approvedBy !== undefined && proposal.hash === hash && now < proposal.expires_at,
+      approvedBy !== undefined &&
+      (proposal.subject ?? proposal.hash) === subject &&
+      now < proposal.expires_at,
   );
   return isApproved
     ? undefined
-    : 'operate.four_eyes wants two people to agree: start without --rearm, let one send tranche rearm and another tranche override approve';
+    : `${desk.policy.approvals === undefined ? 'operate.four_eyes wants two people' : 'operate.policy wants others'} to agree: start without --rearm, let one send tranche rearm and another tranche override approve`;
 }
 
 /** From here on requests are noted for the next process. */
@@ -354,17 +363,21 @@ function checkPairs(desk: RecoverContext): Observable<never> {
  * parent runs goes on with the text it began with, as it would have without the restart.
  */
 function beginLives(desk: RecoverContext): Observable<never> {
-  const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.sources.values()], []);
+  const sources = [...desk.strategies.sources.values()];
+  const planned = planFor(desk, { sources, off: [] }, { by: 'tranche', why: 'the desk starts' });
+  const { begin, changes, run, faults } = planned;
   // What goes on with its old text may trade a pair that no file names any more.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   tellKept(desk, changes);
   desk.strategies.run(run);
-  if (begin.length === 0) return EMPTY;
+  const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned));
+  if (begin.length === 0) return asked$.pipe(ignoreElements());
   // Two appends, not one more for each: a thousand strategies would wait for the disk a thousand times.
   return concat(
     desk.journal.append(beginnings(desk, begin)).pipe(ignoreElements()),
     defer(() => firstSteps(desk, begin)).pipe(ignoreElements()),
+    asked$.pipe(ignoreElements()),
   );
 }
 

@@ -1,4 +1,6 @@
 import type { StrategyRun } from '../state/strategy-run.ts';
+import type { Wish } from './proposals.ts';
+import type { StrategyApproval } from './strategy-approvals.ts';
 import type { BegunDocument, StrategySource } from '../state/strategy-source.ts';
 
 /** What a change of the files means for one strategy. */
@@ -7,9 +9,9 @@ export interface Change {
   /**
    * `begins`: a new life. `goes_on`: a life that was not run any more. `replaces`: takes over from a running life. `stops`: is
    * not run any more. `kept`: refused, the running life keeps its text. `over`: its life has ended, and the same text never
-   * begins again.
+   * begins again. `waits`: others must agree to the text first.
    */
-  readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over';
+  readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over' | 'waits';
   /** Hash of the document that ran or started last. */
   readonly from?: string | undefined;
   /** Hash of the text in the file. */
@@ -26,6 +28,10 @@ export interface Planned {
   readonly begin: readonly StrategySource[];
   /** Why a running life cannot keep its text: the change as a whole is refused. */
   readonly faults: readonly string[];
+  /** What people must be asked for first. */
+  readonly wishes: readonly Wish[];
+  /** Approved requests that this carries out. */
+  readonly approvals: readonly string[];
 }
 
 /** Input of the plan. */
@@ -37,6 +43,8 @@ export interface Standing {
   readonly open: ReadonlySet<string>;
   /** A source from the first document of a life; `undefined` if this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;
+  /** Whether a text that has not run may begin. */
+  approval(source: StrategySource): StrategyApproval;
 }
 
 const KEPT =
@@ -63,6 +71,8 @@ export function planChange(
     run: each.flatMap(({ run }) => (run === undefined ? [] : [run])),
     begin: each.flatMap(({ run, isNew }) => (run === undefined || isNew !== true ? [] : [run])),
     faults: each.flatMap(({ fault }) => (fault === undefined ? [] : [fault])),
+    wishes: each.flatMap(({ wish }) => (wish === undefined ? [] : [wish])),
+    approvals: each.flatMap(({ approval }) => (approval === undefined ? [] : [approval])),
   };
 }
 
@@ -78,60 +88,39 @@ interface One {
   readonly run?: StrategySource;
   readonly isNew?: boolean;
   readonly fault?: string;
+  readonly wish?: Wish | undefined;
+  readonly approval?: string | undefined;
+}
+
+/** A text that has not run begins, or waits until others have agreed to it; what ran goes on meanwhile. */
+function beginning(desk: Standing, source: StrategySource, change: Change, kept?: StrategySource): One {
+  const standing = desk.approval(source);
+  if (standing.may) return { change, run: source, isNew: true, approval: standing.request };
+  const { why, wish } = standing;
+  return { change: { ...change, what: 'waits', why }, wish, ...(kept === undefined ? {} : { run: kept }) };
 }
 
 function planOne(standing: Standing, source: StrategySource): One {
   const { id, hash } = source;
   const life = standing.lives.get(id);
   const isRunning = standing.running.has(id);
-  if (life === undefined)
-    return { change: { strategy: id, what: 'begins', to: hash }, run: source, isNew: true };
+  if (life === undefined) return beginning(standing, source, { strategy: id, what: 'begins', to: hash });
   if (life.hash === hash) {
     if (isRunning) return { run: source };
     const what = life.finished === undefined ? 'goes_on' : 'over';
     return { change: { strategy: id, what, to: hash }, run: source };
   }
   const change = { strategy: id, from: life.hash, to: hash };
-  if (life.finished !== undefined) return { change: { ...change, what: 'begins' }, run: source, isNew: true };
+  if (life.finished !== undefined) return beginning(standing, source, { ...change, what: 'begins' });
   const kept = standing.running.get(id);
   const run = kept?.hash === life.hash ? kept : standing.revive(life);
   // The old text says whether it may be cut short here. One that no longer can be read is judged as its kind.
   const old = run ?? (source.kind === life.type ? source : undefined);
   const isFree = life.state === undefined || old?.bound.isReplaceable(life.state) === true;
   if (isFree && !standing.open.has(id))
-    return { change: { ...change, what: 'replaces' }, run: source, isNew: true };
+    return beginning(standing, source, { ...change, what: 'replaces' }, run);
   if (run !== undefined) return { change: { ...change, what: 'kept', why: isFree ? OPEN : KEPT }, run };
   return {
     fault: `strategy ${id} was edited while its parent is running. Put the old text back, or give the new one another id`,
   };
-}
-
-const DIFFERENCES_MAX = 20;
-const VALUE_MAX = 60;
-
-/** What differs between two documents, a line each: `slices: 4 → 6`. */
-export function differences(before: unknown, now: unknown): readonly string[] {
-  const lines = [...compared(before, now, '')];
-  const more = lines.length - DIFFERENCES_MAX;
-  return more > 0 ? [...lines.slice(0, DIFFERENCES_MAX), `and ${more} more`] : lines;
-}
-
-function* compared(before: unknown, now: unknown, path: string): Iterable<string> {
-  if (isGroup(before) && isGroup(now)) {
-    const keys = new Set([...Object.keys(before), ...Object.keys(now)]);
-    for (const key of keys) yield* compared(before[key], now[key], path === '' ? key : `${path}.${key}`);
-  } else if (shown(before) !== shown(now) || !isSame(before, now)) {
-    yield `${path}: ${shown(before)} → ${shown(now)}`;
-  }
-}
-
-const isGroup = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
-const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-function shown(value: unknown): string {
-  if (value === undefined) return '(nothing)';
-  if (typeof value === 'string' && value.includes('\n')) return `(${value.split('\n').length} lines)`;
-  const words = typeof value === 'string' ? value : JSON.stringify(value);
-  return words.length > VALUE_MAX ? `${words.slice(0, VALUE_MAX)}…` : words;
 }

@@ -5,8 +5,14 @@ import { SECOND_MS } from '../../core/time.ts';
 import { noRate } from '../market/conversion-rates.ts';
 import type { Desk } from '../desk.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
-import { differences, planChange } from './reload-plan.ts';
+import { kindOf } from '../../core/approvals/approval-request.ts';
+import { wishRecord } from './approval-requests.ts';
+import { planChange } from './reload-plan.ts';
 import type { Change, Planned } from './reload-plan.ts';
+import { strategyApproval } from './strategy-approvals.ts';
+import type { Wish } from './proposals.ts';
+import type { ReloadedBy } from './strategy-approvals.ts';
+import { differences } from './text-differences.ts';
 import type { StrategySource } from '../state/strategy-source.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
@@ -16,6 +22,7 @@ import type { PlannedLimits } from './limits-reload.ts';
 /** The parts of a desk that this file uses. */
 export type ReloadContext = Pick<
   Desk,
+  | 'approved$'
   | 'changed$'
   | 'instruments'
   | 'journal'
@@ -23,6 +30,7 @@ export type ReloadContext = Pick<
   | 'observer'
   | 'policy'
   | 'ports'
+  | 'proposals'
   | 'rates'
   | 'state'
   | 'strategies'
@@ -62,8 +70,12 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     debounceTime(QUIET_MS, clock.scheduler),
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
+  const approved = desk.approved$.pipe(
+    filter((request) => kindOf(request) === 'strategy' || kindOf(request) === 'limits'),
+    map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
+  );
   // One after another: until one is durable, what it has begun is no life to compare the files with.
-  const reloading = merge(patient, told, changed).pipe(
+  const reloading = merge(patient, told, changed, approved).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
   );
   const stopping = operator$.pipe(
@@ -133,14 +145,14 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   if (read === undefined)
     return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
   if ('problems' in read) return refused(desk, command, read.problems);
-  const planned = planFor(desk, read.sources, read.off);
+  const planned = planFor(desk, read, command);
   const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
   const limits = planLimits(desk, read.limits, command);
   if (planned.changes.length === 0 && limits.changes.length === 0) {
     if (limits.kept.length > 0)
-      return notLoosened(desk, command, [...limitLines(limits), ...notes].join('\n'));
+      return notLoosened(desk, command, { limits, problems: [...limitLines(limits), ...notes].join('\n') });
     // What comes after this is news, also where it says what was said before.
     desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
@@ -162,6 +174,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   if (limits.loosened.length > 0)
     desk.observer.alert('limits_loosened', { by: command.by, loosened: limits.loosened.join(', ') });
   const told = [...notes, ...limits.kept];
+  const approvals = [...planned.approvals, ...(limits.approval === undefined ? [] : [limits.approval])];
   return apply(desk, planned, limits, {
     kind: 'reload',
     by: command.by,
@@ -169,6 +182,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
     ...(command.token === undefined ? {} : { token: command.token }),
     result: 'applied',
     changes: planned.changes.map(plain),
+    ...(approvals.length === 0 ? {} : { approvals }),
     ...(limits.limits === undefined
       ? {}
       : { limit_changes: limits.changes, limits: limitTexts(limits.limits) }),
@@ -180,7 +194,9 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
 function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
   const isAgain =
-    by === 'tranche' && changes.every(({ what }) => what === 'kept') && desk.lastReloadReport === words;
+    by === 'tranche' &&
+    changes.every(({ what }) => what === 'kept' || what === 'waits') &&
+    desk.lastReloadReport === words;
   desk.lastReloadReport = words;
   return isAgain;
 }
@@ -188,8 +204,8 @@ function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): bool
 /** Strategies as the files say it, against what is run and begun here. */
 export const planFor = (
   desk: ReloadContext,
-  sources: readonly StrategySource[],
-  off: readonly string[],
+  { sources, off }: { readonly sources: readonly StrategySource[]; readonly off: readonly string[] },
+  asker: ReloadedBy,
 ): Planned =>
   planChange(
     {
@@ -197,31 +213,49 @@ export const planFor = (
       lives: desk.state.lives,
       open: new Set([...desk.state.slices.values()].map(({ strategy }) => strategy)),
       revive: (begun) => desk.ports.strategies?.revive(begun),
+      approval: (source) => strategyApproval(desk, source, askerOf(asker)),
     },
     sources,
     off,
   );
 
+/** Who asks, without what else a command says. */
+const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, token });
+
 /** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
 function apply(
   desk: ReloadContext,
   planned: Planned,
-  { limits }: PlannedLimits,
+  { limits, wish }: PlannedLimits,
   record: ReloadRecord,
 ): Observable<unknown> {
   desk.strategies.run(planned.run);
   // What is tighter counts from this tick, what is looser only once it is written down.
   if (limits !== undefined)
     desk.policy = { ...desk.policy, limits: tighterLimits(desk.policy.limits, limits) };
-  return desk.journal.append([record, ...beginnings(desk, planned.begin)]).pipe(
-    tap(() => {
-      if (limits !== undefined) {
-        desk.policy = { ...desk.policy, limits };
-        desk.changed$.next();
-      }
-      desk.strategies.rearm(planned.changes.map(({ strategy }) => strategy));
-    }),
-  );
+  return desk.journal
+    .append([record, ...beginnings(desk, planned.begin), ...wishes(desk, planned, wish)])
+    .pipe(
+      tap(() => {
+        if (limits !== undefined) {
+          desk.policy = { ...desk.policy, limits };
+          desk.changed$.next();
+        }
+        desk.strategies.rearm(planned.changes.map(({ strategy }) => strategy));
+      }),
+    );
+}
+
+/** Records of what people must be asked for. */
+export function wishes(
+  desk: ReloadContext,
+  planned: Pick<Planned, 'wishes'>,
+  more?: Wish,
+): readonly RecordBody[] {
+  return [...planned.wishes, ...(more === undefined ? [] : [more])].map((wish) => {
+    desk.observer.alert('approval_asked', { asks: wish.asks });
+    return wishRecord(desk, wish);
+  });
 }
 
 /** Records of the lives that begin now. */
@@ -276,13 +310,18 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
 }
 
 /** All that the files would change is what they may not: a person is told, and the journal knows who tried. */
-function notLoosened(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
+function notLoosened(
+  desk: ReloadContext,
+  command: Reload,
+  { limits, problems }: { readonly limits: PlannedLimits; readonly problems: string },
+): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   const { by, why, token, isDryRun } = command;
   if (isDryRun === true || by === 'tranche') return EMPTY;
   const used = token === undefined ? {} : { token };
   return desk.journal.append([
     { kind: 'reload', by, why, ...used, result: 'refused', changes: [], problems },
+    ...wishes(desk, { wishes: [] }, limits.wish),
   ]);
 }
 
@@ -307,6 +346,7 @@ const WORDS: Readonly<Record<Change['what'], string>> = {
   stops: 'stops',
   kept: 'is NOT changed',
   over: 'has finished and does not run again',
+  waits: 'waits for approval',
 };
 
 /** The difference, for people: a line each strategy, and under it what its text says now. */

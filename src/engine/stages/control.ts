@@ -12,13 +12,18 @@ import type { Desk } from '../desk.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { overridesFor } from '../operator/overrides.ts';
+import { parentRefusal } from '../operator/parent-approvals.ts';
+import type { ParentApprovalsContext } from '../operator/parent-approvals.ts';
 import { riskContextOf } from '../market/risk-context.ts';
 import type { Trial } from '../market/risk-context.ts';
 import type { OverridesContext } from '../operator/overrides.ts';
 import type { RiskContextSource } from '../market/risk-context.ts';
 
 /** The parts of a desk that this file uses. */
-export type ControlContext = Pick<Desk, 'rates'> & OverridesContext & RiskContextSource;
+export type ControlContext = Pick<Desk, 'rates'> &
+  OverridesContext &
+  ParentApprovalsContext &
+  RiskContextSource;
 
 /** Checks the limits before the first request to the venue. The gate checks them again with the quote. */
 export function control(desk: ControlContext): OperatorFunction<Sized | Stopped, Sized | Stopped> {
@@ -31,6 +36,9 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
     return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
   }
+  const unasked = parentRefusal(desk, item.slice);
+  if (unasked !== undefined)
+    return stopped(item.slice, unasked.reason, unasked.detail, nextAfter(desk, unasked.reason));
   const figures = {
     price: item.reference.mid,
     quantity: item.quantity,
@@ -110,6 +118,7 @@ function held(desk: ControlContext, item: Sized, figures: Figures): Refusal | un
  */
 export function nextAfter(desk: ControlContext, reason: Reason): Next {
   switch (reason) {
+    case 'approval_refused':
     case 'pair_not_allowed':
     case 'side_not_allowed':
     case 'order_quantity':

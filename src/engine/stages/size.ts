@@ -25,6 +25,7 @@ import type { Instrument } from '../../core/instrument.ts';
 import type { Side, Size } from '../../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from '../desk.ts';
+import { askedParentRefusal } from '../operator/parent-approvals.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
@@ -47,9 +48,10 @@ export function size(
 ): OperatorFunction<OpenSlice, Sized | Stopped> {
   return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
-    const refused = deskRefusal(desk);
+    const refused = deskRefusal(desk) ?? askedParentRefusal(desk, slice);
     // A desk that may not trade requests no prices either.
-    if (refused !== undefined) return stopped(slice, refused.reason, refused.detail, { do: 'again' });
+    if (refused !== undefined)
+      return stopped(slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
     const pairs = pricedPairs(desk, pair);
     const known = desk.references.hasAll(pairs) ? sizeNow(desk, slice) : undefined;
     if (known !== undefined && !awaitsTerms(known)) return known;

@@ -1,3 +1,4 @@
+import { strategySubject } from '../../core/approvals/approval-request.ts';
 import { corrected } from '../../core/cycle/compare-fill.ts';
 import { IdMap } from '../../core/id-map.ts';
 import {
@@ -149,6 +150,7 @@ export class EngineState {
         if (body.state === 'refused') this.runningSince = undefined;
         break;
       case 'strategy':
+        if (!this.overrides.isEmpty) this.overrides.begin(strategySubject(body.strategy, body.hash), at);
         this.#begin(body);
         break;
       case 'wake':
@@ -219,6 +221,7 @@ export class EngineState {
         break;
       case 'reload':
         this.limits = limitsAtReload(this.limits, body);
+        this.overrides.carryOut(body.approvals ?? [], 'reload', at);
         break;
       case 'override':
         this.overrides.apply(body);

@@ -1,13 +1,20 @@
+import { kindOf } from '../../core/approvals/approval-request.ts';
 import type { IntentRecord, OverrideRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** An override of a limit for one order, as far as it has come. */
+/** Somebody who agreed. */
+export type Agreement = Pick<OverrideRecord, 'by' | 'token'>;
+
+/** What needs an approval, as far as it has come. */
 export interface Override {
   readonly proposal: OverrideRecord;
+  /** Those who agreed, the last one included. */
+  readonly agreed: readonly Agreement[];
+  /** The last one whose approval was needed: it is approved. */
   approvedBy?: string | undefined;
-  /** It was taken back: no order uses it any more. */
-  ended?: { readonly how: 'withdrawn' | 'rejected'; readonly by: string } | undefined;
-  /** The attempt whose intent names it. */
+  /** It ended without, or was taken back: nothing uses it any more. */
+  ended?: { readonly how: 'withdrawn' | 'rejected' | 'expired'; readonly by: string } | undefined;
+  /** The attempt whose intent names it, or what it let happen. */
   usedBy?: string | undefined;
   usedAt?: Instant | undefined;
   usedPair?: string | undefined;
@@ -21,7 +28,15 @@ export interface OverridesData {
   proposed: number;
 }
 
-/** Overrides as a fold of the journal: those of this process, and those of earlier ones that were used. */
+/** Requests of what a person holds in the hand end with the process; the others are of what files and parents say. */
+export const isDurable = (proposal: OverrideRecord): boolean =>
+  !['override', 'rearm', 'doubt', 'policy'].includes(kindOf(proposal));
+
+/** Whether nobody has decided yet. Its time may be over. */
+export const isUndecided = ({ approvedBy, ended, usedBy }: Override): boolean =>
+  approvedBy === undefined && ended === undefined && usedBy === undefined;
+
+/** Requests as a fold of the journal: those of this process, those of earlier ones that were used, and those that outlive a process. */
 export class Overrides {
   /** All that there is to know: what a saved state holds of it is this object. */
   data: OverridesData = { known: new Map(), proposed: 0 };
@@ -42,24 +57,54 @@ export class Overrides {
     return this.data.known;
   }
 
+  /** The newest request of this subject that outlives a process. */
+  of(subject: string): readonly [string, Override] | undefined {
+    let found: readonly [string, Override] | undefined;
+    for (const entry of this.data.known)
+      if (entry[1].proposal.subject === subject && isDurable(entry[1].proposal)) found = entry;
+    return found;
+  }
+
   apply(body: OverrideRecord): void {
     const known = this.data.known.get(body.override);
     if (body.step === 'proposed') {
       this.data.proposed++;
-      this.data.known.set(body.override, { proposal: body });
-    } else if (known !== undefined) {
-      if (body.step === 'approved') known.approvedBy ??= body.by;
-      else known.ended ??= { how: body.step, by: body.by };
-    }
+      this.data.known.set(body.override, { proposal: body, agreed: [] });
+    } else if (known !== undefined) this.#decide(body, known);
     for (const id of this.data.known.keys()) {
       if (this.data.known.size <= KEPT) break;
       this.data.known.delete(id);
     }
   }
 
-  /** The age of a dead process's overrides is unknown: unused ones must be proposed again. */
+  #decide({ override, step, by, token }: OverrideRecord, known: Override): void {
+    if (step === 'approved' || step === 'agreed') {
+      const agreed = [...known.agreed, { by, ...(token === undefined ? {} : { token }) }];
+      const approvedBy = known.approvedBy ?? (step === 'approved' ? by : undefined);
+      this.data.known.set(override, { ...known, agreed, approvedBy });
+    } else if (step !== 'proposed') known.ended ??= { how: step, by };
+  }
+
+  /** The age of what a dead process was asked is unknown: unless it outlives a process it must be proposed again. */
   restart(): void {
-    for (const [id, { usedBy }] of this.data.known) if (usedBy === undefined) this.data.known.delete(id);
+    for (const [id, { usedBy, proposal }] of this.data.known)
+      if (usedBy === undefined && !isDurable(proposal)) this.data.known.delete(id);
+  }
+
+  /** What was approved has happened. */
+  carryOut(ids: readonly string[], by: string, at: Instant): void {
+    for (const id of ids) {
+      const known = this.#named(id);
+      if (known === undefined) continue;
+      known.usedBy ??= by;
+      known.usedAt ??= at;
+    }
+  }
+
+  /** A text begins: its approval is used up. */
+  begin(subject: string, at: Instant): void {
+    const [id, known] = this.of(subject) ?? [];
+    if (id !== undefined && known?.approvedBy !== undefined) this.carryOut([id], 'strategy', at);
   }
 
   /** An attempt takes the override that its intent names, unless another has it. */

@@ -1,12 +1,16 @@
+import { builtInPolicy, needWords, requirementOf } from '../../core/approvals/approval-policy.ts';
+import type { ApprovalPolicy, ApprovalRule } from '../../core/approvals/approval-policy.ts';
 import type { ReloadRecord, StartedRecord } from '../../core/record.ts';
+import { canonicalValue } from '../../core/json.ts';
 import { limitTexts, loosenedLimits } from '../../core/risk/limit-changes.ts';
 import type { LimitTexts } from '../../core/risk/limit-changes.ts';
 import type { Policy } from '../policy.ts';
 
-/** The limits of a start, and whether raising them takes two people. */
+/** The limits of a start, and who must agree when they are raised. */
 export interface KeptLimits {
   readonly limits: LimitTexts;
   readonly fourEyes: boolean;
+  readonly policy?: ApprovalPolicy | undefined;
 }
 
 /** The limits that a start writes down; none where the journal does not outlive the process. */
@@ -14,8 +18,11 @@ export const limitsToKeep = ({
   areLimitsKept,
   limits,
   fourEyes,
-}: Pick<Policy, 'areLimitsKept' | 'limits' | 'fourEyes'>): KeptLimits | undefined =>
-  areLimitsKept === true ? { limits: limitTexts(limits), fourEyes: fourEyes === true } : undefined;
+  approvals: policy,
+}: Pick<Policy, 'areLimitsKept' | 'limits' | 'fourEyes' | 'approvals'>): KeptLimits | undefined =>
+  areLimitsKept === true
+    ? { limits: limitTexts(limits), fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) }
+    : undefined;
 
 /** Limits as the journal knows them. */
 export interface LimitsInForce {
@@ -27,9 +34,9 @@ export interface LimitsInForce {
 
 /** After the record of a start. */
 export function limitsAtStart({ agreed }: LimitsInForce, record: StartedRecord): LimitsInForce {
-  const { limits, four_eyes: fourEyes } = record;
+  const { limits, four_eyes: fourEyes, policy } = record;
   if (limits === undefined) return { agreed };
-  const now = { limits, fourEyes: fourEyes === true };
+  const now = { limits, fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) };
   return raisedLimits(agreed, now).length > 0 ? { agreed, raised: now } : { agreed: now };
 }
 
@@ -47,9 +54,66 @@ export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: Re
 /** After a halt was lifted: whoever lifts it was told what was raised. */
 export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({ agreed: raised ?? agreed });
 
-/** What a second person must agree to before the desk trades with the limits of this start, in words. Nothing without four eyes. */
+const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
+
+/**
+ * Who must agree to what. While nobody has agreed to the limits or the policy of this start, the policy of the last start that needed
+ * nobody, or was agreed to; a desk without one that turns four eyes on needs them at once.
+ */
+export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | undefined): ApprovalPolicy {
+  const kept = agreed ?? now;
+  if (kept?.policy !== undefined) return kept.policy;
+  const isTwo = kept?.fourEyes === true || (now?.fourEyes === true && now.policy === undefined);
+  return isTwo ? BUILT_IN.two : BUILT_IN.one;
+}
+
+/** Who must agree to what by the config of this start alone. */
+export const ownPolicy = ({ approvals, fourEyes }: Pick<Policy, 'approvals' | 'fourEyes'>): ApprovalPolicy =>
+  approvals ?? (fourEyes === true ? BUILT_IN.two : BUILT_IN.one);
+
+/** What other people must agree to before the desk trades with the config of this start, in words. */
 export function raisedLimits(agreed: KeptLimits | undefined, now: KeptLimits | undefined): readonly string[] {
-  if (agreed === undefined || now === undefined || !(agreed.fourEyes || now.fourEyes)) return [];
-  const raised = loosenedLimits(agreed.limits, now.limits);
-  return agreed.fourEyes && !now.fourEyes ? [...raised, 'four_eyes on -> off'] : raised;
+  const { limits, policy } = raisedParts(agreed, now);
+  return [...limits, ...policy];
+}
+
+/** The same by what it is a change of. */
+export function raisedParts(
+  agreed: KeptLimits | undefined,
+  now: KeptLimits | undefined,
+): { readonly limits: readonly string[]; readonly policy: readonly string[] } {
+  if (agreed === undefined || now === undefined) return { limits: [], policy: [] };
+  const inForce = policyOfBoth(agreed, now);
+  const isGuarded = (kind: 'limits' | 'policy'): boolean =>
+    requirementOf(inForce, { kind }).outcome !== 'allow';
+  return {
+    limits: isGuarded('limits') ? loosenedLimits(agreed.limits, now.limits) : [],
+    policy: isGuarded('policy') ? policyChanges(agreed, now) : [],
+  };
+}
+
+/** What is another rule or another group, in words. */
+function policyChanges(before: KeptLimits, now: KeptLimits): readonly string[] {
+  if (before.policy === undefined && now.policy === undefined)
+    return before.fourEyes && !now.fourEyes ? ['four_eyes on -> off'] : [];
+  const [was, is] = [policyLines(before), policyLines(now)];
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((name) => {
+    const [old = 'none', fresh = 'none'] = [was.get(name), is.get(name)];
+    return old === fresh ? [] : [`${name}: ${old} -> ${fresh}`];
+  });
+}
+
+function policyLines({ policy, fourEyes }: KeptLimits): ReadonlyMap<string, string> {
+  if (policy === undefined) return new Map([['four_eyes', fourEyes ? 'on' : 'off']]);
+  const rules = policy.rules.map((rule, at) => [`policy rule ${at + 1}`, ruleWords(rule)] as const);
+  const groups = Object.entries(policy.groups).map(
+    ([name, members]) => [`group ${name}`, members.toSorted().join(' and ')] as const,
+  );
+  return new Map([...rules, ...groups]);
+}
+
+function ruleWords({ for: kinds, outcome: its, ...rest }: ApprovalRule): string {
+  const outcome = typeof its === 'string' ? its : `require ${needWords(its)}`;
+  const more = canonicalValue(rest);
+  return `${kinds.join(' and ')} ${more === '{}' ? '' : `${more} `}${outcome}`;
 }

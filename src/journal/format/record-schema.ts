@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { requestKinds } from '../../core/approvals/approval-policy.ts';
+import type { RequestKind } from '../../core/approvals/approval-policy.ts';
 import { isAmountText } from '../../core/money.ts';
 import { isReason, reasons } from '../../core/reasons.ts';
 import type { Reason } from '../../core/reasons.ts';
@@ -29,6 +31,25 @@ const reason = z.custom<Reason>((code) => typeof code === 'string' && isReason(c
 });
 const list = <T extends z.ZodType>(element: T): z.ZodReadonly<z.ZodArray<T>> => z.array(element).readonly();
 const token = () => z.strictObject({ name: z.string(), kind: z.enum(['person', 'program', 'machine']) });
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
+const requestKind = () => z.enum(Object.keys(requestKinds) as RequestKind[]);
+const need = () => z.strictObject({ count: z.int().positive(), groups: list(z.string()) });
+const policy = () =>
+  z.strictObject({
+    rules: list(
+      z.strictObject({
+        for: list(requestKind()),
+        above: amount.optional(),
+        by: list(z.string()).optional(),
+        strategies: list(z.string()).optional(),
+        limits: list(z.string()).optional(),
+        outcome: z.union([z.enum(['allow', 'block']), list(need())]),
+        passkey: z.enum(['required', 'optional']).optional(),
+        within_ms: count.optional(),
+      }),
+    ),
+    groups: z.record(z.string(), list(z.string())),
+  });
 const missing = () => z.strictObject({ quantity: amount, amount, notional_usd: amount });
 const sliceResult = z.enum(['filled', 'skipped', 'expired']);
 
@@ -108,6 +129,7 @@ const shapes = {
       account: z.string(),
       limits: z.record(z.string(), z.string()).optional(),
       four_eyes: z.boolean().optional(),
+      policy: policy().optional(),
     }),
   stopped: () =>
     z.strictObject({
@@ -282,8 +304,22 @@ const shapes = {
     z.strictObject({
       kind: z.literal('override'),
       override: z.string(),
-      step: z.enum(['proposed', 'approved', 'withdrawn', 'rejected']),
+      step: z.enum(['proposed', 'agreed', 'approved', 'withdrawn', 'rejected', 'expired']),
       limit: z.string(),
+      request: requestKind().optional(),
+      difference: list(z.string()).optional(),
+      subject: z.string().optional(),
+      needs: list(need()).optional(),
+      passkey: z.literal('required').optional(),
+      assertion: z
+        .strictObject({
+          credential_id: z.string(),
+          authenticator_data: z.string(),
+          client_data_json: z.string(),
+          signature: z.string(),
+        })
+        .optional(),
+      strategy: z.string().optional(),
       value: amount.optional(),
       parent: z.string().optional(),
       slice: count.optional(),
@@ -305,7 +341,7 @@ const shapes = {
       changes: list(
         z.strictObject({
           strategy: z.string(),
-          what: z.enum(['begins', 'goes_on', 'replaces', 'stops', 'kept', 'over']),
+          what: z.enum(['begins', 'goes_on', 'replaces', 'stops', 'kept', 'over', 'waits']),
           from: z.string().optional(),
           to: z.string().optional(),
           why: z.string().optional(),
@@ -321,6 +357,7 @@ const shapes = {
       limits: z.record(z.string(), z.string()).optional(),
       notes: list(z.string()).optional(),
       problems: z.string().optional(),
+      approvals: list(z.string()).optional(),
       token: token().optional(),
     }),
   control: () =>

@@ -1,0 +1,45 @@
+import { policyFaults } from '../../../core/approvals/policy-faults.ts';
+import type { RawConfig } from '../config-schema.ts';
+import type { FileProblem } from '../problems.ts';
+import type { YamlDocument } from '../yaml.ts';
+import { approvalPolicyOf } from './approval-policy-of.ts';
+
+/** Whether the policy can work: its groups, its people, and rules that leave nothing to each other. */
+export function checkApprovals(
+  { operate, controls }: RawConfig,
+  document: YamlDocument,
+): readonly FileProblem[] {
+  if (operate === false) return [];
+  const { policy: rules, groups, tokens, four_eyes: fourEyes } = operate;
+  const at = (path: readonly (string | number)[], message: string): FileProblem =>
+    document.problem(['operate', ...path], message);
+  if (rules === undefined)
+    return Object.keys(groups).length === 0
+      ? []
+      : [at(['groups'], 'groups are for operate.policy, and there is none: add it, or remove them')];
+  const problems: FileProblem[] = [];
+  if (fourEyes !== undefined)
+    problems.push(
+      at(['four_eyes'], 'operate.policy says who must agree: remove four_eyes, which counts only without it'),
+    );
+  const currency = controls.max_order_notional?.currency ?? 'usd';
+  rules.forEach(({ above }, rule) => {
+    if (above !== undefined && above.currency !== currency)
+      problems.push(
+        at(['policy', rule, 'above'], `write the amount in ${currency}, the currency of the limits`),
+      );
+  });
+  const policy = approvalPolicyOf(rules, groups);
+  const people = tokens.map(({ name, kind, role }) => ({
+    name,
+    mayApprove: kind === 'person' && (role === 'approver' || role === 'admin'),
+  }));
+  const faults = policy === undefined ? [] : policyFaults(policy, people);
+  for (const { rule, group, problem } of faults)
+    problems.push(
+      group === undefined
+        ? at(rule === undefined ? ['policy'] : ['policy', rule], problem)
+        : at(['groups', group], problem),
+    );
+  return problems;
+}

@@ -1,0 +1,202 @@
+import { money } from '../money.ts';
+import type { Money } from '../money.ts';
+import { DAY_MS, MINUTE_MS } from '../time.ts';
+
+/** What may need an approval, with a sentence each. Names are stable: configs and journals rely on them. */
+export const requestKinds = {
+  parent: 'a parent order sends its first slice',
+  strategy: 'a strategy begins, or takes over from a running one with another text',
+  limits: 'a limit allows more than before',
+  config: 'a setting other than a limit changes while the desk runs',
+  override: 'one order may exceed a limit',
+  rearm: 'a halt is lifted',
+  doubt: 'a doubt ends with the figures of a person',
+  policy: 'the rules of approval, or the groups, change',
+} as const;
+export type RequestKind = keyof typeof requestKinds;
+export const isRequestKind = (name: string): name is RequestKind => Object.hasOwn(requestKinds, name);
+
+/** The group that exists without being written: everybody whose role is approver or admin. */
+export const APPROVERS = 'approvers';
+
+/** So many different people of these groups. */
+export interface Need {
+  readonly count: number;
+  readonly groups: readonly string[];
+}
+
+/** One rule of a policy, as plain JSON: the journal keeps it. */
+export interface ApprovalRule {
+  readonly for: readonly RequestKind[];
+  /** Parents above this amount alone, in the currency of the limits. */
+  readonly above?: string | undefined;
+  /** Only what a member of these groups asks for. */
+  readonly by?: readonly string[] | undefined;
+  /** Only these strategies, of parents and strategies. */
+  readonly strategies?: readonly string[] | undefined;
+  /** Only these limits, of overrides. */
+  readonly limits?: readonly string[] | undefined;
+  /** All of the needs, each by other people. */
+  readonly outcome: 'allow' | 'block' | readonly Need[];
+  /** `required`: an approval is a signature by a passkey. Left out: once anybody has a passkey in the journal. */
+  readonly passkey?: 'required' | 'optional' | undefined;
+  /** A request expires after this time. Left out: `defaultWithinMs`. */
+  readonly within_ms?: number | undefined;
+}
+
+/** Who must agree to what. The first rule that matches counts; what no rule matches is blocked. */
+export interface ApprovalPolicy {
+  readonly rules: readonly ApprovalRule[];
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What is asked for, as far as rules look at it. */
+export interface PolicyQuestion {
+  readonly kind: RequestKind;
+  /** Of a parent, in the currency of the limits; left out: not known, which counts as above every amount. */
+  readonly amount?: Money | undefined;
+  /** Name of who asks; left out: nobody that the desk knows, such as an edited file. */
+  readonly by?: string | undefined;
+  readonly strategy?: string | undefined;
+  readonly limit?: string | undefined;
+}
+
+export interface Requirement {
+  readonly outcome: 'allow' | 'block' | 'require';
+  /** Empty unless the outcome is `require`. */
+  readonly needs: readonly Need[];
+  readonly passkey?: ApprovalRule['passkey'];
+  readonly withinMs: number;
+  /** Number of the rule that matched, from 1; left out: none did. */
+  readonly rule?: number | undefined;
+}
+
+/** What a person holds in the hand may be approved for minutes only: the desk it was asked of is another one later. */
+const SHORT_MS = 15 * MINUTE_MS;
+const isShort = (kind: RequestKind): boolean => kind === 'override' || kind === 'rearm' || kind === 'doubt';
+export const defaultWithinMs = (kind: RequestKind): number => (isShort(kind) ? SHORT_MS : DAY_MS);
+
+/** Names of people differ by more than their case. */
+export const sameName = (a: string, b: string): boolean => nameKey(a) === nameKey(b);
+const nameKey = (name: string): string => name.trim().toLowerCase();
+
+/** What this request needs under the policy. */
+export function requirementOf(policy: ApprovalPolicy, question: PolicyQuestion): Requirement {
+  const at = policy.rules.findIndex((rule) => matches(policy, rule, question));
+  const rule = policy.rules[at];
+  const mostMs = defaultWithinMs(question.kind);
+  if (rule === undefined) return { outcome: 'block', needs: [], withinMs: mostMs };
+  const wantedMs = rule.within_ms ?? mostMs;
+  return {
+    outcome: typeof rule.outcome === 'string' ? rule.outcome : 'require',
+    needs: typeof rule.outcome === 'string' ? [] : rule.outcome,
+    passkey: rule.passkey,
+    withinMs: isShort(question.kind) ? Math.min(wantedMs, mostMs) : wantedMs,
+    rule: at + 1,
+  };
+}
+
+function matches(policy: ApprovalPolicy, rule: ApprovalRule, question: PolicyQuestion): boolean {
+  const { kind, amount, by, strategy, limit } = question;
+  if (!rule.for.includes(kind)) return false;
+  if (rule.above !== undefined && amount !== undefined && !amount.gt(money(rule.above))) return false;
+  if (rule.by !== undefined && (by === undefined || !isMember(policy, by, rule.by))) return false;
+  if (rule.strategies !== undefined && !rule.strategies.includes(strategy ?? '')) return false;
+  return rule.limits === undefined || rule.limits.includes(limit ?? '');
+}
+
+/** Whether somebody belongs to one of the groups. That an approver has the role of one, the desk checks before it asks. */
+export const isMember = ({ groups }: ApprovalPolicy, name: string, of: readonly string[]): boolean =>
+  of.some((group) => group === APPROVERS || (groups[group] ?? []).some((member) => sameName(member, name)));
+
+/** Both requirements at once: what is blocked by one is blocked, and needs of the same groups are met by the same people. */
+export function bothRequirements(a: Requirement, b: Requirement): Requirement {
+  const outcomes = new Set([a.outcome, b.outcome]);
+  const outcome = outcomes.has('block') ? 'block' : outcomes.has('require') ? 'require' : 'allow';
+  const needs = [...a.needs];
+  for (const need of b.needs) {
+    const at = needs.findIndex(({ groups }) => groups.join('\n') === need.groups.join('\n'));
+    const same = needs[at];
+    if (same === undefined) needs.push(need);
+    else if (same.count < need.count) needs[at] = need;
+  }
+  const withinMs = Math.min(a.withinMs, b.withinMs);
+  const isRequired = a.passkey === 'required' || b.passkey === 'required';
+  const isOptional =
+    [a, b].some(({ passkey }) => passkey === 'optional') &&
+    [a, b].every(({ passkey, outcome: its }) => its !== 'require' || passkey === 'optional');
+  const passkey = isRequired ? 'required' : isOptional ? 'optional' : undefined;
+  return { outcome, needs: outcome === 'require' ? needs : [], passkey, withinMs, rule: a.rule };
+}
+
+export interface MetNeed extends Need {
+  /** Names of those who count for it. */
+  readonly have: readonly string[];
+}
+
+/**
+ * Which of the people count for which need: each for one at the most, so that one person of two groups is still one person. The
+ * initiator never counts.
+ */
+export function metNeeds(
+  policy: ApprovalPolicy,
+  needs: readonly Need[],
+  people: readonly string[],
+  initiator?: string,
+): readonly MetNeed[] {
+  const seats = needs.flatMap(({ count }, need) => Array.from({ length: count }, () => need));
+  const taken: (string | undefined)[] = seats.map(() => undefined);
+  const groupsOf = (seat: number): readonly string[] => needs[seats[seat] ?? 0]?.groups ?? [];
+  // A maximum matching by augmenting paths: whoever comes later may move an earlier one to another need.
+  const place = (name: string, tried: Set<number>): boolean => {
+    for (const seat of seats.keys()) {
+      if (tried.has(seat) || !isMember(policy, name, groupsOf(seat))) continue;
+      tried.add(seat);
+      const there = taken[seat];
+      if (there !== undefined && !place(there, tried)) continue;
+      taken[seat] = name;
+      return true;
+    }
+    return false;
+  };
+  const known = new Set<string>();
+  for (const name of people) {
+    const isNew = !known.has(nameKey(name));
+    known.add(nameKey(name));
+    if (isNew && (initiator === undefined || !sameName(name, initiator))) place(name, new Set());
+  }
+  return needs.map((need, index) => ({
+    ...need,
+    have: taken.filter((name, seat): name is string => name !== undefined && seats[seat] === index),
+  }));
+}
+
+export const areMet = (needs: readonly MetNeed[]): boolean =>
+  needs.every(({ count, have }) => have.length >= count);
+
+/** `2 of risk and 1 of desk or treasury`. */
+export const needWords = (needs: readonly Need[]): string =>
+  needs.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
+
+/** What a requirement says, for people. */
+export function requirementWords({ outcome, needs }: Requirement): string {
+  if (outcome === 'require') return `needs ${needWords(needs)}`;
+  return outcome === 'allow' ? 'needs no approval' : 'is blocked';
+}
+
+/**
+ * The policy of a desk that writes none: an override always takes a second person, and with four eyes so does what lifts a halt,
+ * ends a doubt with figures, raises a limit, or turns four eyes off.
+ */
+export function builtInPolicy(hasFourEyes: boolean): ApprovalPolicy {
+  const second: ApprovalRule['outcome'] = [{ count: 1, groups: [APPROVERS] }];
+  const guarded: readonly RequestKind[] = ['rearm', 'doubt', 'limits', 'policy'];
+  const free: readonly RequestKind[] = ['parent', 'strategy', 'config', ...(hasFourEyes ? [] : guarded)];
+  return {
+    rules: [
+      { for: hasFourEyes ? ['override', ...guarded] : ['override'], outcome: second },
+      { for: free, outcome: 'allow' },
+    ],
+    groups: {},
+  };
+}

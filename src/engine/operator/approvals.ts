@@ -1,0 +1,150 @@
+import { filter, merge } from 'rxjs';
+import type { Observable } from 'rxjs';
+import {
+  areMet,
+  bothRequirements,
+  metNeeds,
+  needWords,
+  requirementOf,
+} from '../../core/approvals/approval-policy.ts';
+import type { ApprovalPolicy, PolicyQuestion, Requirement } from '../../core/approvals/approval-policy.ts';
+import { isInitiator, nameOf } from '../../core/approvals/approval-request.ts';
+import { sha256 } from '../../core/ids.ts';
+import { text } from '../../core/money.ts';
+import type { UsedToken } from '../../core/record.ts';
+import type { Desk } from '../desk.ts';
+import type { Command } from '../ports.ts';
+import type { Agreement, Override } from '../state/override-state.ts';
+import type { Guarded } from './proposals.ts';
+import { ownPolicy, policyOfBoth, raisedParts } from '../state/raised-limits.ts';
+
+/** The parts of a desk that this file uses. */
+export type ApprovalsContext = Pick<Desk, 'agreed$' | 'policy' | 'ports' | 'state'>;
+
+/** Who must agree to what: as the config says, or as it said while nobody has agreed to the change. */
+export function policyInForce({ policy, state }: Pick<Desk, 'policy' | 'state'>): ApprovalPolicy {
+  const { agreed, raised } = state.limits;
+  return raised === undefined ? ownPolicy(policy) : policyOfBoth(agreed, raised);
+}
+
+/** What this request needs now. */
+export const requirementFor = (desk: Pick<Desk, 'policy' | 'state'>, question: PolicyQuestion): Requirement =>
+  requirementOf(policyInForce(desk), question);
+
+type Raised = ReturnType<typeof raisedParts>;
+
+const raisedNow = ({ state: { limits } }: Pick<Desk, 'state'>): Raised =>
+  raisedParts(limits.agreed, limits.raised);
+
+/** What a rearm needs: what lifts a halt, and what the limits and the policy need that this start has raised. */
+export function rearmRequirement(policy: ApprovalPolicy, raised: Raised, by?: string): Requirement {
+  const parts: Requirement[] = [requirementOf(policy, { kind: 'rearm', by })];
+  if (raised.limits.length > 0) parts.push(requirementOf(policy, { kind: 'limits', by }));
+  if (raised.policy.length > 0) parts.push(requirementOf(policy, { kind: 'policy', by }));
+  return parts.reduce(bothRequirements);
+}
+
+/** What this command of a person needs before it is carried out. */
+export function commandRequirement(
+  desk: Pick<Desk, 'policy' | 'state'>,
+  { do: what, by, token }: Guarded,
+): Requirement {
+  const name = nameOf({ by, token });
+  return what === 'rearm'
+    ? rearmRequirement(policyInForce(desk), raisedNow(desk), name)
+    : requirementFor(desk, { kind: 'doubt', by: name });
+}
+
+/** A rearm, or an end of a doubt with figures: what may need the approval of others. */
+export const isGuarded = (command: Command): command is Guarded =>
+  command.do === 'rearm' || (command.do === 'resolve' && command.figures !== undefined);
+
+/** Whether others must agree before it is carried out, or it may not be at all. */
+export const isHeld = (desk: ApprovalsContext, command: Command): command is Guarded =>
+  isGuarded(command) && commandRequirement(desk, command).outcome !== 'allow';
+
+/** Commands to carry out: those that need nobody else, and those that the others have agreed to. */
+export const commands = (desk: ApprovalsContext): Observable<Command> =>
+  merge(desk.ports.operator$.pipe(filter((command) => !isHeld(desk, command))), desk.agreed$);
+
+/** Whether the desk tells people apart: then whoever asks, too, must be a person. */
+export const isStrict = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
+  policy.approvals !== undefined ||
+  policy.fourEyes === true ||
+  state.limits.agreed?.fourEyes === true ||
+  state.limits.agreed?.policy !== undefined;
+
+/** Why this token does not stand for one of two people, in words. `undefined`: nobody told a token. */
+export function personFault(token: UsedToken | undefined): string | undefined {
+  if (token === undefined || token.kind === 'person') return undefined;
+  const whose = token.kind === 'machine' ? 'the token of this machine' : `${token.name} is a program`;
+  return `${whose} does not count as one of two people: use the token of a person in operate.tokens, with --url`;
+}
+
+/** Why the policy lets nobody do it, in words. */
+export const blockedWords = ({ rule }: Requirement): string =>
+  rule === undefined
+    ? 'no rule of operate.policy matches it, so it is blocked'
+    : `rule ${rule} of operate.policy blocks it`;
+
+/** Who must still agree, in words. */
+export function missingWords(desk: Pick<Desk, 'policy' | 'state'>, { proposal, agreed }: Override): string {
+  const met = metNeeds(policyInForce(desk), proposal.needs ?? [], agreed.map(nameOf), nameOf(proposal));
+  const missing = met.flatMap(({ count, groups, have }) =>
+    have.length < count ? [{ count: count - have.length, groups }] : [],
+  );
+  return missing.length === 0 ? '' : needWords(missing);
+}
+
+/** Whether the approval of one more completes it, among those who still count. */
+export function isComplete(
+  desk: Pick<Desk, 'policy' | 'state'>,
+  { proposal, agreed }: Override,
+  more: Agreement,
+): boolean {
+  if (proposal.needs === undefined) return true;
+  const counting = [...agreed, more].filter(
+    (one) => !isInitiator(proposal, one) && desk.state.people.get(nameOf(one))?.state !== 'removed',
+  );
+  return areMet(metNeeds(policyInForce(desk), proposal.needs, counting.map(nameOf), nameOf(proposal)));
+}
+
+/** What others are asked to agree to: in words, and as a hash that is another one once the desk has changed. */
+export function asked(
+  desk: Pick<Desk, 'state'>,
+  command:
+    | { readonly do: 'rearm'; readonly withOpenDoubts?: boolean | undefined }
+    | (Guarded & { readonly do: 'resolve' }),
+  parts = raisedNow(desk),
+): { readonly limit: string; readonly asks: string; readonly subject: string } {
+  const raised = [...parts.limits, ...parts.policy];
+  const limit = command.do === 'rearm' ? 'halt' : 'doubt';
+  const asks =
+    command.do === 'rearm' ? rearmWords(desk, command.withOpenDoubts === true, raised) : figureWords(command);
+  const { controlSince = 0 } = desk.state;
+  return {
+    limit,
+    asks,
+    subject: sha256(JSON.stringify([limit, asks, command.do === 'rearm' ? controlSince : 0])),
+  };
+}
+
+/** The kind of a request that a command makes, by what most of its difference is about. */
+export const kindOfRearm = ({ limits, policy }: Raised): 'rearm' | 'limits' | 'policy' =>
+  policy.length > 0 ? 'policy' : limits.length > 0 ? 'limits' : 'rearm';
+
+function rearmWords(
+  { state }: Pick<Desk, 'state'>,
+  withOpenDoubts: boolean,
+  raised: readonly string[],
+): string {
+  const doubts = withOpenDoubts ? [...state.attempts.keys()].toSorted() : [];
+  const limits = raised.length === 0 ? '' : ` with ${raised.join(', ')}`;
+  return `lift the halt (${state.controlWhy})${limits}${doubts.length === 0 ? '' : ` with open doubts: ${doubts.join(', ')}`}`;
+}
+
+function figureWords({ clientOrderId, verdict, figures }: Guarded & { readonly do: 'resolve' }): string {
+  if (figures === undefined) return `${clientOrderId} ${verdict}`;
+  const { orderId, quantity, amount, fees } = figures;
+  return `${clientOrderId} ${verdict} as ${orderId}: ${text(quantity)} for ${text(amount)}, fees ${text(fees)}`;
+}

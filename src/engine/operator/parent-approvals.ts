@@ -1,0 +1,180 @@
+import { EMPTY, filter, from, ignoreElements, map, mergeMap, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { requirementWords } from '../../core/approvals/approval-policy.ts';
+import { sha256 } from '../../core/ids.ts';
+import { quantity, text } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import type { Refusal } from '../../core/risk/refusal.ts';
+import type { Desk } from '../desk.ts';
+import type { Override } from '../state/override-state.ts';
+import type { OpenSlice, StrategyRun } from '../state/engine-state.ts';
+import { watch } from '../watch.ts';
+import { blockedWords, missingWords, requirementFor } from './approvals.ts';
+import { isOver } from './approval-requests.ts';
+import type { Wish } from './proposals.ts';
+
+/** The parts of a desk that this file uses. */
+export type ParentApprovalsContext = Pick<
+  Desk,
+  'instruments' | 'policy' | 'ports' | 'proposals' | 'rates' | 'state' | 'strategies' | 'wished$'
+>;
+
+/** A parent as an approval is of it. */
+interface JudgedParent {
+  /** Another one as soon as the strategy has another text. */
+  readonly subject: string;
+  /** In its own currency; the largest known. */
+  readonly totals: readonly { readonly amount: Quantity; readonly currency: string }[];
+  /** The total is that of the whole parent: what has begun below the amount goes on. */
+  readonly isWhole: boolean;
+}
+
+/** Whether any policy of this desk looks at parents: the built-in one lets all of them go. */
+const looksAtParents = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
+  policy.approvals !== undefined || state.limits.agreed?.policy !== undefined;
+
+/**
+ * Why no order of this parent may leave now, as far as people have said something; `undefined` where nothing is asked or all is
+ * agreed. Needs no price.
+ */
+export function askedParentRefusal(desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined {
+  if (!looksAtParents(desk)) return undefined;
+  const parent = parentOf(desk, slice);
+  const [id, known] = desk.state.overrides.of(parent.subject) ?? [];
+  return id === undefined || known === undefined ? undefined : refusalOf(desk, id, known);
+}
+
+/** The same, and where nobody was asked yet: judged by its amount at the reference prices of now, and asked for if it must be. */
+export function parentRefusal(desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined {
+  if (!looksAtParents(desk)) return undefined;
+  const parent = parentOf(desk, slice);
+  const [id, known] = desk.state.overrides.of(parent.subject) ?? [];
+  if (id !== undefined && known !== undefined) return refusalOf(desk, id, known);
+  // It has begun while it needed nobody: a price that moves does not stop it halfway.
+  const filled = desk.state.totals.parent(slice.intent.parent)?.filled;
+  if (parent.isWhole && filled !== undefined && !filled.isZero()) return undefined;
+  const { strategy, intent } = slice;
+  return judge(desk, parent, { strategy, parent: intent.parent, what: `${intent.side} ${intent.pair}` });
+}
+
+function refusalOf(desk: ParentApprovalsContext, id: string, known: Override): Refusal | undefined {
+  if (known.ended === undefined && known.approvedBy !== undefined) return undefined;
+  const end = known.ended?.how ?? (isOver(desk, id) ? 'expired' : undefined);
+  return end === undefined
+    ? { reason: 'approval_pending', detail: `${id} needs ${missingWords(desk, known)}` }
+    : { reason: 'approval_refused', detail: `${id} is ${end}` };
+}
+
+function judge(
+  desk: ParentApprovalsContext,
+  { subject, totals }: JudgedParent,
+  { strategy, parent, what }: { strategy: string; parent?: string | undefined; what: string },
+): Refusal | undefined {
+  const { currency } = desk.policy.limits;
+  const amount = amountOf(desk, totals);
+  const requirement = requirementFor(desk, { kind: 'parent', amount, strategy });
+  if (requirement.outcome === 'allow') return undefined;
+  if (requirement.outcome === 'block')
+    return { reason: 'approval_refused', detail: blockedWords(requirement) };
+  const worth = amount === undefined ? `an unknown amount of ${currency}` : `${text(amount)} ${currency}`;
+  const sizes = totals.map((one) => `${text(one.amount)} ${one.currency}`).join(' or ');
+  const wish: Wish = {
+    request: 'parent',
+    asks: `${what} by strategy ${strategy}: ${sizes}, worth ${worth}`,
+    subject,
+    requirement,
+    strategy,
+    parent,
+    by: 'tranche',
+    why: 'its total is above the amount of operate.policy',
+  };
+  desk.wished$.next(wish);
+  return { reason: 'approval_pending', detail: requirementWords(requirement) };
+}
+
+/** The largest of the totals, in the currency of the limits; `undefined` while one of them cannot be converted. */
+function amountOf(
+  { rates, policy }: ParentApprovalsContext,
+  totals: JudgedParent['totals'],
+): Money | undefined {
+  const worths = totals.map(({ amount, currency }) =>
+    rates.convert(currency, amount, policy.limits.currency),
+  );
+  if (worths.length === 0 || worths.includes(undefined)) return undefined; // fails closed
+  return worths.filter((worth) => worth !== undefined).reduce((a, b): Money => (a.gte(b) ? a : b));
+}
+
+/**
+ * The parent of a slice: the life of its strategy where that plans one parent of a known size; else the parent alone, by the total
+ * that the strategy tells and by what it has decided so far.
+ */
+function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: OpenSlice): JudgedParent {
+  const life = desk.state.lives.get(strategy);
+  const whole = life === undefined || life.hash !== hash ? undefined : wholeOf(desk, life);
+  if (whole !== undefined) return whole;
+  const { base, quote } = desk.instruments.of(intent.pair);
+  const progress =
+    life?.state === undefined ? undefined : desk.strategies.sources.get(strategy)?.bound.progress(life.state);
+  const decided = desk.state.totals.parent(intent.parent)?.decided ?? quantity(intent.size);
+  const told =
+    progress === undefined ? [] : [{ amount: quantity(progress.total), currency: progress.currency }];
+  return {
+    subject: subjectOf([intent.parent]),
+    totals: [...told, { amount: decided, currency: intent.by === 'quantity' ? base : quote }],
+    isWhole: progress !== undefined,
+  };
+}
+
+/** The one parent of a strategy that plans its whole life beforehand. */
+function wholeOf(desk: ParentApprovalsContext, life: StrategyRun): JudgedParent | undefined {
+  const plan = desk.strategies.plan(life.strategy);
+  const [pair = ''] = desk.strategies.sources.get(life.strategy)?.bound.pairs ?? [];
+  if (plan === undefined) return undefined;
+  const { base, quote } = desk.instruments.of(pair);
+  return {
+    subject: subjectOf([life.strategy, life.hash, life.begunAt]),
+    totals: [{ amount: plan.total, currency: plan.by === 'quantity' ? base : quote }],
+    isWhole: true,
+  };
+}
+
+const subjectOf = (parts: readonly (string | number)[]): string =>
+  sha256(JSON.stringify(['parent', ...parts]));
+
+/**
+ * Asks for parents whose total is known beforehand as soon as they begin, so that people can decide before the first slot. Never
+ * emits.
+ */
+export function askAhead(
+  desk: ParentApprovalsContext & Pick<Desk, 'changed$' | 'references'>,
+): Observable<never> {
+  if (!looksAtParents(desk)) return EMPTY;
+  const judged = new WeakSet<StrategyRun>();
+  const news = (): readonly StrategyRun[] =>
+    [...desk.state.lives.values()].filter(
+      (life) => !judged.has(life) && life.finished === undefined && desk.strategies.isRun(life),
+    );
+  return watch(desk.changed$, news).pipe(
+    filter((lives) => lives.length > 0),
+    tap((lives) => {
+      for (const life of lives) judged.add(life);
+    }),
+    mergeMap((lives) => from(lives)),
+    mergeMap((life) => {
+      const parent = wholeOf(desk, life);
+      if (parent === undefined) return EMPTY;
+      const pairs = desk.strategies.sources.get(life.strategy)?.bound.pairs ?? [];
+      return desk.references.ready(pairs).pipe(map(() => ({ life, parent, pairs })));
+    }, ASKED_AT_ONCE),
+    tap(({ life, parent, pairs }) => {
+      const isAsked = desk.state.overrides.of(parent.subject) !== undefined;
+      const hasTraded = life.slicesFilled > 0;
+      if (isAsked || hasTraded || amountOf(desk, parent.totals) === undefined) return;
+      judge(desk, parent, { strategy: life.strategy, what: pairs.join(' and ') });
+    }),
+    ignoreElements(),
+  );
+}
+
+/** Prices are asked of the venue for so many at once. */
+const ASKED_AT_ONCE = 4;

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalPolicy, ApprovalRule } from '../../src/core/approvals/approval-policy.ts';
+import type { OverrideRecord, UsedToken } from '../../src/core/record.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { Command, CommandAnswer, StrategiesPort } from '../../src/engine/ports.ts';
+import type { StrategySource } from '../../src/engine/state/strategy-source.ts';
+import { aBench, aStrategy, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+const person = (name: string): UsedToken => ({ name, kind: 'person' });
+const groups = { risk: ['ann', 'bob'] };
+const risk = [{ count: 1, groups: ['risk'] }];
+const rest: ApprovalRule = {
+  for: ['parent', 'strategy', 'limits', 'config', 'override', 'rearm', 'doubt', 'policy'],
+  outcome: 'allow',
+};
+const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules: [...rules, rest], groups });
+const largeParents = policyOf({ for: ['parent'], above: '50000', outcome: risk });
+const strategyTexts = policyOf({ for: ['strategy'], outcome: risk, within_ms: 2 * HOUR_MS });
+
+/** One btc at about 60,000 usd, in ten slices within ten minutes. */
+const twap = aTwap('t');
+
+function aDesk(approvals: ApprovalPolicy, over: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies: [twap], policy: { approvals }, ...over });
+  bench.start();
+  run(bench, MINUTE_MS);
+  return bench;
+}
+const run = (bench: Bench, ms: number): void => {
+  bench.clock.run(after(bench.clock.wall(), ms));
+};
+const next = (before: Bench, approvals: ApprovalPolicy, over: Partial<BenchOptions> = {}): Bench => {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  return aDesk(approvals, { clock, exchange, journal, ...over });
+};
+
+function tell(bench: Bench, name: string, command: object): string {
+  let told: CommandAnswer | undefined;
+  const answer = (given: CommandAnswer): void => {
+    told = given;
+  };
+  const whole = { by: name, why: 'w', token: person(name), ...command, answer };
+  bench.operator$.next(whole as unknown as Command);
+  run(bench, SECOND_MS);
+  return told?.says ?? 'no answer';
+}
+const approve = (bench: Bench, name: string, id = 'ov-1'): string =>
+  tell(bench, name, { do: 'approve', override: id });
+
+const requests = (bench: Bench): readonly OverrideRecord[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
+const fills = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'fill').length;
+const quotes = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'intent').length;
+const begun = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'strategy' ? [body.hash] : []));
+
+describe('a parent above the amount of the policy', () => {
+  it('sends nothing before its approval, says what it waits for, and then trades', () => {
+    const bench = aDesk(largeParents);
+    run(bench, MINUTE_MS);
+    expect([fills(bench), quotes(bench)]).toEqual([0, 0]);
+    expect(requests(bench)).toMatchObject([
+      { step: 'proposed', request: 'parent', strategy: 't', needs: risk, by: 'tranche' },
+    ]);
+    expect(requests(bench)[0]?.asks).toMatch(/^btcusd by strategy t: 1 btc, worth \d+(\.\d+)? usd$/u);
+    expect(approve(bench, 'ann')).toBe('ov-1 is approved');
+    run(bench, 12 * MINUTE_MS);
+    expect(fills(bench)).toBeGreaterThan(0);
+    const ended = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    expect(ended[0]).toMatchObject({
+      result: 'expired',
+      reason: 'approval_pending',
+      detail: 'ov-1 needs 1 of risk',
+    });
+    expect(requests(bench).filter(({ step }) => step === 'proposed')).toHaveLength(1);
+  });
+
+  it('is asked for once, over restarts, and an approval outlives the process', () => {
+    const before = aDesk(largeParents);
+    const between = next(before, largeParents);
+    expect(requests(between)).toHaveLength(1);
+    approve(between, 'ann');
+    const bench = next(between, largeParents);
+    run(bench, 3 * MINUTE_MS);
+    expect(fills(bench)).toBeGreaterThan(0);
+    expect(requests(bench).map(({ step }) => step)).toEqual(['proposed', 'approved']);
+  });
+
+  it('trades nothing when it is rejected, nor when nobody decides in time', () => {
+    const bench = aDesk(largeParents);
+    tell(bench, 'bob', { do: 'reject', override: 'ov-1' });
+    run(bench, 15 * MINUTE_MS);
+    expect(fills(bench)).toBe(0);
+    const [, second] = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    expect(second).toMatchObject({ reason: 'approval_refused', detail: 'ov-1 is rejected' });
+    const late = aDesk(
+      policyOf({ for: ['parent'], above: '50000', outcome: risk, within_ms: 2 * MINUTE_MS }),
+    );
+    run(late, 15 * MINUTE_MS);
+    expect(fills(late)).toBe(0);
+    expect(requests(late).at(-1)).toMatchObject({ step: 'expired', by: 'tranche' });
+    expect(approve(late, 'ann')).toBe('ov-1 was expired by tranche');
+  });
+
+  it('expires while no process runs', () => {
+    const policy = policyOf({ for: ['parent'], above: '50000', outcome: risk, within_ms: 2 * MINUTE_MS });
+    const before = aDesk(policy);
+    before.kill();
+    before.clock.run(after(before.clock.wall(), 5 * MINUTE_MS));
+    const bench = next(before, policy);
+    expect(requests(bench).at(-1)?.step).toBe('expired');
+    expect(fills(bench)).toBe(0);
+  });
+
+  it('needs nobody when it is at most the amount, or the rule is for other strategies', () => {
+    for (const rule of [{ above: '500000' }, { strategies: ['other'] }]) {
+      const bench = aDesk(policyOf({ for: ['parent'], outcome: risk, ...rule }));
+      run(bench, 3 * MINUTE_MS);
+      expect(fills(bench)).toBeGreaterThan(0);
+      expect(requests(bench)).toEqual([]);
+    }
+  });
+
+  it('is refused where no rule matches it', () => {
+    const bench = aDesk({ rules: [{ ...rest, for: ['strategy', 'rearm', 'policy'] }], groups });
+    run(bench, 12 * MINUTE_MS);
+    expect(fills(bench)).toBe(0);
+    const slices = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
+    expect(new Set(slices)).toEqual(new Set(['approval_refused']));
+  });
+
+  it('is measured by what it has decided where its strategy knows no total', () => {
+    const basket = aStrategy('r', 'rebalance', {
+      target_weights: { btc: '0.5', usd: '0.5' },
+      drift_threshold: '0.02',
+      schedule: { cron: '*/2 * * * *' },
+    });
+    const bench = aDesk(policyOf({ for: ['parent'], above: '1000', outcome: risk }), {
+      strategies: [basket],
+    });
+    run(bench, 5 * MINUTE_MS);
+    expect(fills(bench)).toBe(0);
+    const [asked] = requests(bench);
+    expect(asked).toMatchObject({ request: 'parent', strategy: 'r' });
+    expect(asked?.parent).toMatch(/^[a-z2-9]{8}$/u);
+  });
+});
+
+describe('a strategy whose text needs an approval', () => {
+  const files = (sources: () => readonly StrategySource[]): StrategiesPort => ({
+    read: () => ({ sources: sources(), off: [], notes: [] }),
+    revive: ({ document }) => {
+      const { id, kind, ...params } = document as { id: string; kind: string };
+      return aStrategy(id, kind, params);
+    },
+  });
+  const small = { total_quantity: { amount: '0.1', currency: 'btc' } };
+
+  it('does not begin at a start before its approval, and begins once with it', () => {
+    const bench = aDesk(strategyTexts, { files: files(() => [twap]) });
+    run(bench, 5 * MINUTE_MS);
+    expect(begun(bench)).toEqual([]);
+    expect(requests(bench)).toMatchObject([{ request: 'strategy', strategy: 't', step: 'proposed' }]);
+    expect(requests(bench)[0]?.difference).toContain('slices: (nothing) → 10');
+    approve(bench, 'bob');
+    run(bench, 3 * MINUTE_MS);
+    expect(begun(bench)).toEqual([twap.hash]);
+    expect(fills(bench)).toBeGreaterThan(0);
+    expect(begun(next(bench, strategyTexts, { files: files(() => [twap]) }))).toEqual([twap.hash]);
+  });
+
+  it('begins once where the process dies between the approval and its effect', () => {
+    const before = aDesk(strategyTexts);
+    approve(before, 'bob');
+    expect(begun(before)).toEqual([]);
+    const bench = next(before, strategyTexts);
+    expect(begun(bench)).toEqual([twap.hash]);
+    expect(begun(next(bench, strategyTexts))).toEqual([twap.hash]);
+  });
+
+  it('needs another approval when it is edited again after the first', () => {
+    let text = twap;
+    const bench = aDesk(strategyTexts, { files: files(() => [text]) });
+    text = aTwap('t', { slices: 5 });
+    approve(bench, 'bob');
+    run(bench, 3 * MINUTE_MS);
+    expect(begun(bench)).toEqual([]);
+    expect(requests(bench).filter(({ step }) => step === 'proposed')).toHaveLength(2);
+    approve(bench, 'bob', 'ov-2');
+    expect(begun(bench)).toEqual([text.hash]);
+  });
+
+  it('names who reloaded it, who does not count then', () => {
+    let texts = [aTwap('t', small)];
+    const bench = aDesk(strategyTexts, { strategies: texts, files: files(() => texts) });
+    approve(bench, 'bob');
+    texts = [...texts, aTwap('u', small)];
+    expect(tell(bench, 'ann', { do: 'reload' })).toMatch(/u waits for approval/u);
+    expect(approve(bench, 'ANN', 'ov-2')).toMatch(/proposed/u);
+    expect(begun(bench)).toHaveLength(1);
+    expect(approve(bench, 'bob', 'ov-2')).toBe('ov-2 is approved');
+    expect(begun(bench)).toHaveLength(2);
+  });
+
+  it('is not asked for again by itself after a rejection, but by a person', () => {
+    const bench = aDesk(strategyTexts, { files: files(() => [twap]) });
+    tell(bench, 'ann', { do: 'reject', override: 'ov-1' });
+    const again = next(bench, strategyTexts, { files: files(() => [twap]) });
+    expect(requests(again).filter(({ step }) => step === 'proposed')).toHaveLength(1);
+    tell(again, 'bob', { do: 'reload' });
+    expect(requests(again).filter(({ step }) => step === 'proposed')).toHaveLength(2);
+  });
+});
