@@ -49,6 +49,8 @@ export interface Told {
 export interface WhyOptions {
   /** Base and quote of a pair without an order. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
+  /** How `says` writes an amount; default: as it is. */
+  readonly shown?: ((amount: string) => string) | undefined;
 }
 
 /** A slice that was decided and has not ended. */
@@ -69,12 +71,14 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
   const slices = new Map<string, Open>();
   const attempts = new Map<string, Open>();
   const pairs = new Map<string, { readonly base: string; readonly quote: string }>();
+  const { shown = (amount: string) => amount } = options;
   const of: Speaker = {
+    shown,
     base: (pair) => (pairs.get(pair) ?? options.currencies(pair))?.base ?? `of ${pair}`,
     quote: (pair) =>
       (pairs.get(pair) ?? options.currencies(pair))?.quote ?? `in the quote currency of ${pair}`,
   };
-  const booking = new Booking();
+  const booking = new Booking(shown);
   let newest = instant(0);
   for (const { at, body } of records) {
     newest = at;
@@ -121,7 +125,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
           const open: Open = { strategy: body.strategy, at, intent, attempts: 0, last: undefined };
           slices.set(keyOf(intent), open);
         }
-        yield* wakeTold(at, body);
+        yield* wakeTold(at, body, of);
         break;
       case 'intent': {
         pairs.set(body.pair, body);
@@ -145,8 +149,8 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'fill':
         booking.told(at, body);
         pairs.set(body.pair, body);
-        if (!slices.has(keyOf(body))) yield strayTold(at, body);
-        if (body.missing !== undefined) yield* missingTold(at, body, body);
+        if (!slices.has(keyOf(body))) yield strayTold(at, body, of);
+        if (body.missing !== undefined) yield* missingTold(at, body, { fill: body, of });
         break;
       case 'quote':
       case 'balances':
@@ -158,7 +162,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         break;
       case 'correction':
         booking.shown([body.client_order_id]);
-        yield* missingTold(at, body, booking.fillOf(body.client_order_id));
+        yield* missingTold(at, body, { fill: booking.fillOf(body.client_order_id), of });
         booking.correct(body);
         break;
       case 'shown':
@@ -173,7 +177,12 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
 class Booking {
   readonly #told = new Map<string, { readonly at: Instant; readonly fill: FillRecord }>();
   readonly #waiting = new Set<string>();
+  readonly #shown: Speaker['shown'];
   #isShowing = false;
+
+  constructor(shown: Speaker['shown']) {
+    this.#shown = shown;
+  }
 
   told(at: Instant, fill: FillRecord): void {
     this.#told.set(fill.client_order_id, { at, fill });
@@ -209,7 +218,7 @@ class Booking {
       if (one === undefined || one.at < now - BOOKING_MS) continue;
       const { strategy, slice, pair, side, quantity, base } = one.fill;
       const about = { strategy, slices: [slice], pair, side };
-      const says = `${quantity} ${base} of ${id} is still being booked: the account has not shown all of it`;
+      const says = `${this.#shown(quantity)} ${base} of ${id} is still being booked: the account has not shown all of it`;
       yield { at: one.at, ...about, event: 'noted', says };
     }
   }
@@ -226,7 +235,7 @@ function* missingTold(
     quantity,
     missing,
   }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
-  fill: FillRecord | undefined,
+  { fill, of }: { readonly fill: FillRecord | undefined; readonly of: Speaker },
 ): Generator<Told> {
   // What differs otherwise is no news of the slice: the journal has both figures.
   if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
@@ -234,12 +243,13 @@ function* missingTold(
   const lacks =
     missing === undefined
       ? ''
-      : `; ${missing.quantity} ${base} of the order is missing and counts as filled, so that it is not traded again`;
-  const says = `the account shows ${quantity} ${base} of ${id}${lacks}`;
+      : `; ${of.shown(missing.quantity)} ${base} of the order is missing and counts as filled, so that it is not traded again`;
+  const says = `the account shows ${of.shown(quantity)} ${base} of ${id}${lacks}`;
   yield { at, strategy, event: 'noted', slices: [slice], pair, side, says };
 }
 
 interface Speaker {
+  readonly shown: (amount: string) => string;
   base(pair: string): string;
   quote(pair: string): string;
 }
@@ -248,14 +258,14 @@ const keyOf = ({ parent, slice }: { readonly parent: string; readonly slice: num
   `${parent}/${slice}`;
 
 /** What a wake tells besides the slices that it began: those tell their own story when they end. */
-function* wakeTold(at: Instant, wake: WakeRecord): Generator<Told> {
+function* wakeTold(at: Instant, wake: WakeRecord, of: Speaker): Generator<Told> {
   const { strategy, reason, note, finished, missed } = wake;
   const next = nextOf(wake);
   const [first] = missed;
   const about =
     first === undefined ? {} : { leg: legOf(first.leg), slices: missed.map(({ slice }) => slice) };
   const base = { at, strategy, ...about, reason, figures: note, next };
-  const why = because(reason, note);
+  const why = because(reason, note, of);
   if (wake.on === 'run')
     yield {
       at,
@@ -271,7 +281,7 @@ function* wakeTold(at: Instant, wake: WakeRecord): Generator<Told> {
   }
   if (finished === undefined) return;
   // What was just said need not be said again.
-  const ending = finished === reason && untradedBy(wake) !== undefined ? '' : because(finished, note);
+  const ending = finished === reason && untradedBy(wake) !== undefined ? '' : because(finished, note, of);
   yield { at, strategy, event: 'ended', reason: finished, figures: note, says: `ends${ending}` };
 }
 
@@ -292,9 +302,10 @@ function sliceTold(
   const filled = `${record.filled} ${of.base(pair)}`;
   const amount = `${record.filled_amount} ${of.quote(pair)}`;
   const wanted = intent && wantedOf(intent, of);
-  const why = because(reason, detail);
+  const asked = intent && wantedOf(intent, of, of.shown);
+  const why = because(reason, detail, of);
   const isTraded = result === 'filled';
-  const before = `${intent?.side ?? 'trade'} ${wanted ?? ''}`.trimEnd();
+  const before = `${intent?.side ?? 'trade'} ${asked ?? ''}`.trimEnd();
   const tries = open === undefined || open.attempts < 2 ? '' : ` after ${open.attempts} tries`;
   return {
     at,
@@ -310,13 +321,13 @@ function sliceTold(
     reason,
     figures: detail,
     says: isTraded
-      ? `${bought} ${filled} for ${amount}${why === '' ? '' : ` of ${wanted ?? 'more'}${why}`}`
+      ? `${bought} ${of.shown(record.filled)} ${of.base(pair)} for ${of.shown(record.filled_amount)} ${of.quote(pair)}${why === '' ? '' : ` of ${asked ?? 'more'}${why}`}`
       : `did not ${before}: ${result}${tries}${why}`,
   };
 }
 
 /** A trade of a slice that this journal has not decided: found in the account after an older copy was restored. */
-const strayTold = (at: Instant, fill: FillRecord): Told => ({
+const strayTold = (at: Instant, fill: FillRecord, of: Speaker): Told => ({
   at,
   strategy: fill.strategy,
   event: 'traded',
@@ -325,13 +336,13 @@ const strayTold = (at: Instant, fill: FillRecord): Told => ({
   side: fill.side,
   filled: `${fill.quantity} ${fill.base}`,
   amount: `${fill.amount} ${fill.quote}`,
-  says: `${fill.side === 'buy' ? 'bought' : 'sold'} ${fill.quantity} ${fill.base} for ${fill.amount} ${fill.quote}, a trade found in the account`,
+  says: `${fill.side === 'buy' ? 'bought' : 'sold'} ${of.shown(fill.quantity)} ${fill.base} for ${of.shown(fill.amount)} ${fill.quote}, a trade found in the account`,
 });
 
 function openTold({ strategy, at, intent, attempts, last }: Open, of: Speaker): Told {
   const wanted = wantedOf(intent, of);
   const state =
-    last === undefined ? '' : `; its last try: ${last.result}${because(last.reason, last.detail)}`;
+    last === undefined ? '' : `; its last try: ${last.result}${because(last.reason, last.detail, of)}`;
   return {
     at,
     strategy,
@@ -345,12 +356,18 @@ function openTold({ strategy, at, intent, attempts, last }: Open, of: Speaker): 
     reason: last?.reason,
     figures: last?.detail,
     next: intent.deadline,
-    says: `${intent.side} ${wanted} is under way${state}`,
+    says: `${intent.side} ${wantedOf(intent, of, of.shown)} is under way${state}`,
   };
 }
 
-const wantedOf = ({ by, size, pair }: IntentText, of: Speaker): string =>
-  by === 'quantity' ? `${size} ${of.base(pair)}` : `${size} ${of.quote(pair)} of ${of.base(pair)}`;
+const wantedOf = (
+  { by, size, pair }: IntentText,
+  of: Speaker,
+  shown: Speaker['shown'] = (amount) => amount,
+): string =>
+  by === 'quantity'
+    ? `${shown(size)} ${of.base(pair)}`
+    : `${shown(size)} ${of.quote(pair)} of ${of.base(pair)}`;
 
 /** The one leg of a parent that is all of its strategy needs no name. */
 const legOf = (leg: string): string | undefined => (leg === 'all' ? undefined : leg);
@@ -366,12 +383,14 @@ function missedText(missed: WakeRecord['missed']): string {
 }
 
 /** A reason in words with its figures, ready to follow what it explains. */
-function because(reason: Reason | undefined, figures: string | undefined): string {
-  const numbers = figures === undefined || figures === '' ? '' : plainFigures(figures);
+function because(reason: Reason | undefined, figures: string | undefined, of: Speaker): string {
+  const numbers = figures === undefined || figures === '' ? '' : plainFigures(figures, of);
   if (reason === undefined) return numbers === '' ? '' : `: ${numbers}`;
   return `: ${reasons[reason]}${numbers === '' ? '' : ` (${numbers})`}`;
 }
 
 /** `limit=59000 value=60000.12` as people write it. */
-const plainFigures = (text: string): string =>
-  text.replace(/^limit=(?<limit>.*) value=(?<value>.*)$/su, 'limit $<limit>, here $<value>');
+function plainFigures(text: string, { shown }: Speaker): string {
+  const { limit, value } = /^limit=(?<limit>.*) value=(?<value>.*)$/su.exec(text)?.groups ?? {};
+  return limit === undefined || value === undefined ? text : `limit ${shown(limit)}, here ${shown(value)}`;
+}

@@ -58,8 +58,8 @@ describe('tranche backtest', () => {
     expect(code).toBe(0);
     expect(out).toBe('');
     expect(err).toContain('from 2026-01-05T00:01:00.000Z to 2026-01-05T03:21:00.000Z, model tight, seed 1');
-    expect(err).toMatch(/hour +buy +1 btc +at 600\d\d/u);
-    expect(err).toMatch(/Balances at the end: .*\b2 btc\b.*; value \d+\.\d\d usd/u);
+    expect(err).toMatch(/hour +buy +1 btc +at 60,0\d\d/u);
+    expect(err).toMatch(/Balances at the end: .*\b2 btc\b.*; value \d{3},\d{3}\.\d\d usd/u);
     expect(err).toContain('half_spread_bps 1, impact_bps 4');
   });
 

@@ -125,6 +125,41 @@ describe('tranche backtest --bootstrap', () => {
     expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
   });
 
+  it(
+    'tells what it changes that blocks keep their time of day, over the same random numbers',
+    { timeout: 300_000 },
+    async () => {
+      // Prices rise in the first half of each day and fall in the second, bars of an hour for twenty days.
+      const hours = Array.from({ length: 480 }, (_, n) => `${BEGIN + n * HOUR_MS},${Array(4).fill(60_000 * (1 + 0.02 * Math.sin((2 * Math.PI * (n % 24)) / 24))).join()},1`); // prettier-ignore
+      const cwd = desk();
+      writeFileSync(join(cwd, 'btc.csv'), ['timestamp_ms,open,high,low,close,volume', ...hours].join('\n'));
+      const line = ['--bootstrap', '40', '--level', '90', '--block', '1d'];
+      const [kept, free] = [await tranche(cwd, ...line, '--json', '--out', 'kept'), await tranche(cwd, ...line, '--json', '--unanchored')]; // prettier-ignore
+      const [one, other] = [reportIn(kept), reportIn(free)];
+      const anchoring = one.bootstrap?.anchoring;
+      expect(anchoring?.resamples).toBe(40);
+      // The same pairs of resamples, whichever of the two was asked for.
+      expect(other.bootstrap?.anchoring).toEqual(anchoring);
+      const cost = anchoring?.figures.find(({ figure }) => figure === 'cost_bps');
+      expect(cost?.anchored).toEqual(
+        (({ p5, median, p95 }) => ({ p5, median, p95 }))(figureOf(one, 'cost_bps')),
+      );
+      expect(cost?.unanchored).toEqual(
+        (({ p5, median, p95 }) => ({ p5, median, p95 }))(figureOf(other, 'cost_bps')),
+      );
+      // A purchase at the same hours pays the same each day; at any hours it pays what the hour has.
+      expect((cost?.anchored.p95 ?? 0) - (cost?.anchored.p5 ?? 0)).toBeLessThan(1);
+      expect((cost?.unanchored.p95 ?? 0) - (cost?.unanchored.p5 ?? 0)).toBeGreaterThan(50);
+      const words = one.bootstrap?.notes.find((note) => note.startsWith('Effect of keeping the time of day on implementation shortfall, bps, 40 resamples')); // prettier-ignore
+      expect(words).toContain(
+        `median ${cost?.anchored.median.toFixed(2)} against ${cost?.unanchored.median.toFixed(2)}`,
+      );
+      expect(readFileSync(join(cwd, 'kept/report.html'), 'utf8')).toContain(
+        'Effect of keeping the time of day',
+      );
+    },
+  );
+
   /** As `tranche`, with Ctrl-C once so many have ended, the history itself among them. */
   async function interrupted(cwd: string, ended: number, ...line: readonly string[]): Promise<Ran> {
     let interrupt = (): void => undefined;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
-import { apart } from '../../src/app/cli/amounts.ts';
+import { amountsApart, withSeparators } from '../../src/core/with-separators.ts';
 import { wordsFor } from '../../src/app/cli/progress.ts';
 
 const said = (body: RecordBody): string | undefined => wordsFor({ seq: 1, at: instant(0), body, hash: '' });
@@ -25,11 +25,22 @@ it('says of a correction what is other, also where that is the fees alone', () =
 });
 
 it('writes amounts with their thousands apart, and what is no amount as it is', () => {
-  expect(['1234567.891', '-60071.54', '999', '0.00001234', 'no limit'].map(apart)).toEqual([
+  expect(['1234567.891', '-60071.54', '999', '0.00001234', 'no limit'].map(withSeparators)).toEqual([
     '1,234,567.891',
     '-60,071.54',
     '999',
     '0.00001234',
     'no limit',
   ]);
+});
+
+it('sets the thousands of amounts in a sentence apart, and leaves times, settings and hashes as they are', () => {
+  expect(
+    amountsApart(
+      'Opening balances: 250000 usd, 1000 btc and 12 eth since 2026-01-05, max_usd 250000, 1234abc.',
+    ),
+  ).toBe('Opening balances: 250,000 usd, 1,000 btc and 12 eth since 2026-01-05, max_usd 250000, 1234abc.');
+  expect(amountsApart('credit up to 250000 USD; 0.12345678 btc')).toBe(
+    'credit up to 250,000 USD; 0.12345678 btc',
+  );
 });

@@ -44,7 +44,7 @@ describe('tranche report', () => {
     expect(err).toMatch(
       /^strategy +traded +fills +delay +trading +opportunity +fees +shortfall +slippage +spread$/mu,
     );
-    expect(err).toMatch(/^buys +buy +1 btc +at \d+\.\d\d +4 +0\.00 /mu);
+    expect(err).toMatch(/^buys +buy +1 btc +at \d\d,\d{3}\.\d\d +4 +0\.00 /mu);
     expect(err).toMatch(/^Quotes: \d+ requests, .* 4 fills; hit ratio \d+\.\d\d %; fill ratio 100\.00 %/mu);
     expect(err).toMatch(/^\d slices? +dear +limit_price /mu);
     expect(err).toContain('Costs are positive when they are bad for the desk, in basis points');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { withSeparators } from '../../src/core/with-separators.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { reportSchema } from '../../src/report/json/schema.ts';
 import type { Report } from '../../src/report/json/schema.ts';
@@ -86,7 +87,7 @@ function expectSameFills({ terminal, report, csv, parquet, swept }: Told): void 
   expect(swept['value_usd']).toBe(value);
   const end = closeAt(ROWS - 1);
   expect(Number(value)).toBeCloseTo(Number(holdings?.['usd']) + Number(holdings?.['btc']) * end, 2);
-  expect(terminal).toContain(`value ${value} usd`);
+  expect(terminal).toContain(`value ${withSeparators(value ?? '')} usd`);
   expect(terminal).toContain(`${group?.traded} ${group?.base}`);
 }
 
@@ -99,10 +100,10 @@ describe('a run tells the same figures on the terminal, in JSON, HTML, CSV, Parq
     expect(swept['cost_bps']).toBe(group?.costs.bps?.total);
     expect(swept['slippage_bps']).toBe(group?.costs.arrival_slippage_bps);
     for (const bps of [group?.costs.bps?.total, group?.costs.arrival_slippage_bps]) {
-      expect(terminal).toMatch(new RegExp(` ${two(bps)}(?: |$)`, 'mu'));
+      expect(terminal).toMatch(new RegExp(` ${grouped(bps ?? '')}(?: |$)`, 'mu'));
       expect(html).toContain(grouped(bps ?? ''));
     }
-    expect(terminal).toContain(`at ${two(group?.average_price)}`);
+    expect(terminal).toContain(`at ${grouped(group?.average_price ?? '')}`);
     expect(html).toContain(grouped(group?.average_price ?? ''));
   });
 
@@ -124,7 +125,7 @@ describe('a run tells the same figures on the terminal, in JSON, HTML, CSV, Parq
     expect([swept['drawdown'], swept['tracking_error']]).toEqual([course?.drawdown.toFixed(6), course?.tracking_error?.toFixed(6)]); // prettier-ignore
     expect(end?.at).toBe(report.period?.until);
     expect([two(end?.value), end?.at]).toEqual([two(report.backtest?.value_usd), report.backtest?.until]);
-    expect(terminal).toContain(`worth ${two(end?.value)} usd`);
+    expect(terminal).toContain(`worth ${grouped(end?.value ?? '')} usd`);
     expect(html).toContain(grouped(end?.value ?? ''));
     expect(course?.points.at(-1)).toMatchObject({ at: end?.at, value: Number(Number(end?.value).toPrecision(9)) }); // prettier-ignore
   });

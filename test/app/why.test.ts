@@ -79,10 +79,10 @@ describe('tranche why', () => {
     const { code, out, err } = await why(desk.file, '--zone', 'UTC');
     expect(code).toBe(0);
     expect(out).toMatch(
-      /^2026-01-05 00:00:\d\d\.?\d* UTC {2}buys {2}slice 0: bought 0\.5 btc for \d+\.?\d* usd$/mu,
+      /^2026-01-05 00:00:\d\d\.?\d* UTC {2}buys {2}slice 0: bought 0\.5 btc for \d\d,\d{3}\.?\d* usd$/mu,
     );
     expect(out).toMatch(
-      /^2026-01-05 00:05:00\.?\d* UTC {2}dear {2}slice 0: did not buy 0\.5 btc: expired.*: the quoted price is worse than limit_price \(limit 1, here \d+/mu,
+      /^2026-01-05 00:05:00\.?\d* UTC {2}dear {2}slice 0: did not buy 0\.5 btc: expired.*: the quoted price is worse than limit_price \(limit 1, here \d\d,\d{3}/mu,
     );
     expect(out).toMatch(
       /^2026-01-05 00:05:0\d\.?\d* UTC {2}weights: woke without trading: every weight lies inside its drift band \(.*%.*\); next 2026-01-05 01:05:00$/mu,
@@ -121,6 +121,10 @@ describe('tranche why', () => {
       },
     ]);
     expect(rows.map(({ strategy }) => strategy)).not.toContain('buys');
+    // Amounts of data have no separators, in words as in fields.
+    const bought = await why(desk.file, '--json', '--strategy', 'buys');
+    expect(bought.out).toMatch(/"says":"bought 0\.5 btc for \d{5}\.?\d* usd"/u);
+    expect(bought.out).not.toMatch(/\d,\d{3}\b/u);
   });
 
   it('is counted alike by the metrics', async () => {

@@ -5,7 +5,7 @@ import type { AttemptRecord, ReloadRecord, StoredRecord } from '../../core/recor
 import { reasons } from '../../core/reasons.ts';
 import { closingWords } from '../../engine/account/closing-read.ts';
 import type { Desk } from '../../engine/desk.ts';
-import { apart } from './amounts.ts';
+import { withSeparators } from '../../core/with-separators.ts';
 import { table } from './summary.ts';
 
 /** Where progress is shown. */
@@ -45,7 +45,7 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
   const time = isoOf(at).slice(11, 19);
   switch (body.kind) {
     case 'fill':
-      return `${time}  ${body.strategy}  ${body.side} ${apart(body.quantity)} ${body.base} at ${apart(body.price)} ${body.quote}  (${apart(body.amount)} ${body.quote})`;
+      return `${time}  ${body.strategy}  ${body.side} ${withSeparators(body.quantity)} ${body.base} at ${withSeparators(body.price)} ${body.quote}  (${withSeparators(body.amount)} ${body.quote})`;
     case 'slice':
       return body.reason === undefined
         ? undefined

@@ -1,6 +1,7 @@
 import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
+import { withSeparators } from '../../core/with-separators.ts';
 import { against, statedBps } from '../../report/figures/shortfall.ts';
 import { grouped, priced } from '../../report/html/markup.ts';
 import { sliceKey } from '../../engine/state/strategy-run.ts';
@@ -182,15 +183,15 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
   const cells = rows.map((row) => [
     row.strategy,
     row.side,
-    `${row.quantity.toFixed()} ${row.base}`,
-    `${row.fills} fill${row.fills === 1 ? '' : 's'}`,
+    `${withSeparators(row.quantity.toFixed())} ${row.base}`,
+    `${withSeparators(String(row.fills))} fill${row.fills === 1 ? '' : 's'}`,
     `at ${plain(priced(row.average))}`,
     row.arrival === undefined ? 'arrival unknown' : `arrival ${plain(priced(row.arrival.toFixed()))}`,
     row.costBps === undefined ? '' : `cost ${shortBps(row.costBps)} bps`,
     row.executionBps === undefined || row.timingBps === undefined
       ? ''
       : `= execution ${shortBps(row.executionBps)} + timing ${shortBps(row.timingBps)}`,
-    row.fees.isZero() ? '' : `fees ${row.fees.toFixed()} ${row.quote}`,
+    row.fees.isZero() ? '' : `fees ${withSeparators(row.fees.toFixed())} ${row.quote}`,
   ]);
   return [
     ...table(cells),
@@ -201,8 +202,8 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
   ];
 }
 
-/** As a report for people says it, without what a terminal cannot copy: thousands apart and the long minus. */
-export const plain = (shown: string): string => shown.replaceAll(',', '').replace('\u2212', '-');
+/** As a report for people says it, with the minus of a keyboard. */
+export const plain = (shown: string): string => shown.replace('\u2212', '-');
 /** Basis points with two decimals, to the nearest. */
 export const shortBps = (bps: string): string => plain(grouped(bps));
 

@@ -1,4 +1,4 @@
-import { apart } from '../cli/amounts.ts';
+import { withSeparators } from '../../core/with-separators.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
@@ -148,7 +148,7 @@ export function openWords(body: Json): readonly string[] {
 export const plain = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
-const people = (value: unknown): string => apart(plain(value));
+const people = (value: unknown): string => withSeparators(plain(value));
 
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 const namesOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(plain) : []);

@@ -2,6 +2,7 @@ import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { withSeparators } from '../../core/with-separators.ts';
 import { whyOf } from '../../journal/why.ts';
 import type { Told } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';
@@ -48,7 +49,10 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
   const tally = new Tally();
   const lines: string[] = [];
   try {
-    for (const told of whyOf(watched(), { currencies: currenciesOf })) {
+    for (const told of whyOf(watched(), {
+      currencies: currenciesOf,
+      shown: options.json === true ? undefined : withSeparators,
+    })) {
       if (since !== undefined && told.at < since && told.event !== 'open') continue;
       if (options.strategy !== undefined && told.strategy !== undefined && told.strategy !== options.strategy)
         continue;

@@ -4,6 +4,7 @@ import type { Backtest } from '../../research/run/run.ts';
 import type { Alert } from '../../core/alerts.ts';
 import { add, NO_QUANTITY, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
+import { amountsApart, withSeparators } from '../../core/with-separators.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
@@ -156,18 +157,20 @@ export function backtestLines(report: Report): readonly string[] {
   const { backtest, made_from: source } = report;
   if (backtest === undefined) return reportLines(report);
   const { holdings, value_usd: value, control, alerts, open_doubts: doubts } = backtest;
-  const held = Object.entries(holdings).map(([currency, amount]) => `${amount} ${currency}`);
+  const held = Object.entries(holdings).map(([currency, amount]) => `${withSeparators(amount)} ${currency}`);
   return [
     `Backtest from ${backtest.from} to ${backtest.until}, model ${backtest.model}, seed ${backtest.seed}`,
     ...reportLines(report),
     '',
-    ...report.assumptions.map((line) => `Assumed: ${line}`),
+    ...report.assumptions.map((line) => `Assumed: ${amountsApart(line)}`),
     '',
-    `Balances at the end: ${held.join(', ')}; value ${value} usd`,
-    ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${count} times`),
+    `Balances at the end: ${held.join(', ')}; value ${withSeparators(value)} usd`,
+    ...Object.entries(alerts).map(
+      ([alert, count]) => `Alert ${alert}: ${withSeparators(String(count))} times`,
+    ),
     ...(control === 'active' ? [] : [`The desk ended ${control}.`]),
     ...(doubts === 0 ? [] : [`${doubts} orders had an unknown outcome at the end.`]),
-    `Journal: ${source.records} records, head ${source.head ?? ''}`,
+    `Journal: ${withSeparators(String(source.records))} records, head ${source.head ?? ''}`,
   ];
 }
 

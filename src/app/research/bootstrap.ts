@@ -1,12 +1,23 @@
 import { RESAMPLES, checkLevel, leastFor, rankOf, summaryOf } from '../../research/resample/bootstrap.ts';
 import { isFigure } from '../../research/sweep/sweep-figures.ts';
-import { startsOf, blockFor, checkBlock } from '../../research/resample/resample.ts';
+import { blockFor, checkBlock } from '../../research/resample/resample.ts';
 import type { Resampling } from '../../research/resample/resample.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS, durationText, HOUR_MS, MINUTE_MS, parseDuration, SECOND_MS } from '../../core/time.ts';
 import type { BegunDocument } from '../../engine/state/strategy-source.ts';
 import { bootstrapFigures } from '../../report/json/schema-bootstrap.ts';
 import type { BootstrapFacts, BootstrapFigure } from '../../report/json/schema-bootstrap.ts';
+import {
+  anchoringOf,
+  anchorNotes,
+  canAnchor,
+  COMPARED,
+  named,
+  orderOf,
+  otherOf,
+  shownFigure,
+  wholePart,
+} from './anchoring.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from '../config/model-file.ts';
 import type { Screen } from '../cli/progress.ts';
@@ -93,12 +104,13 @@ export interface Bootstrap {
  *
  * @throws OperatorError `software` when a worker has died, `config` for a strategy that cannot run.
  */
-export async function bootstrapOf({ input, named, options, io }: Asked): Promise<Bootstrap> {
+export async function bootstrapOf({ input, named: model, options, io }: Asked): Promise<Bootstrap> {
   const resampling = resamplingOf(input, options);
   const { config, configHash, holdings, from, until } = input;
   const strategies = input.strategies.map(documentOf);
   const asked = options.bootstrap ?? RESAMPLES.usual;
-  const jobs = Array.from({ length: asked + 1 }, (_, index) => ({ strategies, from, until, resample: { ...resampling, index } }));
+  const order = orderOf(asked, canAnchor(input, resampling) ? Math.min(asked, COMPARED) : 0);
+  const jobs = order.map(({ index, isOther }) => ({ strategies, from, until, resample: { ...(isOther ? otherOf(resampling) : resampling), index } }));
   const outcomes: SweepOutcome[] = [];
   const stop = new AbortController();
   const forget = io.onSignal((signal) => {
@@ -110,7 +122,7 @@ export async function bootstrapOf({ input, named, options, io }: Asked): Promise
   try {
     await runPool({
       jobs,
-      base: packBase({ config, configHash, holdings, model: named.model, seed: options.seed }),
+      base: packBase({ config, configHash, holdings, model: model.model, seed: options.seed }),
       tapes: input.tapes.map(({ tape }) => sharedTape(tape)),
       workers: options.workers,
       stop: stop.signal,
@@ -124,10 +136,12 @@ export async function bootstrapOf({ input, named, options, io }: Asked): Promise
     progress.clear();
     forget();
   }
-  const ended = firstMissing(outcomes);
-  const drawn = Math.max(0, ended - 1);
+  const ended = wholePart(order, firstMissing(outcomes));
+  const own = outcomes.slice(0, ended).filter((_, place) => order[place]?.isOther === false);
+  const others = outcomes.slice(0, ended).filter((_, place) => order[place]?.isOther === true);
+  const drawn = Math.max(0, own.length - 1);
   const isEnough = drawn >= leastFor(options.level / 100);
-  const facts = isEnough ? factsOf(outcomes.slice(0, ended), { input, options, resampling }) : undefined;
+  const facts = isEnough ? factsOf(own, { input, options, resampling, others }) : undefined;
   return { facts, isStopped: drawn < asked, drawn };
 } // prettier-ignore
 
@@ -148,7 +162,7 @@ const documentOf = ({ id, kind, hash, document }: BacktestInput['strategies'][nu
 
 export function factsOf(
   outcomes: readonly SweepOutcome[],
-  { input, options, resampling }: { readonly input: Pick<BacktestInput, 'from' | 'until' | 'tapes'>; readonly options: BootstrapOptions; readonly resampling: Resampling },
+  { input, options, resampling, others = [] }: { readonly input: Pick<BacktestInput, 'from' | 'until' | 'tapes'>; readonly options: BootstrapOptions; readonly resampling: Resampling; readonly others?: readonly SweepOutcome[] },
 ): BootstrapFacts {
   const [history, ...drawn] = outcomes;
   const level = options.level / 100;
@@ -174,6 +188,11 @@ export function factsOf(
       high: nine(high),
     }];
   });
+  const anchoring = anchoringOf({
+    own: drawn.map((outcome) => (figure) => numberOf(outcome, figure)),
+    others: others.map((outcome) => (figure) => numberOf(outcome, figure)),
+    isUnanchored: resampling.isUnanchored === true,
+  });
   const asked = options.bootstrap ?? RESAMPLES.usual;
   const halted = drawn.filter((outcome) => 'control' in outcome && outcome.control === 'halted').length;
   return {
@@ -185,9 +204,10 @@ export function factsOf(
     seed: resampling.seed,
     level,
     figures,
+    ...(anchoring === undefined ? {} : { anchoring }),
     notes: [
       ...notesOf({ resampling, blocks, drawn: drawn.length, asked, halted }),
-      ...anchorNotes(input, resampling),
+      ...anchorNotes(input, resampling, anchoring),
     ],
   };
 } // prettier-ignore
@@ -222,23 +242,10 @@ function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resamp
   ];
 } // prettier-ignore
 
-/** Blocks that keep their time of day are fewer: what that leaves, as a figure. */
-function anchorNotes(
-  { tapes, ...span }: Pick<BacktestInput, 'from' | 'until' | 'tapes'>,
-  resampling: Resampling,
-): readonly string[] {
-  const { count, unanchored } = startsOf(tapes.map(({ tape }) => tape), span, resampling); // prettier-ignore
-  if (resampling.isUnanchored === true)
-    return [`Blocks begin at any of ${unanchored} instants, at any time of day: what a strategy does at an hour meets the prices of other hours.`]; // prettier-ignore
-  if (count === unanchored) return [];
-  return [`Blocks keep their time of day: each begins at one of ${count} instants of the window instead of ${unanchored}, so that its ${count} days alone are recombined. --unanchored lets blocks begin anywhere.`]; // prettier-ignore
-}
-
 /** The intervals for people. */
 export function bootstrapLines(facts: BootstrapFacts): readonly string[] {
   const { figures, notes, level } = facts;
-  const shown = (value: number | undefined): string =>
-    value === undefined ? '-' : value.toFixed(Math.abs(value) < 1 ? 4 : 2);
+  const shown = (value: number | undefined): string => (value === undefined ? '-' : shownFigure(value));
   const percent = Number((level * 100).toFixed(3));
   return [
     '',
@@ -246,7 +253,7 @@ export function bootstrapLines(facts: BootstrapFacts): readonly string[] {
     ...table([
       ['', 'history', 'mean', 'median', 'std error', '5 %', '95 %', ...(level === 0.9 ? [] : [`${percent} % from`, 'to'])],
       ...figures.map((one) => [
-        bootstrapFigures[one.figure] + (one.figure.endsWith('_bps') ? ', bps' : ''),
+        named(one.figure),
         ...[one.history, one.mean, one.median, one.standard_error, one.p5, one.p95, ...(level === 0.9 ? [] : [one.low, one.high])].map(shown),
       ]),
     ]),

@@ -1,3 +1,4 @@
+import { amountsApart, withSeparators } from '../../core/with-separators.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';
@@ -12,14 +13,14 @@ export function reportLines(report: Report): readonly string[] {
   return [
     period === undefined
       ? 'The journal is empty.'
-      : `${shortTime(period.from)} to ${shortTime(period.until)} UTC, ${source.records} records, mode ${source.modes.join(', ') || 'unknown'}`,
+      : `${shortTime(period.from)} to ${shortTime(period.until)} UTC, ${counted(source.records)} records, mode ${source.modes.join(', ') || 'unknown'}`,
     ...costLines(report),
     ...quotingLines(report),
     ...untradedLines(report),
     ...portfolioLines(report),
     '',
     report.signs.costs,
-    ...report.warnings.map((line) => `Note: ${line}`),
+    ...report.warnings.map((line) => `Note: ${amountsApart(line)}`),
   ];
 }
 
@@ -28,9 +29,9 @@ function costLines({ groups }: Report): readonly string[] {
   const rows = groups.map(({ strategy, side, traded, base, average_price: average, costs, fills }) => [
     strategy,
     side,
-    `${traded} ${base}`,
+    `${withSeparators(traded)} ${base}`,
     average === undefined ? '' : `at ${plain(priced(average))}`,
-    `${fills.fills}`,
+    counted(fills.fills),
     ...(['delay', 'trading', 'opportunity', 'fees', 'total'] as const).map((part) =>
       bpsOrNone(costs.bps?.[part]),
     ),
@@ -45,11 +46,13 @@ function quotingLines({ quoting }: Report): readonly string[] {
   if (quoting.requests === 0) return [];
   const { requests, quotes, orders, fills, hit_ratio: hit, fill_ratio: fill, quote_age_ms: age } = quoting;
   const parts = [
-    `${requests} requests, ${quotes} quotes, ${orders} orders, ${fills} fills`,
+    `${counted(requests)} requests, ${counted(quotes)} quotes, ${counted(orders)} orders, ${counted(fills)} fills`,
     ...(hit === undefined ? [] : [`hit ratio ${percent(hit)}`]),
     ...(fill === undefined ? [] : [`fill ratio ${percent(fill)}`]),
-    ...(age === undefined ? [] : [`quote age at order ${age.median} ms median, ${age.p95} ms p95`]),
-    `${quoting.expired} expired`,
+    ...(age === undefined
+      ? []
+      : [`quote age at order ${counted(age.median)} ms median, ${counted(age.p95)} ms p95`]),
+    `${counted(quoting.expired)} expired`,
   ];
   return ['', `Quotes: ${parts.join('; ')}`];
 }
@@ -67,7 +70,7 @@ function untradedLines({ untraded }: Report): readonly string[] {
   return ['', 'Why not traded', ...table(rows)];
 }
 
-const several = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+const several = (count: number, what: string): string => `${counted(count)} ${what}${count === 1 ? '' : 's'}`;
 
 function portfolioLines({ portfolios }: Report): readonly string[] {
   return portfolios.flatMap(({ strategy, cash, end, course, decisions }) => {
@@ -92,6 +95,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
   });
 }
 
+const counted = (count: number): string => withSeparators(String(count));
 const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/u, '');
 const shortAmount = (text: string): string => plain(valued(text, text));
 const bpsOrNone = (text: string | undefined): string => (text === undefined ? '-' : shortBps(text));

@@ -83,7 +83,8 @@ export class SettingRunner {
   readonly #base: SweepBase;
   readonly #tapes: readonly Tape[];
   readonly #nextPossible: NextPossible;
-  #drawn: { readonly key: string; readonly resampler: Resampler } | undefined;
+  /** By how they draw. */
+  readonly #resamplers = new Map<string, Resampler>();
 
   /** `indexes`: those of tapes that are indexed already. */
   constructor(base: SweepBase, tapes: readonly Tape[], indexes: readonly PriceIndex[] = []) {
@@ -139,13 +140,11 @@ export class SettingRunner {
     job: SweepJob,
     { index, ...resampling }: Resampling & { readonly index: number },
   ): SweepOutcome {
-    this.#drawn ??= {
-      key: JSON.stringify(resampling),
-      resampler: new Resampler(this.#tapes, job, resampling),
-    };
-    invariant(this.#drawn.key === JSON.stringify(resampling), 'a worker draws in one way');
+    const key = JSON.stringify([job.from, job.until, resampling]);
+    const resampler = this.#resamplers.get(key) ?? new Resampler(this.#tapes, job, resampling);
+    this.#resamplers.set(key, resampler);
     const base = { ...this.#base, seed: `${this.#base.seed}, resample ${index}` };
-    const again = new SettingRunner(base, this.#drawn.resampler.tapes(index));
+    const again = new SettingRunner(base, resampler.tapes(index));
     return again.run({ ...job, resample: { ...resampling, index: 0 } });
   }
 

@@ -4,6 +4,7 @@ import { figureNames, sweepFigures } from '../../research/sweep/sweep-figures.ts
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
 import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
 import { isoOf } from '../../core/time.ts';
+import { withSeparators } from '../../core/with-separators.ts';
 import { csvRow } from '../../journal/export.ts';
 import { table } from '../cli/summary.ts';
 import { figuresIn, sweepNotes } from './sweep-result.ts';
@@ -68,7 +69,7 @@ const day = ({ from, until }: Window): string =>
   `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
 
 function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fold[]): readonly string[] {
-  const number = (value: number | undefined): string => (value === undefined ? '' : value.toFixed(2));
+  const number = (value: number | undefined): string => (value === undefined ? '' : withSeparators(value.toFixed(2)));
   const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }) => [
     day(train),
     day(test),
@@ -99,7 +100,7 @@ export function mapLines(map: HeatMap): readonly string[] {
   const cell = (value: number | undefined, row: number, column: number): string => {
     const bad = shade[row]?.[column];
     if (value === undefined || bad === undefined) return '-';
-    return `${SHADES[Math.min(SHADES.length - 1, Math.floor(bad * SHADES.length))] ?? ''} ${value.toFixed(2)}`;
+    return `${SHADES[Math.min(SHADES.length - 1, Math.floor(bad * SHADES.length))] ?? ''} ${withSeparators(value.toFixed(2))}`;
   };
   return [
     `${figure}: ${down.field} down, ${across.field} across${over.length === 0 ? '' : `, the best over ${over.join(', ')}`} (dark is good)`,
@@ -113,7 +114,8 @@ export function mapLines(map: HeatMap): readonly string[] {
 /** Two decimals of what has more: all of them are in the files. */
 function short(value: string | undefined): string {
   if (value === undefined) return '';
-  return /\.\d{3,}$/u.test(value) ? Number(value).toFixed(Math.abs(Number(value)) < 1 ? 4 : 2) : value;
+  const shown = /\.\d{3,}$/u.test(value) ? Number(value).toFixed(Math.abs(Number(value)) < 1 ? 4 : 2) : value;
+  return withSeparators(shown);
 }
 
 /** `results.csv`: a line for each setting and window. */

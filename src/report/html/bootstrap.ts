@@ -13,7 +13,7 @@ const WIDE = 530;
 /** Confidence intervals of a backtest over resampled history; nothing without one. */
 export function bootstrapSection({ bootstrap }: Report): Markup {
   if (bootstrap === undefined) return markup``;
-  const { figures, notes, level, resamples } = bootstrap;
+  const { figures, notes, level, resamples, anchoring } = bootstrap;
   const percent = `${Number((level * 100).toFixed(3))} %`;
   return markup`<section aria-label="Confidence intervals"><h2>Confidence intervals</h2>
 ${whiskers(figures.filter(({ figure }) => figure.endsWith('_bps')))}
@@ -28,10 +28,26 @@ ${table({
     ...[one.mean, one.median, one.standard_error, one.p5, one.p95, one.low, one.high].map(shown),
   ]),
 })}
+${anchoring === undefined ? '' : anchoringTable(anchoring)}
 <ul class="plain">${notes.map((line) => markup`<li>${line}</li>`)}</ul></section>`;
 } // prettier-ignore
 
-const nameOf = ({ figure }: Figure): string =>
+/** What it changes whether blocks keep their time of day. */
+const anchoringTable = ({ resamples, figures }: NonNullable<BootstrapFacts['anchoring']>): Markup =>
+  table({
+    caption: 'Effect of keeping the time of day',
+    note: `The first ${resamples} resamples, drawn from the same random numbers with blocks that keep their time of day and with blocks that begin at any`,
+    head: ['Figure', '#Median, kept', '#any', '#5 %, kept', '#any', '#95 %, kept', '#any'],
+    rows: figures.map((one) => [
+      nameOf(one),
+      ...(['median', 'p5', 'p95'] as const).flatMap((of) => [
+        shown(one.anchored[of]),
+        shown(one.unanchored[of]),
+      ]),
+    ]),
+  });
+
+const nameOf = ({ figure }: Pick<Figure, 'figure'>): string =>
   bootstrapFigures[figure] + (figure.endsWith('_bps') ? ', bps' : '');
 
 function shown(value: number | undefined): string {

@@ -42,6 +42,25 @@ const figure = z.strictObject({
   high: nine.describe('The ⌈(1 − level)/2·n⌉-th largest'),
 });
 
+const quantiles = z.strictObject({
+  p5: nine.describe('The ⌈0.05·n⌉-th smallest'),
+  median: nine.describe('Median'),
+  p95: nine.describe('The ⌈0.05·n⌉-th largest'),
+});
+
+const anchoring = z.strictObject({
+  resamples: count.describe(
+    'Pairs of resamples: the first ones, each drawn in both ways from the same random numbers',
+  ),
+  figures: list(
+    z.strictObject({
+      figure: figure.shape.figure,
+      anchored: quantiles.describe('Blocks keep their time of day'),
+      unanchored: quantiles.describe('Blocks begin at any time of day'),
+    }),
+  ).describe('Figures that at least two resamples have in both ways'),
+});
+
 export const bootstrap = z
   .strictObject({
     resamples: count.describe('Resamples that ran'),
@@ -52,6 +71,11 @@ export const bootstrap = z
     seed: z.string().describe('The same seed gives the same resamples'),
     level: z.number().describe('Confidence level between `low` and `high`, a fraction'),
     figures: list(figure).describe('Figures that at least two resamples have'),
+    anchoring: anchoring
+      .optional()
+      .describe(
+        'What it changes whether blocks of whole days keep their time of day; omitted for other blocks',
+      ),
     notes: list(z.string()).describe('What the intervals state and do not state'),
   })
   .meta({ id: 'bootstrap' });
