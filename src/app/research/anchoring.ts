@@ -65,8 +65,8 @@ export function anchoringOf(compared: Compared): BootstrapFacts['anchoring'] {
       }
     );
   };
-  const figures = (Object.keys(bootstrapFigures) as BootstrapFigure[]).flatMap((figure) => {
-    // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
+  const names = Object.keys(bootstrapFigures) as BootstrapFigure[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
+  const figures = names.flatMap((figure) => {
     const [own, other] = [
       quantilesOf(compared.own.slice(0, others.length), figure),
       quantilesOf(others, figure),
