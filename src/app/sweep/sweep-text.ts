@@ -69,7 +69,8 @@ const day = ({ from, until }: Window): string =>
   `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
 
 function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fold[]): readonly string[] {
-  const number = (value: number | undefined): string => (value === undefined ? '' : withSeparators(value.toFixed(2)));
+  const number = (value: number | undefined): string =>
+    value === undefined ? '' : withSeparators(value.toFixed(2));
   const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }) => [
     day(train),
     day(test),
