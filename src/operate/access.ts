@@ -26,6 +26,8 @@ export interface Caller extends UsedToken {
   readonly groups?: readonly string[] | undefined;
   /** Of a session: a command must repeat it in the header `X-Tranche-CSRF`. */
   readonly csrf?: string | undefined;
+  /** Of a session: its name in lists. */
+  readonly session?: string | undefined;
 }
 
 /** What a request brings along to say who sends it. */

@@ -31,3 +31,19 @@ export const beyondLoopback = (listen: string): string =>
     'Write operate.tls, or listen on 127.0.0.1 and let a proxy with TLS forward to it; name this host in operate.hosts.',
     'operate.allow_network: true listens unencrypted all the same. Beyond this machine every route but /healthz requires a token.',
   ].join('\n');
+
+/**
+ * Addresses of the pages, for the browser of this machine and for those of other people. Passkeys belong to a name, so that loopback
+ * is called `localhost`; with a name in `hosts`, other people come by that name, over TLS.
+ */
+export function pageUrls(
+  url: string,
+  { hosts = [] }: { readonly hosts?: readonly string[] | undefined },
+): { readonly pageUrl: string; readonly invitationUrl: string } {
+  const { protocol, hostname, port } = new URL(url);
+  const [name] = hosts;
+  const isLocal = isLoopbackName(hostname.replaceAll(/[[\]]/gu, ''));
+  const named = name === undefined ? url : `https://${name}`;
+  const pageUrl = isLocal ? `${protocol}//localhost${port === '' ? '' : `:${port}`}` : named;
+  return { pageUrl, invitationUrl: name === undefined ? pageUrl : named };
+}

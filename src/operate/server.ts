@@ -11,6 +11,8 @@ import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
+import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.ts';
+import { openPaths } from './sign-in/routes.ts';
 
 export interface OperateOptions {
   /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Addresses beyond loopback only by explicit configuration. */
@@ -25,6 +27,8 @@ export interface OperateOptions {
   readonly api?: ApiOptions | undefined;
   /** Whether an address beyond loopback may be listened on. Then everything but `/healthz` wants a token. */
   readonly allowNetwork?: boolean | undefined;
+  /** Folder of the dashboard that was built. Omitted: none is served. */
+  readonly pages?: string | undefined;
   /** Encrypts the connections. */
   readonly tls?: TlsIdentity | undefined;
 }
@@ -125,11 +129,18 @@ interface Routed extends OperateOptions {
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
   const { allowed, api, isLocal } = options;
-  const authenticator = authenticatorOf(api?.bearers ?? [], api?.now ?? (() => monotonic(0)), api?.sessions);
+  const authenticator = authenticatorOf(
+    api?.bearers ?? [],
+    api?.now ?? (() => monotonic(0)),
+    api?.signIn?.sessions,
+  );
   // JSON or nothing: a form or a plain text is what a page of another origin could send.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
-    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    reply.headers(securityHeaders);
+    // Browsers take it over TLS alone, so that a proxy in front may say that it speaks TLS.
+    if (options.tls !== undefined || request.headers['x-forwarded-proto'] === 'https')
+      reply.header('strict-transport-security', strictTransport);
     if (!allowed.has(request.headers.host?.toLowerCase() ?? '')) {
       return await reply
         .code(421)
@@ -141,7 +152,11 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     const { origin } = request.headers;
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'not from this origin' });
-    const isOpen = isLocal || request.url.split('?', 1)[0] === '/healthz';
+    const path = request.url.split('?', 1)[0] ?? '';
+    const isOpen =
+      isLocal ||
+      path === '/healthz' ||
+      (api?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
     if (!isOpen && senderOf(request, authenticator) === undefined)
       return authenticator.isBlocked(request.ip)
         ? await reply.code(429).send({ error: SLOWER })
@@ -163,6 +178,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     return await reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', reasons });
   });
 
+  if (options.pages !== undefined) addPages(server, options.pages);
   if (api !== undefined) addApi(server, api, { authenticator, version: options.version });
 
   server.setNotFoundHandler(async (request, reply) => {

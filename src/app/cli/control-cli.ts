@@ -1,5 +1,6 @@
 import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
+import { roles } from '../../core/roles.ts';
 import type { CommandIo } from '../commands/io.ts';
 
 /** What the commands for a running daemon need of the program. */
@@ -9,7 +10,7 @@ export interface ControlCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
+/** `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`, `sign-in`, `people`: they talk to the daemon that runs on the journal of a config. */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
@@ -118,6 +119,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { resolveDoubt } = await import('../commands/doubts.ts');
       done(await resolveDoubt(id, { ...options, ...doubts.opts() }, io));
     });
+  addPeople(cli, { io, config, done });
 }
 
 /** Commands that find the daemon by the same options. */
@@ -173,4 +175,40 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
         const { endOverride } = await import('../commands/override.ts');
         done(await endOverride(how, id, { ...options, ...parent.opts() }, io));
       });
+}
+
+/** Who may use the dashboard. */
+function addPeople(cli: Command, { io, config, done }: ControlCli): void {
+  const leaf = leaves(config);
+  leaf(cli, 'sign-in', 'print a link that signs a browser of this machine in, once')
+    .addOption(new Option('--role <role>', 'role of that browser (default: admin)').choices(roles))
+    .action(async (options) => {
+      const { signInLink } = await import('../commands/people.ts');
+      done(await signInLink(options, io));
+    });
+  const people = leaf(cli, 'people', 'list who may sign in to the dashboard').action(async (options) => {
+    const { listPeople } = await import('../commands/people.ts');
+    done(await listPeople(options, io));
+  });
+  leaf(people, 'list', 'list who may sign in to the dashboard').action(async (options) => {
+    const { listPeople } = await import('../commands/people.ts');
+    done(await listPeople({ ...options, ...people.opts() }, io));
+  });
+  leaf(people, 'invite', 'print a link with which one person enrols a passkey, once')
+    .argument('<name>', 'name of the person, recorded in the journal: letters, digits and . @ _ -')
+    .addOption(new Option('--role <role>', 'what the person may do').choices(roles).makeOptionMandatory(true))
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .action(async (name, options) => {
+      const { invitePerson } = await import('../commands/people.ts');
+      done(await invitePerson(name, { ...options, ...people.opts() }, io));
+    });
+  leaf(people, 'remove', 'let a person sign in no more, and end their sessions')
+    .argument('<name>', 'name, as shown by tranche people')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .action(async (name, options) => {
+      const { removePerson } = await import('../commands/people.ts');
+      done(await removePerson(name, { ...options, ...people.opts() }, io));
+    });
 }

@@ -54,6 +54,8 @@ export const groups: readonly Group[] = [
       'rearm',
       'override',
       'doubts',
+      'sign-in',
+      'people',
     ],
     add: async (cli, { io, done }) =>
       (await import('./control-cli.ts')).addControl(cli, { io, config, done }),

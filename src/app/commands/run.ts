@@ -98,7 +98,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     },
     onReady(facts) {
       event({ event: 'ready', where: facts.where, journal: facts.journal, operate_url: facts.operateUrl });
-      introduce(facts, progress);
+      introduce(facts, progress, io.stderr.isTTY === true);
       metricsUrl = facts.operateUrl;
     },
     onToken(token) {
@@ -238,10 +238,21 @@ function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress)
   );
 }
 
-function introduce({ where, journal, operateUrl }: ReadyFacts, progress: Progress): void {
+/** `isSeen`: somebody looks at the terminal. Elsewhere lines are kept, and a link that signs in is nothing to keep. */
+function introduce(
+  { where, journal, operateUrl, newLink }: ReadyFacts,
+  progress: Progress,
+  isSeen: boolean,
+): void {
   progress.say(`trading at ${where}`);
   progress.say(`journal  ${journal}`);
-  if (operateUrl !== undefined) progress.say(`metrics  ${operateUrl}/metrics`);
+  if (operateUrl !== undefined) {
+    progress.say(`metrics  ${operateUrl}/metrics`);
+    const link = isSeen ? newLink?.() : undefined;
+    progress.say(
+      `open     ${link === undefined ? 'the link that tranche sign-in prints' : `${link} (works once)`}`,
+    );
+  }
   progress.say('');
 }
 

@@ -67,6 +67,8 @@ export interface ReadyFacts {
   readonly journal: string;
   /** Address of metrics and health; `undefined` when they are switched off. */
   readonly operateUrl: string | undefined;
+  /** A new link for the browser of this machine. Whoever has it signs in: it is for a terminal alone. */
+  readonly newLink: (() => string | undefined) | undefined;
 }
 
 /** One running daemon. */
@@ -230,7 +232,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
-  const operateUrl = await serve(config, { metrics, desk, alerts: history, waits, closers, events, command });
+  const servedAt = await serve(config, { metrics, desk, alerts: history, waits, closers, events, command });
   const heads = config.operate?.heads;
   const heads$ =
     heads === undefined
@@ -248,10 +250,10 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
         publishing.unsubscribe();
       });
       closers.push(freeHeapOnceIdle(() => desk.state.slices.size === 0));
-      const facts = { where: world.where, journal: config.journal, operateUrl };
+      const facts = { where: world.where, journal: config.journal, operateUrl: servedAt?.url };
       progress.begin(desk, slotCounts(desk));
       log.info('ready', { mode: config.mode, ...facts });
-      options.onReady(facts);
+      options.onReady({ ...facts, newLink: servedAt?.newLink });
       for (const line of standing(desk)) progress.say(line);
       for (const fault of standingFaults({ config, strategies, now: systemClock.wall(), life: lifeIn(desk) }))
         warn(`${fault.strategy ?? 'the strategies together'}: ${faultWords(fault)}`);

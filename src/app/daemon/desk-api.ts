@@ -319,7 +319,7 @@ const NOT_YET: CommandAnswer = {
 };
 
 /** A command that the engine answers in this tick, unless it does not listen any more. */
-function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
+export function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
   let told: CommandAnswer = NOT_YET;
   give((answer) => {
     told = answer;

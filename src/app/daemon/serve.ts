@@ -1,17 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../../core/errors.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { Command } from '../../engine/ports.ts';
 import type { Bearer } from '../../operate/access.ts';
 import type { EventStream } from '../../operate/events.ts';
 import type { Metrics } from '../../operate/metrics.ts';
+import { pageUrls } from '../../operate/listen.ts';
+import type { SignIn } from '../../operate/sign-in/sign-in.ts';
 import type { TlsIdentity } from '../../operate/server.ts';
 import type { Config, OperateConfig } from '../config/config.ts';
 import { writeControlFile } from './control-file.ts';
 import { readCertificates } from '../config/authority.ts';
 import { readTokenFile } from '../config/credential.ts';
 import { deskApi } from './desk-api.ts';
+import { peopleDesk } from './people-desk.ts';
 import type { AlertHistory } from './open-alerts.ts';
 import { notReady } from './readiness.ts';
 import { Secret } from '../config/secret.ts';
@@ -27,8 +31,16 @@ export interface Served {
   readonly command: (command: Command) => void;
 }
 
-/** Serves metrics, health and the API unless disabled. Returns their address and publishes it to the commands of this machine. */
-export async function serve(config: Config, served: Served): Promise<string | undefined> {
+/** Where a running desk is. */
+export interface ServedAt {
+  /** Of metrics, health and the API. */
+  readonly url: string;
+  /** A new link that signs the browser of this machine in, once. */
+  readonly newLink: () => string | undefined;
+}
+
+/** Serves metrics, health, the API and the dashboard unless disabled, and publishes the address to the commands of this machine. */
+export async function serve(config: Config, served: Served): Promise<ServedAt | undefined> {
   // Good for this process alone, and never shown: it stands in a file that its owner reads.
   const local = new Secret(randomBytes(32).toString('base64url'));
   const { operate } = config;
@@ -36,14 +48,33 @@ export async function serve(config: Config, served: Served): Promise<string | un
     { name: MACHINE, role: 'admin', kind: 'machine', token: local },
     ...bearersOf(operate?.tokens ?? [], config.venue.token),
   ];
-  const url = operate && (await listen(operate, bearers, served));
+  const signIn = await signInFor(served);
+  const url = operate && (await listen(operate, { bearers, signIn }, served));
   // Commands of this machine have no certificate, and their way does not leave it.
   const localUrl =
-    operate?.tls === undefined ? url : await listen({ ...operate, ...LOOPBACK }, bearers, served);
+    operate?.tls === undefined ? url : await listen({ ...operate, ...LOOPBACK }, { bearers, signIn }, served);
   const control = { url: localUrl, token: local.reveal(), pid: process.pid, desk: config.desk };
   served.closers.push(writeControlFile(config.journal, control));
-  return url;
+  if (operate === undefined || url === undefined) return undefined;
+  Object.assign(signIn, pageUrls(url, operate));
+  const { newLink } = await import('../../operate/sign-in/sign-in.ts');
+  return { url, newLink: () => newLink(signIn) };
 }
+
+/** One for all addresses of this process: who signed in on one is known on the other. */
+async function signInFor({ desk, command }: Served): Promise<SignIn> {
+  const { signInOf } = await import('../../operate/sign-in/sign-in.ts');
+  const { clock } = desk.ports;
+  return signInOf({
+    people: peopleDesk(desk, command),
+    now: () => clock.monotonic(),
+    wall: () => clock.wall(),
+    newSecret: () => randomBytes(32).toString('base64url'),
+  });
+}
+
+/** Built by `npm run build:dashboard`; beside the sources and in the package alike. */
+const PAGES = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url));
 
 const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined };
 
@@ -65,7 +96,12 @@ function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
   };
 }
 
-async function listen(operate: OperateConfig, bearers: readonly Bearer[], served: Served): Promise<string> {
+interface Callers {
+  readonly bearers: readonly Bearer[];
+  readonly signIn: SignIn;
+}
+
+async function listen(operate: OperateConfig, { bearers, signIn }: Callers, served: Served): Promise<string> {
   const { metrics, desk, alerts, waits, closers, events, command } = served;
   const { startOperate } = await import('../../operate/server.ts');
   const server = await startOperate({
@@ -73,10 +109,12 @@ async function listen(operate: OperateConfig, bearers: readonly Bearer[], served
     tls: identityOf(operate.tls),
     version,
     metrics,
+    pages: PAGES,
     api: {
       desk: deskApi(desk, command, alerts),
       events,
       bearers,
+      signIn,
       now: () => desk.ports.clock.monotonic(),
     },
     ready: () => (waits.isReady ? notReady(desk) : ['recovering: the account has not been read yet']),

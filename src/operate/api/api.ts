@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { jsonReader } from '../../core/json.ts';
 import type { Monotonic } from '../../core/time.ts';
-import type { Authenticator, Bearer, Sessions } from '../access.ts';
+import type { Authenticator, Bearer } from '../access.ts';
 import type { EventStream } from '../events.ts';
+import { addPeople } from '../sign-in/people-routes.ts';
+import { addSignIn } from '../sign-in/routes.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 import { admission } from './caller.ts';
 import { addCommands } from './commands.ts';
 import type { OperatedDesk } from './operated-desk.ts';
@@ -14,7 +17,7 @@ export interface ApiOptions {
   readonly events: EventStream;
   readonly bearers: readonly Bearer[];
   /** Omitted: nobody signs in, and tokens alone are known. */
-  readonly sessions?: Sessions | undefined;
+  readonly signIn?: SignIn | undefined;
   /** The monotonic clock: wrong tokens count for a while. */
   readonly now: () => Monotonic;
 }
@@ -27,7 +30,7 @@ const readJson = jsonReader([]);
  */
 export function addApi(
   server: FastifyInstance,
-  { desk, events, bearers }: ApiOptions,
+  { desk, events, bearers, signIn }: ApiOptions,
   { authenticator, version }: { readonly authenticator: Authenticator; readonly version: string },
 ): void {
   // Of JSON that two readers read in two ways nothing is read.
@@ -45,4 +48,7 @@ export function addApi(
   const admit = admission(desk, authenticator);
   addReads(server, { desk, events, admit, version });
   addCommands(server, { desk, bearers, admit });
+  if (signIn === undefined) return;
+  addSignIn(server, { desk, signIn, version });
+  addPeople(server, { desk, bearers, signIn, admit });
 }

@@ -39,6 +39,8 @@ export const admission =
 
 /** A browser sends the cookie of a session with every request, also with one that another page made it send. */
 function refuseForged(request: FastifyRequest, { via, csrf }: Caller): void {
-  if (via === 'session' && (csrf === undefined || request.headers[CSRF_HEADER] !== csrf))
+  if (via !== 'session') return;
+  if (request.headers.origin === undefined) throw new Refusal(403, 'the header Origin is missing');
+  if (csrf === undefined || request.headers[CSRF_HEADER] !== csrf)
     throw new Refusal(403, `the header ${CSRF_HEADER} is missing or not of this session`);
 }

@@ -32,10 +32,12 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
   };
   /** Two people see more than one: the first need not be an approver. */
   const first: Role = desk.fourEyes === true ? 'operator' : 'approver';
-  const signatureOf = ({ name, kind }: Caller, body: Readonly<Record<string, unknown>>): Signature => {
+  const signatureOf = ({ name, kind, via }: Caller, body: Readonly<Record<string, unknown>>): Signature => {
     const token = { name, kind };
     if (body['by'] === undefined) return { by: name, token };
     const said = textOf(body, 'by');
+    if (via === 'session' && said !== name)
+      throw new Refusal(403, 'who you are comes from the sign-in: leave "by" out');
     if (said !== name && bearers.some((bearer) => bearer.name.toLowerCase() === said.trim().toLowerCase()))
       throw new Refusal(403, `${said} has a token of their own: the name of a token comes with it alone`);
     return { by: kind === 'machine' ? `${name} (${said})` : name, token };

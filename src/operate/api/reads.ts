@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { EventStream } from '../events.ts';
 import type { Admit } from './caller.ts';
+import { meOf } from './me.ts';
 import type { OperatedDesk } from './operated-desk.ts';
 import { Refusal } from './refusal.ts';
 
@@ -20,9 +21,7 @@ export function addReads(server: FastifyInstance, { desk, events, admit, version
     return await reply.send(openApi(version));
   });
   server.get('/api/v1/me', async (request, reply) => {
-    const { name, role, kind, via, groups = [], csrf } = admit(request, 'viewer');
-    const { mode } = desk;
-    return await reply.send({ name, role, kind, via, groups, csrf, desk: desk.desk, mode, version });
+    return await reply.send(meOf(admit(request, 'viewer'), desk, version));
   });
   server.get('/api/v1/status', async (request, reply) => {
     admit(request, 'viewer');

@@ -1,4 +1,9 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server';
 
 /** What is known of a passkey. */
 export interface KnownPasskey {
@@ -57,6 +62,11 @@ export async function verifyAssertion({
   }
 }
 
+/** A passkey as a device has just made it. */
+export interface NewPasskey extends KnownPasskey {
+  readonly counter: number;
+}
+
 export interface Registration {
   readonly challenge: string;
   /** A `RegistrationResponseJSON` of WebAuthn, unchecked. */
@@ -71,7 +81,7 @@ export async function verifyRegistration({
   response,
   origin,
   rpId,
-}: Registration): Promise<{ readonly passkey: Required<KnownPasskey> } | { readonly problem: string }> {
+}: Registration): Promise<{ readonly passkey: NewPasskey } | { readonly problem: string }> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
   if (!isCredential(response)) return { problem: 'this is no new passkey' };
   try {
@@ -88,6 +98,38 @@ export async function verifyRegistration({
   } catch (error) {
     return { problem: wordsOf(error) };
   }
+}
+
+/** What a browser needs to ask for any passkey of this host. */
+export async function signInOptions(rpId: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
+  return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
+}
+
+export interface Enrolment {
+  readonly rpId: string;
+  /** Shown by the device beside the name. */
+  readonly desk: string;
+  readonly person: string;
+  /** Ids of passkeys that the person has: the same device makes no second one. */
+  readonly known: readonly string[];
+}
+
+/** What a browser needs to let a device make a passkey. */
+export async function enrolmentOptions({
+  rpId,
+  desk,
+  person,
+  known,
+}: Enrolment): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await import('@simplewebauthn/server');
+  return await generateRegistrationOptions({
+    rpName: `Tranche ${desk}`,
+    rpID: rpId,
+    userName: person,
+    excludeCredentials: known.map((id) => ({ id })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
 }
 
 /** The shape that the package relies on before it checks anything. */

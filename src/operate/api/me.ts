@@ -1,0 +1,9 @@
+import type { Caller } from '../access.ts';
+import type { OperatedDesk } from './operated-desk.ts';
+
+/** Who the caller is, and what of. */
+export const meOf = (
+  { name, role, kind, via, groups = [], csrf }: Caller,
+  { desk, mode }: Pick<OperatedDesk, 'desk' | 'mode'>,
+  version: string,
+): object => ({ name, role, kind, via, groups, csrf, desk, mode, version });

@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify';
+import { isLoopbackName } from '../listen.ts';
+import { Refusal } from '../api/refusal.ts';
+import type { CookiePlace } from './cookie.ts';
+
+/** The page that a request comes from. */
+export interface Page extends CookiePlace {
+  /** As in `https://tranche.example:8321`. */
+  readonly origin: string;
+  /** Host that passkeys belong to; `undefined`: an address, to which none can. */
+  readonly rpId: string | undefined;
+}
+
+/** The page of a request that a browser sends. @throws Refusal when it names none, or one that nobody may sign in on. */
+export function pageOf(request: FastifyRequest): Page {
+  const { origin } = request.headers;
+  if (origin === undefined)
+    throw new Refusal(403, 'the header Origin is missing: sign in with a browser, on the page of the desk');
+  const url = URL.parse(origin);
+  if (url === null) throw new Refusal(403, 'the header Origin is no address');
+  const { hostname, protocol, port } = url;
+  const isSecure = protocol === 'https:';
+  if (!isSecure && !isLoopbackName(hostname.replaceAll(/[[\]]/gu, '')))
+    throw new Refusal(
+      403,
+      'nobody signs in over an unencrypted network: write operate.tls, or put a proxy with TLS in front',
+    );
+  const isAddress = hostname.startsWith('[') || /^\d+(?:\.\d+){3}$/u.test(hostname);
+  return { origin: url.origin, isSecure, port, rpId: isAddress ? undefined : hostname };
+}
+
+/** Host that passkeys belong to. @throws Refusal on a page that has an address for a name. */
+export function rpIdOf({ rpId, origin, port }: Page): string {
+  if (rpId !== undefined) return rpId;
+  throw new Refusal(
+    400,
+    `passkeys belong to a name, and ${origin} has none: open http://localhost:${port}, or a name of operate.hosts`,
+  );
+}

@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isoOf } from '../../core/time.ts';
+import type { Bearer, Caller, Role } from '../access.ts';
+import { GUARD_HEADER } from '../api/caller.ts';
+import type { Admit } from '../api/caller.ts';
+import type { OperatedDesk } from '../api/operated-desk.ts';
+import { Refusal } from '../api/refusal.ts';
+import { bodyOf } from './bodies.ts';
+import { pageOf } from './browser.ts';
+import { clearCookie } from './cookie.ts';
+import { INVITATION_MS, LINK_MS, newLink } from './sign-in.ts';
+import type { SignIn } from './sign-in.ts';
+
+export interface PeopleOptions {
+  readonly desk: Pick<OperatedDesk, 'fourEyes'>;
+  readonly bearers: readonly Bearer[];
+  readonly signIn: SignIn;
+  readonly admit: Admit;
+}
+
+/** Adds who may sign in and who has: people and their invitations, sessions and their end. */
+export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admit }: PeopleOptions): void {
+  const { people, sessions, invitations } = signIn;
+  const commanded = (request: FastifyRequest, needed: Role): Caller => {
+    if (request.headers[GUARD_HEADER] === undefined)
+      throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
+    return admit(request, needed);
+  };
+  const isMachine = ({ kind, via }: Caller): boolean => kind === 'machine' && via === 'token';
+
+  server.get('/api/v1/people', async (request, reply) => {
+    admit(request, 'viewer');
+    const items = [...people.all()].map(({ name, role, state, invitedBy, passkeys }) => ({
+      name,
+      role,
+      groups: people.groupsOf?.(name) ?? [],
+      state,
+      passkeys: passkeys.map(({ id, enrolledAt }) => ({ id, enrolled_at: isoOf(enrolledAt) })),
+      invited_by: invitedBy,
+    }));
+    return await reply.send({ items });
+  });
+
+  server.post('/api/v1/people/invite', async (request, reply) => {
+    const caller = commanded(request, 'admin');
+    const { name, role, why, by: said } = bodyOf('/api/v1/people/invite', request.body);
+    // A second person whom one admin makes up would agree to whatever that admin proposes.
+    if (desk.fourEyes === true && !isMachine(caller))
+      throw new Refusal(
+        403,
+        'two people must agree on this desk, so nobody is invited over the network: run tranche people invite on its machine',
+      );
+    const token = bearers.find((bearer) => sameName(bearer.name, name));
+    if (token !== undefined && (token.kind ?? 'person') !== 'person')
+      throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);
+    const by = nameOf(caller, said);
+    const { isDone, says } = people.record({
+      kind: 'person', person: name, step: 'invited', role, by, why, token: { name: caller.name, kind: caller.kind },
+    }); // prettier-ignore
+    if (!isDone) throw new Refusal(409, says);
+    invitations.end(name.toLowerCase());
+    const owner = name.toLowerCase();
+    const secret = invitations.issue({ value: { person: name }, owner, lifeMs: INVITATION_MS });
+    if (secret === undefined)
+      throw new Refusal(503, 'too many invitations wait: remove people who do not come');
+    const base = request.headers.origin ?? signIn.invitationUrl;
+    return await reply.send({
+      done: true,
+      says,
+      link: `${base}/enrol?invitation=${secret}`,
+      life_s: INVITATION_MS / 1_000,
+    });
+  });
+
+  server.post('/api/v1/people/remove', async (request, reply) => {
+    const caller = commanded(request, 'admin');
+    const { name, why, by: said } = bodyOf('/api/v1/people/remove', request.body);
+    const known = people.get(name);
+    const by = nameOf(caller, said);
+    const { isDone, says } = people.record({
+      kind: 'person', person: known?.name ?? name, step: 'removed', role: known?.role ?? 'viewer', by, why,
+      token: { name: caller.name, kind: caller.kind },
+    }); // prettier-ignore
+    if (!isDone) throw new Refusal(409, says);
+    invitations.end(name.toLowerCase());
+    sessions.end({ name: known?.name ?? name });
+    return await reply.send({ done: true, says });
+  });
+
+  server.get('/api/v1/sessions', async (request, reply) => {
+    const caller = admit(request, 'viewer');
+    const items = sessions.all(caller.role === 'admin' ? undefined : caller.name).map((one) => ({
+      session: one.session,
+      name: one.name,
+      role: one.role,
+      via: one.via,
+      begun_at: isoOf(one.begunAt),
+      used_at: isoOf(one.usedAt),
+      ends_at: isoOf(one.endsAt),
+      is_own: one.session === caller.session,
+    }));
+    return await reply.send({ items });
+  });
+
+  server.post('/api/v1/sessions/revoke', async (request, reply) => {
+    const caller = commanded(request, 'viewer');
+    const { session: id } = bodyOf('/api/v1/sessions/revoke', request.body);
+    const owner = sessions.ownerOf(id);
+    const isOwn = owner === caller.name && caller.via === 'session';
+    if (owner === undefined || (!isOwn && caller.role !== 'admin'))
+      throw new Refusal(404, 'there is no such session of yours');
+    sessions.end({ id });
+    return await reply.send({ done: true, says: `the session of ${owner} is over` });
+  });
+
+  server.post('/api/v1/sign-out', async (request, reply) => {
+    const { session: id } = commanded(request, 'viewer');
+    if (id === undefined) throw new Refusal(400, 'a token has no session to sign out of');
+    sessions.end({ id });
+    reply.header('set-cookie', clearCookie(pageOf(request)));
+    return await reply.send({ done: true, says: 'signed out' });
+  });
+
+  server.post('/api/v1/sign-in/new-link', async (request, reply) => {
+    const caller = commanded(request, 'admin');
+    if (!isMachine(caller))
+      throw new Refusal(403, 'only the machine of the desk makes links: run tranche sign-in on it');
+    const { role } = bodyOf('/api/v1/sign-in/new-link', request.body);
+    const link = newLink(signIn, role);
+    if (link === undefined) throw new Refusal(503, 'too many links wait: retry in a few minutes');
+    return await reply.send({ link, life_s: LINK_MS / 1_000 });
+  });
+}
+
+const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
+
+/** Who is written down. The machine alone knows more than the sign-in: the user who typed. */
+function nameOf({ name, kind, via }: Caller, said: string | undefined): string {
+  if (said === undefined || said === name) return name;
+  if (kind !== 'machine' || via !== 'token')
+    throw new Refusal(403, 'who you are comes from the sign-in: leave "by" out');
+  return `${name} (${said})`;
+}

@@ -1,0 +1,155 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PersonRecord } from '../../core/record.ts';
+import { GUARD_HEADER } from '../api/caller.ts';
+import type { OperatedDesk } from '../api/operated-desk.ts';
+import { Refusal, SLOWER } from '../api/refusal.ts';
+import { meOf } from '../api/me.ts';
+import { bodyOf } from './bodies.ts';
+import { pageOf, rpIdOf } from './browser.ts';
+import type { Page } from './browser.ts';
+import { setCookie } from './cookie.ts';
+import { enrolmentOptions, signInOptions, verifyAssertion, verifyRegistration } from './passkeys.ts';
+import type { KnownPerson } from './people-desk.ts';
+import type { NewSession } from './sessions.ts';
+import { CEREMONY_MS } from './sign-in.ts';
+import type { Ceremony, SignIn } from './sign-in.ts';
+
+export interface SignInOptions {
+  readonly desk: Pick<OperatedDesk, 'desk' | 'mode' | 'refused'>;
+  readonly signIn: SignIn;
+  readonly version: string;
+}
+
+/** Paths that need no sign-in, because they are it. */
+export const openPaths: ReadonlySet<string> = new Set([
+  '/api/v1/sign-in/link',
+  '/api/v1/sign-in/passkey/options',
+  '/api/v1/sign-in/passkey',
+  '/api/v1/enrol/options',
+  '/api/v1/enrol',
+]);
+
+/**
+ * Adds the ways in for people: a link of the machine, a passkey, an invitation to enrol one. Each answer sets the cookie of a
+ * session. What is wrong counts against the address that sent it.
+ */
+export function addSignIn(server: FastifyInstance, { desk, signIn, version }: SignInOptions): void {
+  const { people, sessions, links, invitations, ceremonies, wrong } = signIn;
+
+  const pageFor = (request: FastifyRequest): Page => {
+    if (request.headers[GUARD_HEADER] === undefined)
+      throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
+    const page = pageOf(request);
+    if (wrong.isBlocked(request.ip)) throw new Refusal(429, SLOWER);
+    return page;
+  };
+  const refuse = (request: FastifyRequest, says: string): Refusal => {
+    wrong.count(request.ip);
+    desk.refused({ path: request.routeOptions.url ?? '', by: 'none', needed: 'viewer' });
+    return new Refusal(401, says);
+  };
+  const enter = async (
+    reply: FastifyReply,
+    page: Page,
+    given: Omit<NewSession, 'isSecure'>,
+  ): Promise<unknown> => {
+    const cookie = setCookie(page, sessions.begin({ ...given, isSecure: page.isSecure }));
+    const caller = sessions.caller(cookie.split(';', 1)[0] ?? '');
+    if (caller === undefined) throw new Refusal(403, `${given.name} may not sign in`);
+    return await reply.header('set-cookie', cookie).send(meOf(caller, desk, version));
+  };
+  const ask = (request: FastifyRequest, ceremony: Ceremony): string => {
+    const id = ceremonies.issue({ value: ceremony, owner: request.ip, lifeMs: CEREMONY_MS });
+    if (id === undefined) throw new Refusal(503, 'too many people sign in at once: wait a minute');
+    return id;
+  };
+  const asked = (request: FastifyRequest, page: Page, id: string, does: Ceremony['does']): Ceremony => {
+    const ceremony = ceremonies.take(id);
+    if (ceremony?.does !== does || ceremony.origin !== page.origin)
+      throw refuse(request, 'this sign-in took too long, or was used already: begin again');
+    return ceremony;
+  };
+  /** Who an invitation is for. */
+  const invited = (request: FastifyRequest, invitation: unknown): KnownPerson => {
+    const person = people.get(invitations.look(invitation)?.person ?? '');
+    if (person === undefined || person.state === 'removed')
+      throw refuse(request, 'this invitation was used, has ended or is unknown: ask for another');
+    return person;
+  };
+  const write = (record: Omit<PersonRecord, 'kind' | 'token'>): void => {
+    const token = { name: record.person, kind: 'person' as const };
+    const { isDone, says } = people.record({ kind: 'person', ...record, token });
+    if (!isDone) throw new Refusal(409, says);
+  };
+
+  server.post('/api/v1/sign-in/link', async (request, reply) => {
+    const page = pageFor(request);
+    const { link } = bodyOf('/api/v1/sign-in/link', request.body);
+    const given = links.take(link);
+    if (given === undefined)
+      throw refuse(
+        request,
+        'this link was used, or is too old: print another with tranche sign-in, on the machine of the desk',
+      );
+    return await enter(reply, page, { name: 'local', kind: 'machine', role: given.role, via: 'link' });
+  });
+
+  server.post('/api/v1/sign-in/passkey/options', async (request, reply) => {
+    const page = pageFor(request);
+    bodyOf('/api/v1/sign-in/passkey/options', request.body);
+    const rpId = rpIdOf(page);
+    const options = await signInOptions(rpId);
+    const { challenge } = options;
+    return await reply.send({
+      options,
+      id: ask(request, { does: 'sign_in', challenge, rpId, origin: page.origin }),
+    });
+  });
+
+  server.post('/api/v1/sign-in/passkey', async (request, reply) => {
+    const page = pageFor(request);
+    const { id, response } = bodyOf('/api/v1/sign-in/passkey', request.body);
+    const { challenge, rpId, origin } = asked(request, page, id, 'sign_in');
+    const person = people.ownerOf(response.id);
+    const passkey = person?.passkeys.find((each) => each.id === response.id);
+    if (person === undefined || passkey === undefined)
+      throw refuse(request, 'this desk does not know the passkey: ask for an invitation');
+    const judged = await verifyAssertion({ challenge, rpId, origin, response, passkey });
+    if ('problem' in judged) throw refuse(request, `the passkey does not sign in: ${judged.problem}`);
+    const { name, role } = person;
+    const used = { id: passkey.id, counter: judged.counter };
+    write({ person: name, step: 'signed_in', role, passkey: used, by: name, why: `on ${origin}` });
+    return await enter(reply, page, { name, kind: 'person', role, via: 'passkey' });
+  });
+
+  server.post('/api/v1/enrol/options', async (request, reply) => {
+    const page = pageFor(request);
+    const { invitation } = bodyOf('/api/v1/enrol/options', request.body);
+    const { name, role, passkeys } = invited(request, invitation);
+    const rpId = rpIdOf(page);
+    const known = passkeys.map((each) => each.id);
+    const options = await enrolmentOptions({ rpId, desk: desk.desk, person: name, known });
+    const { challenge } = options;
+    return await reply.send({
+      options,
+      id: ask(request, { does: 'enrol', challenge, rpId, origin: page.origin, invitation }),
+      name,
+      role,
+    });
+  });
+
+  server.post('/api/v1/enrol', async (request, reply) => {
+    const page = pageFor(request);
+    const { id, response } = bodyOf('/api/v1/enrol', request.body);
+    const { challenge, rpId, origin, invitation } = asked(request, page, id, 'enrol');
+    const made = await verifyRegistration({ challenge, rpId, origin, response });
+    if ('problem' in made) throw refuse(request, `the passkey cannot be enrolled: ${made.problem}`);
+    // In one tick from here: two enrolments cannot share an invitation.
+    const { name, role } = invited(request, invitation);
+    invitations.take(invitation);
+    const { id: key, publicKey, counter } = made.passkey;
+    const passkey = { id: key, public_key: publicKey, counter };
+    write({ person: name, step: 'enrolled', role, passkey, by: name, why: `by invitation, on ${origin}` });
+    return await enter(reply, page, { name, kind: 'person', role, via: 'passkey' });
+  });
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { Monotonic } from '../../core/time.ts';
+
+/** Gives text that cannot be guessed: 256 bits as base64url, another one each time. */
+export type NewSecret = () => string;
+
+/** What is kept of a secret: nobody gets in with it. */
+export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/** Whether a text can be such a secret at all. */
+export const isSecretLike = (text: unknown): text is string =>
+  typeof text === 'string' && /^[\w-]{43}$/u.test(text);
+
+const KEPT_MAX = 1_000;
+/** Of one owner: whoever asks again and again takes away from nobody else. */
+const OWN_MAX = 10;
+
+interface Kept<T> {
+  readonly value: T;
+  readonly owner: string;
+  readonly until: number;
+}
+
+export interface Issue<T> {
+  readonly value: T;
+  /** Whose place it takes when there are too many: an address or a name. */
+  readonly owner: string;
+  readonly lifeMs: number;
+}
+
+/** Secrets that work once and for a short time. Their hashes are kept, in this process alone. */
+export class OneTimeSecrets<T> {
+  readonly #now: () => Monotonic;
+  readonly #newSecret: NewSecret;
+  readonly #kept = new Map<string, Kept<T>>();
+
+  constructor(now: () => Monotonic, newSecret: NewSecret) {
+    this.#now = now;
+    this.#newSecret = newSecret;
+  }
+
+  /** `undefined`: there are too many. */
+  issue({ value, owner, lifeMs }: Issue<T>): string | undefined {
+    const now = this.#now();
+    for (const [hash, { until }] of this.#kept) if (until <= now) this.#kept.delete(hash);
+    const own = [...this.#kept].filter(([, kept]) => kept.owner === owner);
+    if (own.length >= OWN_MAX) this.#kept.delete(own[0]?.[0] ?? '');
+    if (this.#kept.size >= KEPT_MAX) return undefined;
+    const secret = this.#newSecret();
+    this.#kept.set(hashOf(secret), { value, owner, until: now + lifeMs });
+    return secret;
+  }
+
+  /** What the secret stands for; it still works. */
+  look(secret: unknown): T | undefined {
+    if (!isSecretLike(secret)) return undefined;
+    const kept = this.#kept.get(hashOf(secret));
+    return kept !== undefined && kept.until > this.#now() ? kept.value : undefined;
+  }
+
+  /** What the secret stands for; it never works again. */
+  take(secret: unknown): T | undefined {
+    const value = this.look(secret);
+    if (isSecretLike(secret)) this.#kept.delete(hashOf(secret));
+    return value;
+  }
+
+  /** Ends all of an owner. */
+  end(owner: string): void {
+    for (const [hash, kept] of this.#kept) if (kept.owner === owner) this.#kept.delete(hash);
+  }
+}

@@ -1,0 +1,76 @@
+import type { Instant, Monotonic } from '../../core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
+import type { Role } from '../../core/roles.ts';
+import { WrongTokens } from '../wrong-tokens.ts';
+import type { PeopleDesk } from './people-desk.ts';
+import { OneTimeSecrets } from './secrets.ts';
+import type { NewSecret } from './secrets.ts';
+import { SessionStore } from './sessions.ts';
+
+/** Lives of what is sent to people: a link is used at once, an invitation by somebody elsewhere. */
+export const LINK_MS = 10 * MINUTE_MS;
+export const INVITATION_MS = 24 * HOUR_MS;
+/** Time to touch the device. */
+export const CEREMONY_MS = 5 * MINUTE_MS;
+
+/** What a browser was asked to prove with a passkey. */
+export interface Ceremony {
+  readonly does: 'enrol' | 'sign_in';
+  readonly challenge: string;
+  readonly origin: string;
+  readonly rpId: string;
+  /** Of an enrolment. */
+  readonly invitation?: string | undefined;
+}
+
+/** All that a process knows of who is signing in. One for all addresses that it listens on. */
+export interface SignIn {
+  readonly people: PeopleDesk;
+  readonly sessions: SessionStore;
+  /** Each begins a session on the machine of the desk. */
+  readonly links: OneTimeSecrets<{ readonly role: Role }>;
+  /** Each lets one person enrol a passkey. Hashes in memory: a restart takes them back, and who invited invites again. */
+  readonly invitations: OneTimeSecrets<{ readonly person: string }>;
+  readonly ceremonies: OneTimeSecrets<Ceremony>;
+  /** Links, invitations and assertions that were wrong, by address. */
+  readonly wrong: WrongTokens;
+  /** Address of the pages for the browser of this machine, as in `http://localhost:8321`, and for that of other people. */
+  pageUrl: string;
+  invitationUrl: string;
+}
+
+export interface SignInWorld {
+  readonly people: PeopleDesk;
+  readonly now: () => Monotonic;
+  readonly wall: () => Instant;
+  readonly newSecret: NewSecret;
+}
+
+export function signInOf({ people, now, wall, newSecret }: SignInWorld): SignIn {
+  return {
+    people,
+    sessions: new SessionStore({
+      now,
+      wall,
+      newSecret,
+      standingOf: (name) => {
+        const person = people.get(name);
+        return person?.state === 'active'
+          ? { role: person.role, groups: people.groupsOf?.(person.name) }
+          : undefined;
+      },
+    }),
+    links: new OneTimeSecrets(now, newSecret),
+    invitations: new OneTimeSecrets(now, newSecret),
+    ceremonies: new OneTimeSecrets(now, newSecret),
+    wrong: new WrongTokens(now),
+    pageUrl: '',
+    invitationUrl: '',
+  };
+}
+
+/** A new link for the browser of this machine. It works once. */
+export function newLink({ links, pageUrl }: SignIn, role: Role = 'admin'): string | undefined {
+  const secret = links.issue({ value: { role }, owner: 'this machine', lifeMs: LINK_MS });
+  return secret === undefined ? undefined : `${pageUrl}/sign-in?link=${secret}`;
+}

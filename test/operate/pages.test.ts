@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { pageUrls } from '../../src/operate/listen.ts';
+import { servedSignIn } from './sign-in/served-sign-in.ts';
+import type { Answer } from './sign-in/served-sign-in.ts';
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+};
+
+function aDashboard(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-pages-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  mkdirSync(join(folder, 'assets'));
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Tranche</title>');
+  writeFileSync(join(folder, 'assets', 'index-1.js'), 'void 0;');
+  writeFileSync(join(folder, 'assets', 'index-1.css'), 'body{}');
+  writeFileSync(join(folder, 'secret.txt'), 'not for browsers');
+  return folder;
+}
+
+const securityOf = ({ headers }: Answer): object =>
+  Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headers[name]]));
+
+describe('the pages', () => {
+  it('are the dashboard at /, /sign-in and /enrol, with the headers that a browser needs', async () => {
+    const served = await servedSignIn({ operate: { pages: aDashboard() } });
+    for (const path of ['/', '/sign-in?link=x', '/enrol?invitation=x']) {
+      const page = await served.browser().get(path);
+      expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.text).toContain('<title>Tranche</title>');
+      expect(securityOf(page)).toEqual(HEADERS);
+      expect(page.headers['cache-control']).toBe('no-store');
+      expect(page.headers['strict-transport-security']).toBeUndefined();
+    }
+  });
+
+  it('bring their scripts and styles, which a browser may keep', async () => {
+    const served = await servedSignIn({ operate: { pages: aDashboard() } });
+    const script = await served.browser().get('/assets/index-1.js');
+    expect([script.status, script.headers['content-type'], script.text]).toEqual([200, 'text/javascript; charset=utf-8', 'void 0;']); // prettier-ignore
+    expect(securityOf(script)).toEqual(HEADERS);
+    expect(script.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    const style = await served.browser().get('/assets/index-1.css');
+    expect(style.headers['content-type']).toBe('text/css; charset=utf-8');
+  });
+
+  it.each(['/assets/../secret.txt', '/assets/..%2fsecret.txt', '/assets/', '/assets/other.js', '/secret.txt', '/index.html'])(
+    'hold nothing else: %s',
+    async (path) => {
+      const served = await servedSignIn({ operate: { pages: aDashboard() } });
+      const { status, text } = await served.browser().get(path);
+      expect(status).toBe(404);
+      expect(text).not.toContain('not for browsers');
+    },
+  ); // prettier-ignore
+
+  it('say how to build them where they were not, and appear once they are', async () => {
+    const folder = aDashboard();
+    const later = join(folder, 'later');
+    const served = await servedSignIn({ operate: { pages: later } });
+    const page = await served.browser().get('/');
+    expect([page.status, page.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('npm run build:dashboard');
+    expect(securityOf(page)).toEqual(HEADERS);
+    mkdirSync(join(later, 'assets'), { recursive: true });
+    writeFileSync(join(later, 'index.html'), 'built');
+    expect((await served.browser().get('/')).text).toBe('built');
+  });
+
+  it('ask for TLS from then on when they came over it', async () => {
+    const served = await servedSignIn({ operate: { pages: aDashboard() } });
+    const page = await served.browser().get('/', { 'x-forwarded-proto': 'https' });
+    expect(page.headers['strict-transport-security']).toBe('max-age=31536000');
+  });
+
+  it('are open to a network, and nothing of the desk is without a sign-in', async () => {
+    const served = await servedSignIn({
+      operate: { pages: aDashboard(), listen: '0.0.0.0:0', allowNetwork: true },
+    });
+    const at = async (path: string): Promise<number> => {
+      const { port } = new URL(served.url);
+      return (await served.browser().get(path, { host: `localhost:${port}` })).status;
+    };
+    expect(await Promise.all(['/', '/sign-in', '/enrol', '/assets/index-1.js'].map(at))).toEqual([200, 200, 200, 200]); // prettier-ignore
+    const closed = ['/metrics', '/readyz', '/api/v1/me', '/api/v1/status', '/api/v1/events', '/api/v1/people', '/api/v1/sessions', '/api/v1/openapi.json', '/other']; // prettier-ignore
+    expect(await Promise.all(closed.map(at))).toEqual(closed.map(() => 401));
+  });
+
+  it('keep the headers on answers of the API, and on refusals', async () => {
+    const served = await servedSignIn();
+    for (const path of ['/api/v1/me', '/nowhere', '/metrics'])
+      expect(securityOf(await served.browser().get(path))).toEqual(HEADERS);
+  });
+});
+
+describe('the address of the pages', () => {
+  it.each([
+    ['http://127.0.0.1:8321', [], 'http://localhost:8321', 'http://localhost:8321'],
+    ['http://[::1]:8321', [], 'http://localhost:8321', 'http://localhost:8321'],
+    ['http://127.0.0.1:8321', ['desk.example'], 'http://localhost:8321', 'https://desk.example'],
+    ['https://0.0.0.0:8321', ['desk.example:8321'], 'https://desk.example:8321', 'https://desk.example:8321'],
+    ['https://10.0.0.5:8321', [], 'https://10.0.0.5:8321', 'https://10.0.0.5:8321'],
+  ])('of %s with the names %j is %s here and %s elsewhere', (url, hosts, pageUrl, invitationUrl) => {
+    expect(pageUrls(url, { hosts })).toEqual({ pageUrl, invitationUrl });
+  });
+});

@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { onTestFinished } from 'vitest';
+import { instant, monotonic } from '../../../src/core/time.ts';
+import { deskApi } from '../../../src/app/daemon/desk-api.ts';
+import { peopleDesk } from '../../../src/app/daemon/people-desk.ts';
+import type { Bearer, Role } from '../../../src/operate/access.ts';
+import { EventStream } from '../../../src/operate/events.ts';
+import { startOperate } from '../../../src/operate/server.ts';
+import type { OperateOptions } from '../../../src/operate/server.ts';
+import { newLink, signInOf } from '../../../src/operate/sign-in/sign-in.ts';
+import type { SignIn } from '../../../src/operate/sign-in/sign-in.ts';
+import { aBench, aTwap } from '../../engine/harness.ts';
+import type { Bench } from '../../engine/harness.ts';
+import { aPasskey } from './soft-passkey.ts';
+import type { SoftPasskey } from './soft-passkey.ts';
+
+export const MACHINE_TOKEN = 'token-of-the-machine';
+const bearers: readonly Bearer[] = [
+  { name: 'local', role: 'admin', kind: 'machine', token: { reveal: () => MACHINE_TOKEN } },
+  { name: 'bot', role: 'admin', kind: 'program', token: { reveal: () => 'token-of-a-program' } },
+  { name: 'olga', role: 'operator', kind: 'person', token: { reveal: () => 'token-of-olga-here' } },
+];
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A browser: it keeps the cookie that it is given, and sends the headers of the page. */
+export interface FakeBrowser {
+  readonly origin: string;
+  cookie: string | undefined;
+  csrf: string | undefined;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** `headers`: instead of those of the page; an empty one is left out. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+}
+
+export interface ServedSignIn {
+  readonly bench: Bench;
+  readonly signIn: SignIn;
+  readonly url: string;
+  readonly port: string;
+  readonly clock: { now: number };
+  readonly alerts: string[];
+  /** A browser at `http://localhost:PORT`, or at another page of the desk. */
+  browser(origin?: string): FakeBrowser;
+  /** The secret of a new link. */
+  link(role?: Role): string;
+  /** A command of the machine. */
+  machine(path: string, body: unknown, token?: string): Promise<Answer>;
+  /** Invites somebody, who enrols a passkey. */
+  enrolled(
+    name: string,
+    role: Role,
+  ): Promise<{ readonly browser: FakeBrowser; readonly passkey: SoftPasskey }>;
+}
+
+export interface ServedOptions {
+  readonly bench?: Bench | undefined;
+  readonly fourEyes?: boolean | undefined;
+  readonly operate?: Partial<OperateOptions> | undefined;
+}
+
+/** A desk of a bench with its sign-in, on a port of its own and on a clock that stands still. */
+export async function servedSignIn({
+  bench = startedBench(),
+  fourEyes,
+  operate: over = {},
+}: ServedOptions = {}): Promise<ServedSignIn> {
+  const clock = { now: 0 };
+  const alerts: string[] = [];
+  const send = (command: Parameters<Bench['operator$']['next']>[0]): void => {
+    bench.operator$.next(command);
+  };
+  const signIn = signInOf({
+    people: peopleDesk(bench.desk, send),
+    now: () => monotonic(clock.now),
+    wall: () => instant(clock.now),
+    newSecret: () => randomBytes(32).toString('base64url'),
+  });
+  const operate = await startOperate({
+    listen: '127.0.0.1:0',
+    version: '1',
+    metrics: { text: async () => await Promise.resolve('figures'), contentType: 'text/plain' },
+    ready: () => [],
+    api: {
+      desk: {
+        ...deskApi(bench.desk, send),
+        fourEyes: fourEyes ?? false,
+        refused: ({ path, by }) => alerts.push(`${by} ${path}`),
+      },
+      events: new EventStream(),
+      bearers,
+      signIn,
+      now: () => monotonic(clock.now),
+    },
+    ...over,
+  });
+  onTestFinished(async () => {
+    await operate.close();
+  });
+  const { port } = new URL(operate.url);
+  signIn.pageUrl = `http://localhost:${port}`;
+  signIn.invitationUrl = signIn.pageUrl;
+
+  const browser = (origin = signIn.pageUrl): FakeBrowser => {
+    const page: FakeBrowser = {
+      origin,
+      cookie: undefined,
+      csrf: undefined,
+      get: async (path, headers = {}) =>
+        await exchanged(operate.url, { method: 'GET', path, headers: { ...cookieOf(page), ...headers } }),
+      post: async (path, body, headers = {}) => {
+        const own = {
+          'content-type': 'application/json',
+          'x-tranche': '1',
+          origin,
+          ...cookieOf(page),
+          ...(page.csrf === undefined ? {} : { 'x-tranche-csrf': page.csrf }),
+          ...headers,
+        };
+        const answer = await exchanged(operate.url, { method: 'POST', path, headers: own, body });
+        const [set] = answer.headers['set-cookie'] ?? [];
+        if (set !== undefined) page.cookie = set.split(';', 1)[0];
+        if (typeof answer.body['csrf'] === 'string') page.csrf = answer.body['csrf'];
+        return answer;
+      },
+    };
+    return page;
+  };
+  const machine = async (path: string, body: unknown, token = MACHINE_TOKEN): Promise<Answer> =>
+    await exchanged(operate.url, {
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/json', 'x-tranche': '1', authorization: `Bearer ${token}` },
+      body,
+    });
+  return {
+    bench,
+    signIn,
+    url: operate.url,
+    port,
+    clock,
+    alerts,
+    browser,
+    machine,
+    link: (role) => new URL(newLink(signIn, role) ?? '').searchParams.get('link') ?? '',
+    enrolled: async (name, role) => {
+      const { body } = await machine('/api/v1/people/invite', { name, role, why: 'new' });
+      const passkey = aPasskey();
+      const page = browser();
+      const { status, text } = await enrolWith(page, invitationIn(body['link']), passkey);
+      if (status !== 200) throw new Error(text);
+      return { browser: page, passkey };
+    },
+  };
+}
+
+function startedBench(): Bench {
+  const bench = aBench({ strategies: [aTwap('t')] });
+  bench.start();
+  return bench;
+}
+
+export const invitationIn = (link: unknown): string =>
+  new URL(String(link)).searchParams.get('invitation') ?? '';
+
+const ceremonyAt = (
+  page: FakeBrowser,
+  challenge: unknown,
+): { challenge: string; origin: string; rpId: string } => ({
+  challenge: String(challenge),
+  origin: page.origin,
+  rpId: new URL(page.origin).hostname,
+});
+
+/** All of an enrolment, as the page does it. */
+export async function enrolWith(
+  page: FakeBrowser,
+  invitation: string,
+  passkey: SoftPasskey,
+): Promise<Answer> {
+  const asked = await page.post('/api/v1/enrol/options', { invitation });
+  const options = asked.body['options'] as { readonly challenge?: string } | undefined;
+  if (options === undefined) return asked;
+  const response = passkey.register(ceremonyAt(page, options.challenge));
+  return await page.post('/api/v1/enrol', { id: asked.body['id'], response });
+}
+
+/** All of a sign-in by passkey; `tamper` changes what is signed. */
+export async function signInWith(
+  page: FakeBrowser,
+  passkey: SoftPasskey,
+  tamper: (at: ReturnType<typeof ceremonyAt>) => object = (at) => passkey.assert(at),
+): Promise<Answer> {
+  const asked = await page.post('/api/v1/sign-in/passkey/options', {});
+  const options = asked.body['options'] as { readonly challenge?: string } | undefined;
+  if (options === undefined) return asked;
+  const response = tamper(ceremonyAt(page, options.challenge));
+  return await page.post('/api/v1/sign-in/passkey', { id: asked.body['id'], response });
+}
+
+const cookieOf = ({ cookie }: FakeBrowser): Readonly<Record<string, string>> =>
+  cookie === undefined ? {} : { cookie };
+
+interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+async function exchanged(url: string, { method, path, headers, body }: Exchange): Promise<Answer> {
+  const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
+  return await new Promise((resolve, reject) => {
+    const exchange = request(`${url}${path}`, { method, headers: sent, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('error', reject);
+      response.on('end', () => {
+        const { statusCode: status = 0, headers: answered } = response;
+        const isJson = answered['content-type']?.includes('json') === true;
+        resolve({
+          status,
+          headers: answered,
+          text,
+          body: isJson ? (JSON.parse(text) as Answer['body']) : {},
+        });
+      });
+    });
+    exchange.on('error', reject);
+    exchange.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+  });
+}

@@ -1,0 +1,470 @@
+import { describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
+import { apiRoutes } from '../../../src/operate/api/routes.ts';
+import { cookiesIn } from '../../../src/operate/sign-in/cookie.ts';
+import { aBench, aTwap, nextProcess } from '../../engine/harness.ts';
+import { MACHINE_TOKEN, enrolWith, invitationIn, servedSignIn, signInWith } from './served-sign-in.ts';
+import type { FakeBrowser, ServedSignIn } from './served-sign-in.ts';
+import { aPasskey } from './soft-passkey.ts';
+
+const LINK = '/api/v1/sign-in/link';
+const ME = '/api/v1/me';
+
+/** A browser that signed in by a link. */
+async function signedIn(
+  served: ServedSignIn,
+  role?: Parameters<ServedSignIn['link']>[0],
+): Promise<FakeBrowser> {
+  const browser = served.browser();
+  const { status } = await browser.post(LINK, { link: served.link(role) });
+  expect(status).toBe(200);
+  return browser;
+}
+
+describe('a link of the machine', () => {
+  it('signs a browser in, and the cookie is one that scripts and other pages cannot use', async () => {
+    const served = await servedSignIn();
+    const browser = served.browser();
+    const entered = await browser.post(LINK, { link: served.link() });
+    expect(entered.body).toMatchObject({
+      name: 'local',
+      role: 'admin',
+      kind: 'machine',
+      via: 'session',
+      desk: 'main',
+    });
+    const [cookie = ''] = entered.headers['set-cookie'] ?? [];
+    expect(cookie).toMatch(
+      new RegExp(
+        `^tranche-${served.port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`,
+        'u',
+      ),
+    );
+    const me = await browser.get(ME);
+    expect([me.status, me.body]).toEqual([200, entered.body]);
+  });
+
+  it('gives a cookie with the prefix __Host- to a page that came over TLS', async () => {
+    const served = await servedSignIn({ operate: { hosts: ['desk.example'] } });
+    const browser = served.browser('https://desk.example');
+    const entered = await browser.post(LINK, { link: served.link() });
+    expect(entered.headers['set-cookie']?.[0]).toMatch(
+      /^__Host-tranche=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=43200$/u,
+    );
+    expect(await browser.get(ME)).toMatchObject({ status: 200 });
+    // The same secret under a name that plain HTTP may set.
+    const cookie = browser.cookie?.replace('__Host-', '') ?? '';
+    expect(await served.browser().get(ME, { cookie })).toMatchObject({ status: 401 });
+  });
+
+  it('signs nobody in over an unencrypted network', async () => {
+    const served = await servedSignIn({ operate: { hosts: ['desk.example:8321'] } });
+    const entered = await served.browser('http://desk.example:8321').post(LINK, { link: served.link() });
+    expect(entered).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('TLS') as unknown },
+    });
+  });
+
+  it('works once', async () => {
+    const served = await servedSignIn();
+    const link = served.link();
+    expect((await served.browser().post(LINK, { link })).status).toBe(200);
+    const again = await served.browser().post(LINK, { link });
+    expect(again).toMatchObject({
+      status: 401,
+      body: { error: expect.stringContaining('tranche sign-in') as unknown },
+    });
+    expect(again.headers['set-cookie']).toBeUndefined();
+    expect(served.alerts).toEqual([`none ${LINK}`]);
+  });
+
+  it('works for ten minutes', async () => {
+    const served = await servedSignIn();
+    const [early, late] = [served.link(), served.link()];
+    served.clock.now = 10 * MINUTE_MS - 1;
+    expect((await served.browser().post(LINK, { link: early })).status).toBe(200);
+    served.clock.now += 1;
+    expect((await served.browser().post(LINK, { link: late })).status).toBe(401);
+  });
+
+  it('is made by the machine alone: neither by a browser nor by an admin elsewhere', async () => {
+    const served = await servedSignIn();
+    const made = await served.machine('/api/v1/sign-in/new-link', {});
+    expect(made.body['link']).toMatch(/^http:\/\/localhost:\d+\/sign-in\?link=[\w-]{43}$/u);
+    expect((await served.machine('/api/v1/sign-in/new-link', {}, 'token-of-a-program')).status).toBe(403);
+    expect((await (await signedIn(served)).post('/api/v1/sign-in/new-link', {})).status).toBe(403);
+  });
+
+  it('may be one of a viewer', async () => {
+    const served = await servedSignIn();
+    const browser = await signedIn(served, 'viewer');
+    expect((await browser.post('/api/v1/pause', { why: 'w' })).status).toBe(403);
+  });
+
+  it('is guessed no faster than ten times, then once in five seconds', async () => {
+    const served = await servedSignIn();
+    const wrong = { link: 'x'.repeat(43) };
+    const tries: number[] = [];
+    for (let n = 0; n < 12; n += 1) tries.push((await served.browser().post(LINK, wrong)).status);
+    expect(tries).toEqual([...Array<number>(10).fill(401), 429, 429]);
+    // Not even the right one.
+    const link = served.link();
+    expect((await served.browser().post(LINK, { link })).status).toBe(429);
+    served.clock.now += 5_000;
+    expect((await served.browser().post(LINK, { link })).status).toBe(200);
+  });
+});
+
+describe('a session', () => {
+  it('ends half an hour after its last use, and twelve hours after it began', async () => {
+    const served = await servedSignIn();
+    const [idle, busy] = [await signedIn(served), await signedIn(served)];
+    for (let at = 0; at < 12 * HOUR_MS; at += 29 * MINUTE_MS) {
+      served.clock.now = at;
+      expect((await busy.get(ME)).status).toBe(200);
+    }
+    expect((await idle.get(ME)).status).toBe(401);
+    served.clock.now = 12 * HOUR_MS;
+    expect((await busy.get(ME)).status).toBe(401);
+  });
+
+  it('ends with its sign-out, and the cookie is worth nothing from then on', async () => {
+    const served = await servedSignIn();
+    const browser = await signedIn(served);
+    const { cookie = '' } = browser;
+    const out = await browser.post('/api/v1/sign-out', {});
+    expect(out.headers['set-cookie']?.[0]).toMatch(
+      /^tranche-\d+=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/u,
+    );
+    expect((await served.browser().get(ME, { cookie })).status).toBe(401);
+  });
+
+  it('is revoked by an admin, without a restart', async () => {
+    const served = await servedSignIn();
+    const { browser: ann } = await served.enrolled('ann', 'operator');
+    const admin = await signedIn(served);
+    const listed = (await admin.get('/api/v1/sessions')).body['items'] as {
+      name: string;
+      session: string;
+      is_own: boolean;
+    }[];
+    expect(listed.map(({ name, is_own: isOwn }) => [name, isOwn])).toEqual([['ann', false], ['local', true]]); // prettier-ignore
+    const [{ session } = { session: '' }] = listed;
+    expect((await admin.post('/api/v1/sessions/revoke', { session })).status).toBe(200);
+    expect((await ann.get(ME)).status).toBe(401);
+    expect((await admin.get(ME)).status).toBe(200);
+  });
+
+  it('is seen and revoked by its own person, and by nobody else who is no admin', async () => {
+    const served = await servedSignIn();
+    const { browser: ann } = await served.enrolled('ann', 'approver');
+    const { browser: ben } = await served.enrolled('ben', 'approver');
+    const listed = async (of: FakeBrowser): Promise<{ name: string; session: string }[]> =>
+      (await of.get('/api/v1/sessions')).body['items'] as { name: string; session: string }[];
+    expect((await listed(ann)).map(({ name }) => name)).toEqual(['ann']);
+    const [{ session } = { session: '' }] = await listed(ann);
+    expect((await ben.post('/api/v1/sessions/revoke', { session })).status).toBe(404);
+    expect((await ann.post('/api/v1/sessions/revoke', { session })).status).toBe(200);
+    expect((await ann.get(ME)).status).toBe(401);
+  });
+
+  it('shows no secret in any list', async () => {
+    const served = await servedSignIn();
+    const browser = await signedIn(served);
+    const secret = browser.cookie?.split('=')[1] ?? '';
+    for (const path of ['/api/v1/sessions', '/api/v1/people', '/api/v1/status', ME]) {
+      const { text, status } = await browser.get(path);
+      expect(status).toBe(200);
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(MACHINE_TOKEN);
+      expect(path === ME || !text.includes(browser.csrf ?? '')).toBe(true);
+    }
+  });
+
+  it('is kept in memory alone: another process knows none', async () => {
+    const served = await servedSignIn();
+    const browser = await signedIn(served);
+    const next = await servedSignIn();
+    const { cookie = '' } = browser;
+    expect((await next.browser().get(ME, { cookie })).status).toBe(401);
+  });
+
+  it('is one of ten of a person at most: the oldest gives way', async () => {
+    const served = await servedSignIn();
+    const first = await signedIn(served);
+    for (let n = 0; n < 10; n += 1) await signedIn(served);
+    expect((await first.get(ME)).status).toBe(401);
+    expect(served.signIn.sessions.all()).toHaveLength(10);
+  });
+});
+
+describe('a command made with a session', () => {
+  const COMMAND = '/api/v1/pause';
+  const BODY = { why: 'lunch' };
+
+  it('is carried out in the name of the sign-in', async () => {
+    const served = await servedSignIn();
+    const { browser } = await served.enrolled('ann', 'operator');
+    expect((await browser.post(COMMAND, BODY)).status).toBe(200);
+    expect(served.bench.records().at(-1)?.body).toMatchObject({
+      kind: 'control', state: 'paused', by: 'ann', token: { name: 'ann', kind: 'person' },
+    }); // prettier-ignore
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['without the CSRF token', { 'x-tranche-csrf': '' }],
+    ['with another CSRF token', { 'x-tranche-csrf': 'x'.repeat(43) }],
+    ['without Origin', { origin: '' }],
+    ['with the Origin of another page', { origin: 'http://evil.example' }],
+    ['with the Origin of another port', { origin: 'http://localhost:1' }],
+    ['with the Origin "null", as of a frame', { origin: 'null' }],
+    ['without the header of our page', { 'x-tranche': '' }],
+    ['as a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['as plain text', { 'content-type': 'text/plain' }],
+    ['under a name that points here', { host: 'evil.example' }],
+  ])('is refused %s, and nothing changes', async (_how, headers) => {
+    const served = await servedSignIn();
+    const browser = await signedIn(served);
+    const before = served.bench.records().length;
+    const { status } = await browser.post(COMMAND, BODY, headers);
+    expect([400, 403, 415, 421]).toContain(status);
+    expect(served.bench.records()).toHaveLength(before);
+  });
+
+  it('is refused with the CSRF token of another session', async () => {
+    const served = await servedSignIn();
+    const [one, other] = [await signedIn(served), await signedIn(served)];
+    expect((await one.post(COMMAND, BODY, { 'x-tranche-csrf': other.csrf ?? '' })).status).toBe(403);
+  });
+
+  it('names nobody else in its body', async () => {
+    const served = await servedSignIn();
+    const { browser } = await served.enrolled('ann', 'operator');
+    const refused = await browser.post(COMMAND, { ...BODY, by: 'ben' });
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('comes from the sign-in') as unknown },
+    });
+    const machine = await signedIn(served);
+    expect((await machine.post(COMMAND, { ...BODY, by: 'ben' })).status).toBe(403);
+    const invited = { name: 'cy', role: 'viewer', why: 'w', by: 'ben' };
+    expect((await machine.post('/api/v1/people/invite', invited)).status).toBe(403);
+  });
+
+  const commands = [
+    ...Object.entries(apiRoutes).flatMap(([path, { method, role }]) => (method === 'POST' ? [[path, role] as const] : [])),
+    ['/api/v1/people/invite', 'admin'],
+    ['/api/v1/people/remove', 'admin'],
+    ['/api/v1/sign-in/new-link', 'admin'],
+  ] as const; // prettier-ignore
+
+  it.each(commands)('is refused to a viewer: %s', async (path) => {
+    const served = await servedSignIn();
+    const { browser } = await served.enrolled('vera', 'viewer');
+    const before = served.bench.records().length;
+    expect((await browser.post(path, { why: 'w', confirm: 'main' })).status).toBe(403);
+    expect(served.bench.records()).toHaveLength(before);
+  });
+
+  it('is refused to everybody below an admin where people are concerned', async () => {
+    const served = await servedSignIn();
+    const { browser } = await served.enrolled('ann', 'approver');
+    const invited = { name: 'cy', role: 'viewer', why: 'w' };
+    expect((await browser.post('/api/v1/people/invite', invited)).status).toBe(403);
+    expect((await browser.post('/api/v1/people/remove', { name: 'ann', why: 'w' })).status).toBe(403);
+  });
+});
+
+describe('an invitation', () => {
+  const INVITED = { name: 'ann', role: 'approver', why: 'joins the desk' };
+
+  it('lets one person enrol a passkey, sign in with it, and act with their role', async () => {
+    const served = await servedSignIn();
+    const { browser, passkey } = await served.enrolled('ann', 'approver');
+    expect((await browser.get(ME)).body).toMatchObject({
+      name: 'ann',
+      role: 'approver',
+      kind: 'person',
+      via: 'session',
+    });
+    const elsewhere = served.browser();
+    expect(await signInWith(elsewhere, passkey)).toMatchObject({
+      status: 200,
+      body: { name: 'ann', role: 'approver' },
+    });
+    const steps = served.bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'person' ? [[body.step, body.by, body.role]] : []));
+    expect(steps).toEqual([['invited', 'local', 'approver'], ['enrolled', 'ann', 'approver'], ['signed_in', 'ann', 'approver']]); // prettier-ignore
+    expect((await elsewhere.get('/api/v1/people')).body).toEqual({
+      items: [{ name: 'ann', role: 'approver', groups: [], state: 'active', invited_by: 'local',
+        passkeys: [{ id: passkey.id, enrolled_at: expect.stringMatching(/^2026-/u) as unknown }] }],
+    }); // prettier-ignore
+  });
+
+  it('works once', async () => {
+    const served = await servedSignIn();
+    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const invitation = invitationIn(body['link']);
+    expect((await enrolWith(served.browser(), invitation, aPasskey())).status).toBe(200);
+    expect((await enrolWith(served.browser(), invitation, aPasskey())).status).toBe(401);
+  });
+
+  it('works once, also for two who enrol at the same time', async () => {
+    const served = await servedSignIn();
+    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const invitation = invitationIn(body['link']);
+    const both = await Promise.all(
+      [1, 2].map(async () => await enrolWith(served.browser(), invitation, aPasskey())),
+    );
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
+  });
+
+  it('works for a day, and ends when another one or a removal follows', async () => {
+    const served = await servedSignIn();
+    const invite = async (): Promise<string> =>
+      invitationIn((await served.machine('/api/v1/people/invite', INVITED)).body['link']);
+    const first = await invite();
+    const second = await invite();
+    expect((await enrolWith(served.browser(), first, aPasskey())).status).toBe(401);
+    served.clock.now = 24 * HOUR_MS;
+    expect((await enrolWith(served.browser(), second, aPasskey())).status).toBe(401);
+    const third = await invite();
+    await served.machine('/api/v1/people/remove', { name: 'ann', why: 'left' });
+    expect((await enrolWith(served.browser(), third, aPasskey())).status).toBe(401);
+  });
+
+  it('is not in the journal, nor is a link', async () => {
+    const served = await servedSignIn();
+    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const link = served.link();
+    await served.browser().post(LINK, { link });
+    const journal = JSON.stringify(served.bench.records());
+    expect(journal).toContain('"invited"');
+    expect(journal).not.toContain(invitationIn(body['link']));
+    expect(journal).not.toContain(link);
+  });
+
+  it('is refused for the name of a program, and of the machine', async () => {
+    const served = await servedSignIn();
+    for (const name of ['bot', 'LOCAL'])
+      expect((await served.machine('/api/v1/people/invite', { ...INVITED, name })).status).toBe(409);
+    // A person may have a token and a passkey: both are the same person.
+    expect((await served.machine('/api/v1/people/invite', { ...INVITED, name: 'olga' })).status).toBe(200);
+  });
+
+  it('comes from the machine alone where two people must agree: an admin cannot make the second one up', async () => {
+    const served = await servedSignIn({ fourEyes: true });
+    const { browser: admin } = await served.enrolled('ada', 'admin');
+    expect((await admin.post('/api/v1/people/invite', INVITED)).status).toBe(403);
+    expect((await (await signedIn(served)).post('/api/v1/people/invite', INVITED)).status).toBe(403);
+    expect((await served.machine('/api/v1/people/invite', INVITED, 'token-of-a-program')).status).toBe(403);
+    const free = await servedSignIn();
+    const { browser: alone } = await free.enrolled('ada', 'admin');
+    const made = await alone.post('/api/v1/people/invite', INVITED);
+    expect(made.body['link']).toMatch(/^http:\/\/localhost:\d+\/enrol\?invitation=[\w-]{43}$/u);
+  });
+
+  it('needs a page with a name, as passkeys do', async () => {
+    const served = await servedSignIn();
+    const { body } = await served.machine('/api/v1/people/invite', INVITED);
+    const page = served.browser(`http://127.0.0.1:${served.port}`);
+    const refused = await enrolWith(page, invitationIn(body['link']), aPasskey());
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('http://localhost:') as unknown },
+    });
+  });
+});
+
+describe('a passkey', () => {
+  it.each<[string, (own: ReturnType<typeof aPasskey>) => Parameters<typeof signInWith>[2]]>([
+    ['over another challenge', (own) => (at) => own.assert({ ...at, challenge: 'b3RoZXI' })],
+    ['on another page', (own) => (at) => own.assert({ ...at, origin: 'http://localhost:1' })],
+    ['for another host', (own) => (at) => own.assert({ ...at, rpId: 'evil.example' })],
+    ['with a counter that went back', (own) => (at) => own.assert(at, { counter: 1 })],
+    ['without proof of who the person is', (own) => (at) => own.assert(at, { isUnverified: true })],
+    ['by the key of another', (own) => (at) => own.assert(at, { signWith: aPasskey().privateKey })],
+    ['by a passkey that nobody enrolled', () => (at) => aPasskey().assert(at)],
+    ['by nothing at all', () => () => ({ id: 'x' })],
+  ])('does not sign in %s', async (_how, tamper) => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'approver');
+    const first = await signInWith(served.browser(), passkey, (at) => passkey.assert(at, { counter: 5 }));
+    expect(first.status).toBe(200);
+    const browser = served.browser();
+    const answer = await signInWith(browser, passkey, tamper(passkey));
+    expect(answer.status).toBe(401);
+    expect(browser.cookie).toBeUndefined();
+    expect(served.alerts).toHaveLength(1);
+  });
+
+  it('signs in once with what it signed', async () => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'approver');
+    const browser = served.browser();
+    const asked = await browser.post('/api/v1/sign-in/passkey/options', {});
+    const { challenge } = asked.body['options'] as { challenge: string };
+    const response = passkey.assert({ challenge, origin: browser.origin, rpId: 'localhost' });
+    const sent = { id: asked.body['id'], response };
+    expect((await browser.post('/api/v1/sign-in/passkey', sent)).status).toBe(200);
+    expect((await served.browser().post('/api/v1/sign-in/passkey', sent)).status).toBe(401);
+  });
+
+  it('waits five minutes for its owner', async () => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'approver');
+    const late = await signInWith(served.browser(), passkey, (at) => {
+      served.clock.now += 5 * MINUTE_MS;
+      return passkey.assert(at);
+    });
+    expect(late.status).toBe(401);
+  });
+
+  it('and its sessions end when the person is removed', async () => {
+    const served = await servedSignIn();
+    const { browser, passkey } = await served.enrolled('ann', 'approver');
+    const removed = await served.machine('/api/v1/people/remove', { name: 'ANN', why: 'left', by: 'ops' });
+    expect(removed.body).toEqual({ done: true, says: 'ann can no longer sign in' });
+    expect((await browser.get(ME)).status).toBe(401);
+    expect((await signInWith(served.browser(), passkey)).status).toBe(401);
+    expect(served.bench.records().at(-1)?.body).toMatchObject({
+      step: 'removed',
+      person: 'ann',
+      by: 'local (ops)',
+    });
+  });
+
+  it('signs in to the next process, which knows the person from the journal', async () => {
+    const before = await servedSignIn();
+    const { passkey } = await before.enrolled('ann', 'approver');
+    const bench = nextProcess(before.bench, 1_000, { strategies: [aTwap('t')] });
+    const next = await servedSignIn({ bench });
+    expect(await signInWith(next.browser(), passkey)).toMatchObject({ status: 200, body: { name: 'ann' } });
+  });
+
+  it('signs nobody in before the desk has read its journal', async () => {
+    const served = await servedSignIn({ bench: aBench({ strategies: [aTwap('t')] }) });
+    expect(
+      (await served.machine('/api/v1/people/invite', { name: 'ann', role: 'viewer', why: 'w' })).status,
+    ).toBe(409);
+  });
+});
+
+describe('cookies', () => {
+  const secret = 'a'.repeat(43);
+
+  it.each([
+    ['', 0],
+    ['tranche=short', 0],
+    [`other=${secret}`, 0],
+    [`xtranche=${secret}`, 0],
+    [`tranche-8321=${secret}`, 1],
+    [`a=b; tranche-1=${secret}; __Host-tranche=${secret}`, 2],
+    [`__Host-tranche-1=${secret}${'x'.repeat(10_000)}`, 0],
+    [Array(100).fill(`tranche=${secret}`).join('; '), 16],
+  ])('of %j are %i that may be ours', (header, count) => {
+    expect(cookiesIn(header)).toHaveLength(count);
+  });
+});
