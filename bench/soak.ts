@@ -9,7 +9,6 @@
  */
 import { parseArgs } from 'node:util';
 import { NEVER, Observable } from 'rxjs';
-import { IdMap } from '../src/core/id-map.ts';
 import { instant } from '../src/core/time.ts';
 import { VirtualClock } from '../src/engine/time/virtual-clock.ts';
 import { Desk } from '../src/engine/desk.ts';
@@ -100,7 +99,7 @@ interface Look {
 function sizesOf(owner: object, prefix: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(owner).flatMap(([name, value]: [string, unknown]) => {
-      const isCounted = [Map, Set, IdMap, QuoteIds].some((kind) => value instanceof kind);
+      const isCounted = [Map, Set, QuoteIds].some((kind) => value instanceof kind);
       if (isCounted) return [[prefix + name, (value as { readonly size: number }).size]];
       return Array.isArray(value) ? [[prefix + name, value.length]] : [];
     }),

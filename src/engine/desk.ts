@@ -1,6 +1,5 @@
 import { Subject, map, share } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { IdMap } from '../core/id-map.ts';
 import { deskMark } from '../core/ids.ts';
 import type { ControlRecord, IntentRecord, OverrideRecord } from '../core/record.ts';
 import type { BootTime } from '../core/time.ts';
@@ -72,9 +71,9 @@ export class Desk {
   /** Number of time jumps so far, after each change. Computed once for all strategies. Omitted: time cannot jump. */
   readonly breaks$: Observable<number> | undefined;
   /** Attempts that the gate let through, until they end: the record of their order may still be under way. */
-  readonly leaving = new IdMap<IntentRecord>();
+  readonly leaving = new Map<string, IntentRecord>();
   /** Attempts whose end is being written. */
-  readonly closing = new IdMap<true>();
+  readonly closing = new Map<string, true>();
   /** Quote ids of this process: the venue must not repeat one. */
   readonly quoteIds = new QuoteIds();
   /** Failures in a row to get a quote, by pair. */

@@ -64,7 +64,9 @@ export function pipeline(
   );
   const begin = of(undefined).pipe(
     tap(() => {
-      for (const slice of desk.state.slices.values()) if (slice.openAttempt === undefined) again$.next(slice);
+      // What is open now: a slice that begins again may end at once and let another begin.
+      const open = [...desk.state.slices.values()];
+      for (const slice of open) if (slice.openAttempt === undefined) again$.next(slice);
       for (const strategy of desk.strategies.sources.keys()) armed$.next(strategy);
     }),
   );

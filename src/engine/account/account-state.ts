@@ -1,7 +1,6 @@
 import { NO_BOOKS } from '../../core/cycle/account-audit.ts';
 import type { Books } from '../../core/cycle/account-audit.ts';
 import type { Doubt } from '../../core/cycle/doubts.ts';
-import { IdMap } from '../../core/id-map.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { NO_LEDGER } from '../../core/cycle/reconcile.ts';
 import type { Ledger } from '../../core/cycle/reconcile.ts';
@@ -24,7 +23,7 @@ export interface Transfer {
 /** What this process has seen of the account. The journal holds none of it: a new process reads the account again. */
 export class AccountState {
   /** Attempts in doubt, with what it takes to prove each. */
-  readonly doubts = new IdMap<Doubt>();
+  readonly doubts = new Map<string, Doubt>();
   /** When an earlier process wrote last: it has reported its doubts itself. */
   inheritedAt: Instant | undefined;
   /** Fills that the account did not show in time, and that the operator was alerted to. */

@@ -170,7 +170,7 @@ const inWords = ({ currency, expected, told }: Difference): string =>
 function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
   const { lastBalances, filledIds, bookedFrom } = state;
   if (lastBalances === undefined) return new Map();
-  const booked = new Set(filledIds.keys().slice(0, bookedFrom));
+  const booked = new Set(filledIds.keys().take(bookedFrom));
   return new Map(
     Object.entries(lastBalances.balances).map(([currency, amount]) => [
       currency,

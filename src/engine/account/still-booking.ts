@@ -21,7 +21,7 @@ function partWords(desk: StillBookingContext): readonly string[] {
 
 /** Fills that lack a part of their order. */
 const missingWords = ({ state }: StillBookingContext): readonly string[] =>
-  state.lacking.values().map(({ client_order_id: id, missing, base }) => {
+  [...state.lacking.values()].map(({ client_order_id: id, missing, base }) => {
     const what = `${missing?.quantity ?? '0'} ${base}`;
     return `${id} lacks ${what} of its order: it counts as filled until the account shows it, or a person resolves it as not executed`;
   });

@@ -1,22 +1,23 @@
-import { IdMap } from '../../core/id-map.ts';
-
-/** Number of newest ids that are kept. */
+/** At least so many of the newest ids are known, and at most twice as many. */
 const KEPT = 100_000;
 
 /** Ids of quotes that this process was given: the venue must not repeat one. */
 export class QuoteIds {
-  readonly #ids = new IdMap<true>();
+  #newer = new Set<string>();
+  #older: ReadonlySet<string> = new Set();
 
   has(id: string): boolean {
-    return this.#ids.has(id);
+    return this.#newer.has(id) || this.#older.has(id);
   }
 
   get size(): number {
-    return this.#ids.size;
+    return this.#newer.size + this.#older.size;
   }
 
   add(id: string): void {
-    this.#ids.set(id, true);
-    if (this.#ids.size > KEPT) this.#ids.forgetOldest();
+    this.#newer.add(id);
+    if (this.#newer.size < KEPT) return;
+    this.#older = this.#newer;
+    this.#newer = new Set();
   }
 }

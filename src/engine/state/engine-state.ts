@@ -1,6 +1,5 @@
 import { strategySubject } from '../../core/approvals/approval-request.ts';
 import { corrected } from '../../core/cycle/compare-fill.ts';
-import { IdMap } from '../../core/id-map.ts';
 import {
   NO_MONEY,
   NO_QUANTITY,
@@ -14,6 +13,7 @@ import {
   subtract,
 } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
+import { deleteOldest, oldestOf } from '../../core/oldest.ts';
 import type {
   BalancesRecord,
   CorrectionRecord,
@@ -67,18 +67,18 @@ export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' &&
  */
 export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
-  readonly slices = new IdMap<OpenSlice>();
-  readonly attempts = new IdMap<OpenAttempt>();
+  readonly slices = new Map<string, OpenSlice>();
+  readonly attempts = new Map<string, OpenAttempt>();
   /** Largest quotes, by pair. */
   readonly maximums = new Map<string, Maximum>();
   /** Fills by client id: each is booked once, whatever its source, and corrected when the account shows more. */
-  readonly filledIds = new IdMap<Booked>();
+  readonly filledIds = new Map<string, Booked>();
   /** Fills that no read of the account has shown whole, the newest of them. */
-  readonly unshown = new IdMap<Unshown>();
+  readonly unshown = new Map<string, Unshown>();
   /** Fills that lack a part of their order. */
-  readonly lacking = new IdMap<FillRecord>();
+  readonly lacking = new Map<string, FillRecord>();
   /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
-  readonly closedIds = new IdMap<Closed>();
+  readonly closedIds = new Map<string, Closed>();
   /** Client ids older than this are forgotten. Unix ms. */
   rememberedSince = 0;
   control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
@@ -124,7 +124,7 @@ export class EngineState {
   readonly totals = new Totals();
   recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
-  readonly strays = new IdMap<SliceProgress>();
+  readonly strays = new Map<string, SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {
     const lastAt = this.lastRecordAt;
@@ -395,8 +395,9 @@ export class EngineState {
   }
 
   #close(clientId: string, at: Instant | undefined): void {
-    const open = this.attempts.take(clientId);
+    const open = this.attempts.get(clientId);
     if (open === undefined) return;
+    this.attempts.delete(clientId);
     const slice = this.slices.get(sliceKey(open.intent.parent, open.intent.slice));
     if (at !== undefined) {
       const { strategy, slice: number } = open.intent;
@@ -429,7 +430,7 @@ export class EngineState {
     // A dry run has no account that could show it.
     if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run') {
       this.unshown.set(fill.client_order_id, { fill, since });
-      if (this.unshown.size > UNSHOWN_MAX) this.unshown.forgetOldest();
+      if (this.unshown.size > UNSHOWN_MAX) deleteOldest(this.unshown);
     }
     this.bookedSince++;
     this.fills++;
@@ -465,7 +466,7 @@ export class EngineState {
 
   #lack(fill: FillRecord): void {
     this.lacking.set(fill.client_order_id, fill);
-    if (this.lacking.size > UNSHOWN_MAX) this.lacking.forgetOldest();
+    if (this.lacking.size > UNSHOWN_MAX) deleteOldest(this.lacking);
   }
 
   /** The figures of a fill were others: what follows from the difference. */
@@ -544,7 +545,9 @@ export class EngineState {
   }
 
   #endSlice(body: SliceRecord): void {
-    const slice = this.slices.take(sliceKey(body.parent, body.slice));
+    const key = sliceKey(body.parent, body.slice);
+    const slice = this.slices.get(key);
+    this.slices.delete(key);
     const life = this.lives.get(body.strategy);
     if (life === undefined || slice === undefined || slice.hash !== life.hash) return;
     life.slicesDone++;
@@ -578,11 +581,11 @@ export class EngineState {
    * Ids are kept for two days, because the venue refuses a client id for one; and the newest in any case, so that a clock
    * which is set right by days does not make us forget, and book again, what has just traded.
    */
-  #remember<T extends { readonly at: Instant }>(where: IdMap<T>, clientId: string, what: T): void {
+  #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);
     const since = what.at - 2 * DAY_MS;
-    while (where.size > IDS_KEPT && (where.oldest() ?? what).at <= since) {
-      where.forgetOldest();
+    while (where.size > IDS_KEPT && (oldestOf(where) ?? what).at <= since) {
+      deleteOldest(where);
       this.rememberedSince = since;
     }
   }

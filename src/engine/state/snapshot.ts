@@ -1,4 +1,3 @@
-import { IdMap } from '../../core/id-map.ts';
 import type { EngineState } from './engine-state.ts';
 import type { Person } from './people-state.ts';
 import type { OverridesData } from './override-state.ts';
@@ -7,13 +6,12 @@ import type { SavedTotals } from './totals.ts';
 type Field = {
   [K in keyof EngineState]: EngineState[K] extends (...args: never) => unknown ? never : K;
 }[keyof EngineState];
-type Plain<T> = T extends IdMap<infer V> ? Map<string, V> : T;
 
 /** The fields of an `EngineState` as plain data, those of its totals among them. */
 export type SavedState = {
   readonly [
     K in Exclude<Field, 'totals' | 'overrides' | 'people' | 'doubts' | 'bookedSince' | 'bookedFrom'>
-  ]: Plain<EngineState[K]>;
+  ]: EngineState[K];
 } & {
   readonly bookedSince: ReadonlySet<string>;
   readonly totals: SavedTotals;
@@ -23,13 +21,9 @@ export type SavedState = {
 
 /** All that was folded, as plain data: a picture of the moment only until the next record. */
 export function savedOf(state: EngineState): SavedState {
-  const fields = Object.entries(state).map(([name, value]: [string, unknown]) => [
-    name,
-    value instanceof IdMap ? new Map(value) : value,
-  ]);
   return {
-    ...(Object.fromEntries(fields) as SavedState), // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
-    bookedSince: new Set(state.filledIds.keys().slice(state.bookedFrom)),
+    ...(Object.fromEntries(Object.entries(state)) as SavedState), // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
+    bookedSince: new Set(state.filledIds.keys().drop(state.bookedFrom)),
     totals: state.totals.saved(),
     overrides: state.overrides.data,
     people: state.people.data,
@@ -40,16 +34,7 @@ export function savedOf(state: EngineState): SavedState {
 export function restoreInto(state: EngineState, { totals, overrides, people, ...fields }: SavedState): void {
   if (!(totals.days instanceof Map && overrides.known instanceof Map && people instanceof Map))
     throw new TypeError('not a state');
-  Object.assign(state, fields, {
-    slices: new IdMap(fields.slices),
-    attempts: new IdMap(fields.attempts),
-    filledIds: new IdMap(fields.filledIds),
-    unshown: new IdMap(fields.unshown),
-    lacking: new IdMap(fields.lacking),
-    closedIds: new IdMap(fields.closedIds),
-    strays: new IdMap(fields.strays),
-    bookedSince: fields.bookedSince.size,
-  });
+  Object.assign(state, fields, { bookedSince: fields.bookedSince.size });
   state.totals.restore(totals);
   state.overrides.data = overrides;
   state.people.data = people;

@@ -13,6 +13,7 @@ import {
 } from '../../core/money.ts';
 import { priceOf, ratio, scale, slippageBps, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
+import { deleteOldest } from '../../core/oldest.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type {
   AttemptRecord,
@@ -25,7 +26,6 @@ import { DAY_MS, instant, MINUTE_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import { LateCosts } from '../attempt/late-costs.ts';
-import { IdMap } from '../../core/id-map.ts';
 import { ParentSlices } from './parent-slices.ts';
 import type { SavedSlices } from './parent-slices.ts';
 
@@ -94,7 +94,7 @@ export interface TotalsData {
   newestDay: number;
   readonly days: Map<number, Day>;
   orders: LeftOrder[];
-  readonly parents: IdMap<Parent>;
+  readonly parents: Map<string, Parent>;
   /** Orders in a row that the venue did not fill, by pair. */
   readonly rejects: Map<string, number>;
   /** Answers in a row that could not be used, by pair. */
@@ -114,7 +114,7 @@ export class Totals {
     newestDay: 0,
     days: new Map(),
     orders: [],
-    parents: new IdMap(),
+    parents: new Map(),
     rejects: new Map(),
     malformed: new Map(),
     paused: new Map(),
@@ -137,7 +137,7 @@ export class Totals {
   }
 
   restore(saved: SavedTotals): void {
-    const parents: TotalsData['parents'] = new IdMap();
+    const parents: TotalsData['parents'] = new Map();
     for (const [parent, { executed, gaps, deadlines, ...known }] of saved.parents)
       parents.set(parent, { ...known, slices: new ParentSlices({ executed, gaps, deadlines }) });
     this.data = { ...saved, parents };
@@ -337,7 +337,7 @@ export class Totals {
     };
     this.data.parents.delete(parent);
     this.data.parents.set(parent, known);
-    if (this.data.parents.size > PARENTS_MAX) this.data.parents.forgetOldest();
+    if (this.data.parents.size > PARENTS_MAX) deleteOldest(this.data.parents);
     this.newest = { of: this.data, parent, known };
     return known;
   }

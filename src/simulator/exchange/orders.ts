@@ -1,6 +1,6 @@
-import { IdMap } from '../../core/id-map.ts';
 import { invariant } from '../../core/errors.ts';
 import { add, subtract } from '../../core/money.ts';
+import { deleteOldest, oldestOf } from '../../core/oldest.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
@@ -38,7 +38,7 @@ interface Kept {
   readonly places: Map<string, number>;
   placed: number;
   /** When client ids came, for as long as none of them may come again. */
-  readonly taken: IdMap<Instant>;
+  readonly taken: Map<string, Instant>;
   /** Ids of those that are not finished. */
   readonly open: Set<string>;
   /** Oldest first. */
@@ -227,7 +227,7 @@ export class OrderRegistry {
       orders: [],
       places: new Map(),
       placed: 0,
-      taken: new IdMap(),
+      taken: new Map(),
       open: new Set(),
       trades: [],
     };
@@ -238,8 +238,8 @@ export class OrderRegistry {
 
 /** Notes when a client id came, and forgets the oldest that are free again. */
 function cameNow({ taken }: Kept, clientId: string, now: Instant): void {
-  for (let at = taken.oldest(); at !== undefined && at + DAY_MS <= now; at = taken.oldest())
-    taken.forgetOldest();
+  for (let at = oldestOf(taken); at !== undefined && at + DAY_MS <= now; at = oldestOf(taken))
+    deleteOldest(taken);
   taken.set(clientId, now);
 }
 
