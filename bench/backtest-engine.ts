@@ -30,7 +30,7 @@ import { quantity } from '../src/core/money.ts';
 import { reportText } from '../src/app/research/report-files.ts';
 import type { StrategySource } from '../src/engine/desk.ts';
 import type { Journal } from '../src/journal/journal.ts';
-import { lateJournal } from '../src/journal/format/late.ts';
+import { backtestJournal } from '../src/journal/backtest-journal.ts';
 import { figuresOf } from '../src/report/figures/figures.ts';
 import type { Figures } from '../src/report/figures/figures.ts';
 import { reportOf } from '../src/report/json/json.ts';
@@ -150,7 +150,7 @@ const ways: Readonly<Record<Way, (over: readonly Tape[]) => NextPossible | undef
 };
 
 function engine(strategy: () => StrategySource, over: readonly Tape[], way: Way): Run {
-  const journal = lateJournal();
+  const journal = backtestJournal();
   const running = backtest({
     tapes: over,
     ...coverOf(over),

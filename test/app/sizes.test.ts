@@ -14,7 +14,7 @@ import { backtest } from '../../src/research/run/run.ts';
 import { invariant } from '../../src/core/errors.ts';
 import { decimalsOf, quantity, text } from '../../src/core/money.ts';
 import { after, HOUR_MS, isoOf, MINUTE_MS } from '../../src/core/time.ts';
-import { lateJournal } from '../../src/journal/format/late.ts';
+import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { closesTape } from '../research/bench.ts';
 import { START } from '../engine/harness.ts';
 import { aVenue } from '../simulator/client.ts';
@@ -107,7 +107,7 @@ function decided(config: Config, strategy: LoadedStrategy): Decided {
     times: Array.from({ length: rows }, (_, row) => START + row * MINUTE_MS),
     closes: Array.from({ length: rows }, () => 100),
   });
-  const journal = lateJournal();
+  const journal = backtestJournal();
   const ran = backtest({
     tapes: [tape],
     from: FROM,

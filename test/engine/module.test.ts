@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { lateJournal } from '../../src/journal/format/late.ts';
+import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import { aBench, aTwap, START } from './harness.ts';
@@ -182,7 +182,7 @@ describe('a module that changes what it has handed over', () => {
   it('changes nothing in the journal, nor in what it does, however late the text of records is made', () => {
     const tidy = linesOf(memoryJournal(), () => undefined);
     expect(linesOf(memoryJournal(), spoil)).toEqual(tidy);
-    expect(linesOf(lateJournal(), spoil)).toEqual(tidy);
+    expect(linesOf(backtestJournal(), spoil)).toEqual(tidy);
   });
 
   it('makes a step that failed again from the state that was there before', () => {

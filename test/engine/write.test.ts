@@ -5,7 +5,7 @@ import { Desk } from '../../src/engine/desk.ts';
 import { mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { lateJournal } from '../../src/journal/format/late.ts';
+import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { frozen } from '../journal/frozen.ts';
 import { aBench, aPolicy } from './harness.ts';
 
@@ -13,11 +13,11 @@ const PAUSE: ControlRecord = { kind: 'control', state: 'paused', by: 'ann', why:
 
 /** The same journal, answering in each of its two ways. */
 const journals: readonly (readonly [string, () => Journal])[] = [
-  ['returns what it has stored', () => frozen(lateJournal())],
+  ['returns what it has stored', () => frozen(backtestJournal())],
   [
     'emits what it has stored',
     () => {
-      const journal = frozen(lateJournal());
+      const journal = frozen(backtestJournal());
       return {
         ...journal,
         append: (bodies, at) => of(bodies).pipe(mergeMap((all) => toObservable(journal.append(all, at)))),

@@ -9,7 +9,7 @@ import type { Backtest, BacktestSetup } from '../../src/research/run/run.ts';
 import { tapeOf } from '../../src/research/tape/tape.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import { lateJournal } from '../../src/journal/format/late.ts';
+import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { normalAt, hash32 } from '../../src/simulator/market/random.ts';
 import { aPolicy, START } from '../engine/harness.ts';
@@ -95,7 +95,7 @@ export interface Ran extends Backtest {
 
 /** A backtest with plain settings, not begun yet. */
 export function aBacktest(shape: RunShape): Ran {
-  const journal = frozen(shape.journal ?? lateJournal());
+  const journal = frozen(shape.journal ?? backtestJournal());
   const cover = coverOf(shape.tapes);
   const built = backtest({
     tapes: shape.tapes,

@@ -12,7 +12,7 @@ import { forTerminal } from '../../core/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
-import { lateJournal } from '../../journal/format/late.ts';
+import { backtestJournal } from '../../journal/backtest-journal.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { reportOf } from '../../report/json/json.ts';
 import { readInput } from '../research/backtest-input.ts';
@@ -75,7 +75,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const alerts: Alerts = new Map();
   const liquidations = liquidationsOf(input, named.model);
   const tally = new TradeTally(liquidations.map(({ id }) => id));
-  const journal = lateJournal();
+  const journal = backtestJournal();
   const running = prepared({ options, input, named, liquidations, journal, alerts, tally });
   // For people alone: Node loads ten modules for this clock.
   const began = options.json === true ? undefined : performance.now();

@@ -29,7 +29,7 @@ import type { FillRecord } from '../../core/record.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { lateJournal } from '../../journal/format/late.ts';
+import { backtestJournal } from '../../journal/backtest-journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures } from '../../report/figures/figures.ts';
 import { statedBps } from '../../report/figures/shortfall.ts';
@@ -101,7 +101,7 @@ export class SettingRunner {
     const { strategies, from, until, resample } = job;
     if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
     const { config, configHash, model, holdings, seed } = this.#base;
-    const journal = lateJournal();
+    const journal = backtestJournal();
     try {
       const running = backtest({
         tapes: this.#tapes,

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { lateJournal } from '../../src/journal/format/late.ts';
+import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportOf } from '../../src/report/json/json.ts';
 import { control, describeChain, strategyOf } from './describe-journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 
-describeChain('late', lateJournal);
+describeChain('late', backtestJournal);
 
-/** Everything that makes a late journal look at its chain, by name. */
+/** Everything that makes the journal of a backtest look at its chain, by name. */
 const looks: Readonly<Record<string, (journal: Journal) => unknown>> = {
   head: (journal) => journal.head(),
   lines: (journal) => [...journal.lines()],
@@ -45,12 +45,12 @@ const aDeed: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ hashOf: fc.nat({ max: 30 }) }),
 );
 
-describe('late journal', () => {
+describe('journal of a backtest', () => {
   it('says the same as one that ties at once, whenever it is asked', () => {
     fc.assert(
       fc.property(fc.array(aDeed, { maxLength: 20 }), (deeds) => {
         const all = [...deeds, { look: 'lines' }];
-        expect(answersOf(lateJournal(), all)).toEqual(answersOf(memoryJournal(), all));
+        expect(answersOf(backtestJournal(), all)).toEqual(answersOf(memoryJournal(), all));
       }),
     );
   });
@@ -64,7 +64,7 @@ describe('late journal', () => {
     ['a field it does not know', Object.assign(aFill(), { colour: 'red' }) as RecordBody, /fill.*colour/u],
     ['a value that JSON would change', strategyOf({ at: new Date(NINE) }), /not plain JSON.*Date/u],
   ])('vouches for nothing that was appended after %s', (_, bad, why) => {
-    const journal = lateJournal();
+    const journal = backtestJournal();
     const [good] = appendNow(journal, [control('a')]);
     const [worse] = appendNow(journal, [bad, control('b')]);
     expect(good?.hash).toMatch(/^[0-9a-f]{64}$/u);
@@ -77,7 +77,7 @@ describe('late journal', () => {
   });
 
   it('takes no time that is not whole milliseconds', async () => {
-    const journal = lateJournal();
+    const journal = backtestJournal();
     expect(
       String(
         await failureOf({ ...journal, append: (bodies) => journal.append(bodies, after(NINE, 0.5)) }, [
