@@ -1,5 +1,7 @@
 /** How urgent: `critical` pages someone, `warning` needs a look the same day, `info` is for information. */
-export type Severity = 'info' | 'warning' | 'critical';
+export const severities = ['info', 'warning', 'critical'] as const;
+export type Severity = (typeof severities)[number];
+export const isSeverity = (text: string): text is Severity => severities.some((one) => one === text);
 
 export interface AlertKind {
   readonly severity: Severity;
@@ -171,6 +173,12 @@ export const alerts = {
     says: 'the signed head of the journal could not be taken elsewhere; trading continues',
     runbook:
       'Read `why`, and check the webhook or the file of `operate.heads`. The next head is tried in its time. Until one arrives, nothing outside of this machine shows how far the journal has come.',
+  },
+  channel_failing: {
+    severity: 'warning',
+    says: 'a channel of operate.notify has not delivered for ten minutes; it is tried again, and what it should tell waits',
+    runbook:
+      'Read `why`, and try `tranche notify test CHANNEL`: a changed address or password, a server that is down, no way through the network. What waits is delivered once the channel works, for a day; `tranche notify list` shows it.',
   },
   disk_full: {
     severity: 'critical',

@@ -1,3 +1,4 @@
+import type { OutboxPort } from '../core/outbox.ts';
 import type { JournalPort } from '../engine/ports.ts';
 import type { Head, Line, Verdict } from './proof/chain.ts';
 
@@ -11,4 +12,7 @@ export interface Journal extends JournalPort {
 
   /** Checks the chain from the first record to the head. Never throws for damage. */
   verify(): Verdict;
+
+  /** Notices that wait for delivery, beside the records. A journal of a backtest has none. */
+  readonly outbox?: OutboxPort | undefined;
 }

@@ -1,3 +1,4 @@
+import { memoryOutbox } from '../core/outbox.ts';
 import { EMPTY, readLines, tie, verify } from './proof/chain.ts';
 import type { Head, Line } from './proof/chain.ts';
 import { appender } from './sqlite/appender.ts';
@@ -23,5 +24,6 @@ export function memoryJournal(): Journal {
     head: () => head,
     lines: () => lines.slice(),
     verify: () => verify(lines),
+    outbox: memoryOutbox(),
   };
 }

@@ -90,6 +90,20 @@ const processMeters = ({ counter, gauge, histogram }: Kit) => ({
   alerts: counter('tranche_alerts_total', 'Alerts raised', ['alert', 'severity']),
   deskState: gauge('tranche_desk_state', '1 for the state that the desk is in, 0 for the others', ['state']),
 
+  notifications: counter('tranche_notifications_total', 'Tries to deliver a message, by result', [
+    'channel',
+    'result',
+  ]),
+  notificationsWaiting: gauge('tranche_notifications_waiting', 'Notices that wait for delivery', ['channel']),
+  notificationsDropped: counter('tranche_notifications_dropped_total', 'Notices that were never delivered', [
+    'channel',
+  ]),
+  channelFailing: gauge(
+    'tranche_channel_failing_seconds',
+    'Time since the first failure of a channel that has not delivered since; 0 when it delivers',
+    ['channel'],
+  ),
+
   journalCommit: histogram('tranche_journal_commit_seconds', 'Making records durable', COMMITS, []),
   journalRecords: counter('tranche_journal_records_total', 'Records written', ['kind']),
   journalHead: gauge('tranche_journal_head', 'Number of the newest record', []),

@@ -14,6 +14,7 @@ import type { Labels } from './count.ts';
 import { OpenAttempts } from './doubt-metrics.ts';
 import type { OpenAttempt } from './doubt-metrics.ts';
 import { createMeters } from './meters.ts';
+import type { ChannelFigures } from './notify/notifier.ts';
 import type { Meters } from './meters.ts';
 
 export interface MetricsOptions {
@@ -49,6 +50,8 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   forgetDrifts(): void;
   /** An answer of the venue had `count` fields that we do not know. */
   extraFields(resource: string, count: number): void;
+  /** How the channels of notifications fare. */
+  channels(figures: readonly ChannelFigures[]): void;
   /** Calls `look` before every scrape: the place for gauges that are read, not reported. */
   onScrape(look: () => void): void;
   /** The exposition, in the text format of Prometheus. */
@@ -139,6 +142,9 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
       accountReadAt = now();
       meters.transactions.inc(rows);
     },
+    channels: (all) => {
+      showChannels(meters, all, now());
+    },
     onScrape: (look) => {
       looks.push(look);
     },
@@ -151,6 +157,19 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
     contentType: registry.contentType,
     close: showProcess.close,
   };
+}
+
+function showChannels(meters: Meters, all: readonly ChannelFigures[], now: Instant): void {
+  meters.notifications.reset();
+  meters.notificationsDropped.reset();
+  for (const { channel, waiting, delivered, failed, dropped, failingSince } of all) {
+    meters.notifications.inc({ channel, result: 'delivered' }, delivered);
+    meters.notifications.inc({ channel, result: 'failed' }, failed);
+    meters.notificationsDropped.inc({ channel }, dropped);
+    meters.notificationsWaiting.set({ channel }, waiting);
+    const failingMs = failingSince === undefined ? 0 : Math.max(0, now - failingSince);
+    meters.channelFailing.set({ channel }, failingMs / SECOND_MS);
+  }
 }
 
 type Direct =

@@ -93,6 +93,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     withOpenDoubts: options.withOpenDoubts,
     accountChanged: options.accountChanged,
     progress,
+    env: io.env,
     onRecord(stored) {
       event(eventOf(stored));
     },

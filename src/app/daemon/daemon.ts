@@ -1,5 +1,5 @@
 import { EMPTY, Subject, lastValueFrom, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import { alerts } from '../../core/alerts.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord, StoredRecord, WakeRecord } from '../../core/record.ts';
@@ -29,6 +29,10 @@ import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
 import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
+import { notReady } from './readiness.ts';
+import { secretsOf } from '../notify/notify-config.ts';
+import type { Notifications } from '../notify/notifications.ts';
+import type { Environment } from '../config/yaml.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
 import { faultWords, standingFaults } from '../planning/standing-faults.ts';
@@ -58,6 +62,8 @@ export interface DaemonOptions {
   readonly onReady: (ready: ReadyFacts) => void;
   /** Given the token of the venue once it has a new text, before anything carries that. */
   readonly onToken: (token: Secret) => void;
+  /** Variables of the process, for commands of `operate.notify`, which get a few of them. */
+  readonly env: Environment;
   /** Made once the token is known, so that it can be kept out of every line. */
   readonly createLog: (secrets: ModeWorld['secrets']) => Log;
 }
@@ -161,8 +167,9 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   closers.push(async () => {
     await world.close();
   });
-  alertRecords.keepOut(world.secrets);
-  const log = options.createLog(world.secrets);
+  const secrets = [...world.secrets, ...secretsOf(config.operate?.notify)];
+  alertRecords.keepOut(secrets);
+  const log = options.createLog(secrets);
   closers.push(() => {
     log.close();
   });
@@ -182,11 +189,21 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     tokens.close();
   });
 
+  const notifying = await notificationsOf(options, { journal, alert, warn });
+  if (notifying !== undefined) {
+    closers.push(async () => {
+      await notifying.close();
+    });
+    metrics.onScrape(() => {
+      metrics.channels(notifying.figures());
+    });
+  }
   const operator$ = new Subject<Command>();
   const summary = new Summary();
   const events = new EventStream();
   const onRecord = (stored: StoredRecord): void => {
     options.onRecord(stored);
+    notifying?.take(stored);
     events.publish(stored.seq, eventOf(stored));
   };
   const history = new AlertHistory();
@@ -233,6 +250,10 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     operator$.next(given);
   };
   const servedAt = await serve(config, { metrics, desk, alerts: history, waits, closers, events, command });
+  const heartbeat = await heartbeatOf(config, desk, { waits, warn });
+  closers.push(() => {
+    heartbeat?.unsubscribe();
+  });
   const heads = config.operate?.heads;
   const heads$ =
     heads === undefined
@@ -268,6 +289,29 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     command,
     rereadToken: async () => await tokens.reread(),
   };
+}
+
+/** Loaded where somebody is told, and nowhere else: a start is short of time. */
+async function notificationsOf(
+  { config, env }: DaemonOptions,
+  parts: { readonly journal: Journal } & Pick<Observer, 'alert' | 'warn'>,
+): Promise<Notifications | undefined> {
+  const notify = config.operate?.notify;
+  if (notify === undefined || notify.channels.length === 0) return undefined;
+  const { notifications } = await import('../notify/notifications.ts');
+  return notifications(notify, { ...parts, desk: config.desk, mode: config.mode, env });
+}
+
+async function heartbeatOf(
+  config: Config,
+  desk: Desk,
+  { waits, warn }: { readonly waits: { readonly isReady: boolean }; readonly warn: Observer['warn'] },
+): Promise<Subscription | undefined> {
+  const wanted = config.operate?.notify?.heartbeat;
+  if (wanted === undefined) return undefined;
+  const { heartbeat } = await import('../notify/heartbeat.ts');
+  const isWell = (): boolean => wanted.while === 'alive' || (waits.isReady && notReady(desk).length === 0);
+  return heartbeat(wanted, { clock: systemClock, isWell, warn }).subscribe();
 }
 
 async function finish(running: Observable<unknown>, log: Log, closeAll: () => Promise<void>): Promise<void> {

@@ -9,6 +9,8 @@ export type Write = (bodies: readonly RecordBody[], at: Instant) => readonly Tie
 export interface Appender {
   readonly run: (bodies: readonly RecordBody[], at: Instant) => readonly StoredRecord[];
   readonly isPoisoned: () => boolean;
+  /** Something else that writes to the same file failed. */
+  readonly poison: (cause: unknown) => void;
   readonly close: () => void;
 }
 
@@ -18,6 +20,14 @@ export interface Appender {
  */
 export function appender(where: string, write: Write): Appender {
   let refusal: OperatorError | undefined;
+  const poison = (cause: unknown): void => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    refusal ??= new OperatorError(
+      'storage',
+      `journal ${where} failed earlier and accepts no more records: ${why}. Restart to read and check the journal again.`,
+      cause,
+    );
+  };
   return {
     run(bodies, at) {
       if (refusal !== undefined) throw refusal;
@@ -25,16 +35,12 @@ export function appender(where: string, write: Write): Appender {
       try {
         return write(bodies, at).map(({ record }) => record);
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        refusal = new OperatorError(
-          'storage',
-          `journal ${where} failed earlier and accepts no more records: ${why}. Restart to read and check the journal again.`,
-          cause,
-        );
+        poison(cause);
         throw cause;
       }
     },
     isPoisoned: () => refusal !== undefined,
+    poison,
     close() {
       refusal ??= new OperatorError('storage', `journal ${where} is closed`);
     },

@@ -2,6 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { damage } from '../proof/chain.ts';
 
 const BUSY = 5;
+const IOERR = 10;
 const MISUSED_SCHEMA = 1;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
@@ -35,6 +36,10 @@ export const isDamage = (error: unknown): boolean =>
 
 /** A schema that is not ours any more answers our statements with an error of its own. */
 const DAMAGE: ReadonlySet<number> = new Set([MISUSED_SCHEMA, CORRUPT, MISMATCH, FORMAT, NOT_A_DATABASE]);
+
+/** Whether it is open what the disk holds now. A statement that cannot be run, or a neighbour, leaves it as it was. */
+export const isDiskFault = (error: unknown): boolean =>
+  [IOERR, CORRUPT, NOT_A_DATABASE].includes(codeOf(error) ?? -1) && !isNoRoom(error);
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

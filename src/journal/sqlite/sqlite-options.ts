@@ -11,8 +11,8 @@ export interface SqliteOptions {
   readonly reserveBytes?: number | undefined;
   /** Number of records from which on a separate thread checks the chain while they are read; default: 50 000. */
   readonly apartFrom?: number | undefined;
-  /** Called before each step of an append, for drills and tests: throws what the disk would. */
-  readonly onStep?: ((step: 'begin' | 'insert' | 'commit') => void) | undefined;
+  /** Called before each step of an append, and before a change of the outbox, for drills and tests: throws what the disk would. */
+  readonly onStep?: ((step: 'begin' | 'insert' | 'commit' | 'outbox') => void) | undefined;
   /** Stores snapshots in a file beside the journal; default: none. */
   readonly states?: StateOptions | undefined;
   /** Called with the duration of each commit, milliseconds of `now`. */

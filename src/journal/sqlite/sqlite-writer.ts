@@ -14,6 +14,8 @@ export interface SqliteWriter {
   readonly write: Write;
   /** The disk is full, and what was set aside is in use. */
   readonly isSpent: () => boolean;
+  /** Something beside the records took so many bytes of the write-ahead log. */
+  readonly wrote: (bytes: number) => void;
   /** Notes where the journal ends. */
   readonly finish: () => void;
 }
@@ -78,8 +80,15 @@ export function sqliteWriterOf(
       isSpent = true;
     }
   };
+  const wrote = (bytes: number): void => {
+    logBytes += bytes;
+    if (logBytes <= LOG_BYTES || isSpent) return;
+    logBytes = 0;
+    checkpoint.get();
+  };
   return {
     isSpent: () => isSpent,
+    wrote,
     finish() {
       if (head.seq > noted && noted >= 0 && !isSpent) note();
     },
@@ -93,11 +102,7 @@ export function sqliteWriterOf(
           end,
         );
         head = { seq: end.seq, hash: end.hash };
-        logBytes += tied.reduce((sum, { line }) => sum + 2 * line.body.length, 8_192);
-        if (logBytes > LOG_BYTES && !isSpent) {
-          logBytes = 0;
-          checkpoint.get();
-        }
+        wrote(tied.reduce((sum, { line }) => sum + 2 * line.body.length, 8_192));
         if (head.seq - noted >= NOTE_EVERY && !isSpent) note();
       } catch (error) {
         throw faultOf(file, head.seq, error);

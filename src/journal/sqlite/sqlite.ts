@@ -17,6 +17,7 @@ import type { Journal } from '../journal.ts';
 import { isFree, takeLock } from './lock.ts';
 import { sqliteWriterOf } from './sqlite-writer.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
+import { outboxTable } from './outbox-table.ts';
 import { networkUnder } from './filesystem-place.ts';
 import { replayOf } from '../replay.ts';
 import { stateFile } from '../sidecar/snapshot-file.ts';
@@ -82,6 +83,7 @@ function writer(named: string, options: SqliteOptions): Journal {
       states: states && { ...states, read: () => (replay.isOurs ? states.read() : undefined) },
       prove: () => replay.prove(),
       release: () => cleanup.dispose(),
+      onStep: options.onStep,
     });
   } catch (error) {
     cleanup.dispose();
@@ -114,7 +116,7 @@ function reader(file: string, options: SqliteOptions): Journal {
   const refuse = (): never => {
     throw new OperatorError('storage', `journal ${file} is open for reading only`);
   };
-  const pen: SqliteWriter = { write: refuse, isSpent: () => false, finish: () => undefined };
+  const pen: SqliteWriter = { write: refuse, isSpent: () => false, finish: () => undefined, wrote: refuse };
   const read = (after = 0): Iterable<StoredRecord> =>
     readLines(file, linesOf(db, file)).filter(({ seq }) => seq > after);
   return journalOf({ db, file, pen, oddity: undefined, read, release: () => db.close() });
@@ -144,12 +146,21 @@ interface Open {
   readonly states?: StatePort | undefined;
   readonly prove?: () => void;
   readonly release: () => void;
+  readonly onStep?: SqliteOptions['onStep'];
 }
 
-function journalOf({ db, file, pen, oddity, read, states, prove, release }: Open): Journal {
+function journalOf({ db, file, pen, oddity, read, states, prove, release, onStep }: Open): Journal {
   const appends = appender(file, pen.write);
   const lines = (): Iterable<Line> => linesOf(db, file);
+  const outbox = outboxTable(db, {
+    isSpent: () => pen.isSpent() || appends.isPoisoned(),
+    prove: () => prove?.(),
+    poison: (error) => appends.poison(error),
+    written: (bytes) => pen.wrote(bytes),
+    onStep,
+  });
   return {
+    outbox,
     oddity,
     get isSpent() {
       return pen.isSpent();

@@ -1,11 +1,10 @@
+import { severities } from '../../core/alerts.ts';
 import type { Severity } from '../../core/alerts.ts';
 import type { Instant } from '../../core/time.ts';
 
 /** What a channel may be told about. */
 export const topics = ['alerts', 'approvals', 'fills', 'parents', 'digest', 'operator'] as const;
 export type Topic = (typeof topics)[number];
-
-export const severities = ['info', 'warning', 'critical'] as const satisfies readonly Severity[];
 
 /** One thing that people are told: plain text, in which what others wrote has been made harmless (`foreign`). */
 export interface Notice {

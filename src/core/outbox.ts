@@ -1,0 +1,51 @@
+import type { Severity } from './alerts.ts';
+import type { Instant } from './time.ts';
+
+/** A notice on its way to one channel. */
+export interface OutboxRow {
+  /** Rises with every row of this outbox; never given twice. */
+  readonly id: number;
+  readonly channel: string;
+  readonly at: Instant;
+  /** Not sent before. */
+  readonly due: Instant;
+  readonly severity: Severity;
+  readonly kind: string;
+  /** Key of the message that it was put into; a later process sends the same message under the same key. */
+  readonly message?: string | undefined;
+  /** The notice itself, JSON. */
+  readonly notice: string;
+}
+
+export interface OutboxChange {
+  readonly put: readonly OutboxRow[];
+  readonly remove: readonly number[];
+  /** What else the next process must know, by name. */
+  readonly notes: Readonly<Record<string, string>>;
+}
+
+/** Keeps what people have not been told yet over the end of the process. */
+export interface OutboxPort {
+  /** In the order of their ids. */
+  load(): { readonly rows: readonly OutboxRow[]; readonly notes: ReadonlyMap<string, string> };
+  /**
+   * Durable, all or nothing. `false`: the disk has no room, or none to spare, and nothing changed. Throws when the disk failed: what
+   * lies beside it accepts nothing any more either.
+   */
+  save(change: OutboxChange): boolean;
+}
+
+/** An outbox that ends with its process. */
+export function memoryOutbox(): OutboxPort {
+  const rows = new Map<number, OutboxRow>();
+  const notes = new Map<string, string>();
+  return {
+    load: () => ({ rows: [...rows.values()].toSorted((a, b) => a.id - b.id), notes: new Map(notes) }),
+    save(change) {
+      for (const row of change.put) rows.set(row.id, row);
+      for (const id of change.remove) rows.delete(id);
+      for (const [name, value] of Object.entries(change.notes)) notes.set(name, value);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isSeverity } from '../../core/alerts.ts';
+import type { OutboxChange, OutboxPort, OutboxRow } from '../../core/outbox.ts';
+import { instant } from '../../core/time.ts';
+import { isBusy, isDiskFault, isNoRoom } from './sqlite-errors.ts';
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS outbox (
+    id INTEGER PRIMARY KEY,
+    channel TEXT NOT NULL,
+    at INTEGER NOT NULL,       -- Unix ms
+    due INTEGER NOT NULL,      -- Unix ms
+    severity TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    message TEXT,              -- key of the message under way
+    notice TEXT NOT NULL       -- JSON
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS outbox_notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+export interface OutboxTable {
+  /** The disk is full, and what was set aside is in use: nothing may be written beside records. */
+  isSpent(): boolean;
+  /** Called before the first change: the chain must hold first. */
+  prove?(): void;
+  /** A write failed in a way that leaves open what the disk holds. */
+  poison(error: unknown): void;
+  /** Bytes that went into the write-ahead log. */
+  written(bytes: number): void;
+  onStep?: ((step: 'outbox') => void) | undefined;
+}
+
+/**
+ * Notices that wait for delivery, in the database of the journal: tables of their own, which no record refers to and no hash covers.
+ * A change is one transaction on the connection that writes the records, between two of their transactions: it waits for nobody, and no
+ * record waits for a lock. It never uses the disk reserve.
+ */
+export function outboxTable(
+  db: DatabaseSync,
+  { isSpent, prove, poison, written, onStep }: OutboxTable,
+): OutboxPort {
+  let isMade = false;
+  const run = ({ put, remove, notes }: OutboxChange): void => {
+    db.exec('BEGIN IMMEDIATE');
+    if (!isMade) db.exec(SCHEMA);
+    const insert = db.prepare(
+      'INSERT OR REPLACE INTO outbox (id, channel, at, due, severity, kind, message, notice) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+    for (const { id, channel, at, due, severity, kind, message, notice } of put)
+      insert.run(id, channel, at, due, severity, kind, message ?? null, notice);
+    const leave = db.prepare('DELETE FROM outbox WHERE id = ?');
+    for (const id of remove) leave.run(id);
+    const note = db.prepare('INSERT OR REPLACE INTO outbox_notes (name, value) VALUES (?, ?)');
+    for (const [name, value] of Object.entries(notes)) note.run(name, value);
+    db.exec('COMMIT');
+    isMade = true;
+  };
+  return {
+    load: () => loadOutbox(db),
+    save(change) {
+      if (isSpent()) return false;
+      prove?.();
+      try {
+        onStep?.('outbox');
+        run(change);
+        written(change.put.reduce((sum, { notice }) => sum + 2 * notice.length + 500, 8_192));
+      } catch (error) {
+        if (db.isTransaction) db.exec('ROLLBACK');
+        if (isNoRoom(error) || isBusy(error)) return false;
+        if (isDiskFault(error)) poison(error);
+        throw error;
+      }
+      return true;
+    },
+  };
+}
+
+/** What waits, also for a reader. A journal whose desk tells nobody has no such tables. */
+export function loadOutbox(db: DatabaseSync): ReturnType<OutboxPort['load']> {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox'").get() !== undefined;
+  if (!isThere) return { rows: [], notes: new Map() };
+  const rows = db.prepare('SELECT * FROM outbox ORDER BY id').all();
+  const notes = db.prepare('SELECT name, value FROM outbox_notes').all();
+  return {
+    rows: rows.map(rowOf),
+    notes: new Map(notes.map(({ name, value }) => [String(name), String(value)])),
+  };
+}
+
+function rowOf(row: Readonly<Record<string, unknown>>): OutboxRow {
+  const severity = String(row['severity']);
+  return {
+    id: Number(row['id']),
+    channel: String(row['channel']),
+    at: instant(Number(row['at'])),
+    due: instant(Number(row['due'])),
+    severity: isSeverity(severity) ? severity : 'info',
+    kind: String(row['kind']),
+    message: typeof row['message'] === 'string' ? row['message'] : undefined,
+    notice: String(row['notice']),
+  };
+}

@@ -1,0 +1,284 @@
+import { Observable, interval } from 'rxjs';
+import type { OutboxPort, OutboxRow } from '../../core/outbox.ts';
+import type { StoredRecord } from '../../core/record.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS, after } from '../../core/time.ts';
+import type { Instant, Monotonic } from '../../core/time.ts';
+import type { Clock, Random } from '../../engine/ports.ts';
+import { ChannelQueue, backOffMs } from './channel-queue.ts';
+import type { Dirty, Waiting } from './channel-queue.ts';
+import { Undelivered } from './channel.ts';
+import type { Channel } from './channel.ts';
+import { messageOf } from './message.ts';
+import type { Message } from './message.ts';
+import { noticeOf } from './notice-of-record.ts';
+import type { Notice } from './notice.ts';
+
+export interface NotifierOptions {
+  readonly desk: string;
+  readonly mode: string;
+  readonly channels: readonly Channel[];
+  readonly outbox: OutboxPort;
+  readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
+  readonly random: Random;
+  readonly windowMs: number;
+  /** Address in front of the pages of the dashboard. */
+  readonly dashboard: string | undefined;
+  /** A channel has not delivered for ten minutes; called once until it delivers again. */
+  onFailing(channel: string, why: string): void;
+  /** Something went wrong that no channel can be told of. */
+  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+}
+
+/** What metrics and people see of a channel. */
+export interface ChannelFigures {
+  readonly channel: string;
+  readonly waiting: number;
+  readonly delivered: number;
+  readonly failed: number;
+  readonly dropped: number;
+  /** Since when no try has succeeded. */
+  readonly failingSince: Instant | undefined;
+}
+
+/** How often it is looked at what is due; what came since is made durable then, in one transaction. */
+const TICK_MS = SECOND_MS;
+/** How far the place in the journal that is noted may lie behind. */
+const NOTE_EVERY_MS = 10 * MINUTE_MS;
+/** After so long without a success somebody is told. */
+const FAILING_MS = 10 * MINUTE_MS;
+/** Older messages are given up. */
+const AGE_MAX_MS = DAY_MS;
+/** Tries of a message that the receiver refuses as such. */
+const REFUSALS_MAX = 5;
+/** Records of earlier processes that are looked at for what nobody was told. */
+const MISSED_MAX = 20_000;
+
+/** A channel, and how it fares. */
+interface Lane {
+  readonly queue: ChannelQueue;
+  /** Ends when the message under way has been taken or not. */
+  sending: Promise<void> | undefined;
+  failures: number;
+  refusals: number;
+  failingSince: Instant | undefined;
+  isToldFailing: boolean;
+  nextAt: Monotonic | undefined;
+  delivered: number;
+  failed: number;
+  dropped: number;
+}
+
+/**
+ * Tells people over channels what the records say. Notices wait in an outbox that outlives the process, leave as one message where they
+ * come together, and are tried again until they are delivered or a day old: at least once, under a key that is the same for every try.
+ * Nothing of it holds up an order: a record is taken in without waiting, and what is durable is written once a second at most.
+ */
+export class Notifier {
+  readonly #options: NotifierOptions;
+  readonly #lanes: readonly Lane[];
+  readonly #dirty: Dirty = { put: new Map(), remove: new Set() };
+  #nextId = 1;
+  /** Number of the newest record that was taken in. */
+  #seen = 0;
+  #noted = 0;
+  #notedAt: Instant;
+  #hasFailed = false;
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+    const { channels, windowMs, clock } = options;
+    this.#notedAt = clock.wall();
+    this.#lanes = channels.map((channel) => ({
+      queue: new ChannelQueue(channel, { windowMs, dirty: this.#dirty }),
+      sending: undefined,
+      failures: 0,
+      refusals: 0,
+      failingSince: undefined,
+      isToldFailing: false,
+      nextAt: undefined,
+      delivered: 0,
+      failed: 0,
+      dropped: 0,
+    }));
+  }
+
+  /**
+   * Takes over what earlier processes left: notices that wait, and records that became durable when nobody could take them in any more.
+   * `head`: the newest record; `read` gives those behind a number.
+   */
+  recover(head: number, read: (after: number) => Iterable<StoredRecord>): void {
+    const { rows, notes } = this.#options.outbox.load();
+    this.#nextId = Math.max(Number(notes.get('next_id') ?? 1), ...rows.map(({ id }) => id + 1), 1);
+    for (const row of rows) {
+      const lane = this.#lanes.find(({ queue }) => queue.channel.name === row.channel);
+      const notice = readNotice(row);
+      if (lane === undefined || notice === undefined) this.#dirty.remove.add(row.id);
+      else lane.queue.restore({ row, notice });
+    }
+    const noted = notes.get('seen');
+    // A desk that tells somebody for the first time does not tell its past; nor does one whose journal is an older copy.
+    this.#seen = noted === undefined ? head : Math.min(Number(noted), head);
+    this.#noted = noted === undefined ? -1 : this.#seen;
+    const oldest = this.#options.clock.wall() - AGE_MAX_MS;
+    if (this.#seen < head)
+      for (const stored of read(Math.max(this.#seen, head - MISSED_MAX)))
+        if (stored.at >= oldest) this.take(stored);
+    this.#seen = head;
+  }
+
+  /** A record became durable. Never waits and never throws. */
+  take(stored: StoredRecord): void {
+    this.#seen = stored.seq;
+    try {
+      const notice = noticeOf(stored);
+      if (notice !== undefined) this.tell(notice);
+    } catch (error) {
+      this.#fail('a record could not be put into a notice', error);
+    }
+  }
+
+  /** Tells what no record says. */
+  tell(notice: Notice): void {
+    const now = this.#options.clock.wall();
+    for (const { queue } of this.#lanes) {
+      if (!queue.wants(notice)) continue;
+      queue.add(notice, { id: this.#nextId, now });
+      this.#nextId += 1;
+    }
+  }
+
+  /** Delivers what is due, from subscription on. Never emits, never errors. */
+  readonly running$ = new Observable<never>(() =>
+    interval(TICK_MS, this.#options.clock.scheduler).subscribe(() => {
+      this.#tick(false);
+    }),
+  );
+
+  /** Makes one last try of all that waits, and notes how far it came. Resolves once the tries have ended; the caller bounds the wait. */
+  async close(): Promise<void> {
+    await Promise.all(this.#lanes.map(async ({ sending }) => await sending));
+    this.#tick(true);
+    await Promise.all(this.#lanes.map(async ({ sending }) => await sending));
+    this.#save(true);
+  }
+
+  figures(): readonly ChannelFigures[] {
+    return this.#lanes.map(({ queue, delivered, failed, dropped, failingSince }) => ({
+      channel: queue.channel.name,
+      waiting: queue.size,
+      delivered,
+      failed,
+      dropped: dropped + queue.dropped,
+      failingSince,
+    }));
+  }
+
+  #tick(isClosing: boolean): void {
+    const { clock } = this.#options;
+    const now = clock.wall();
+    const begun = this.#lanes.flatMap((lane) => {
+      const { queue, sending, nextAt } = lane;
+      if (sending !== undefined || (nextAt !== undefined && clock.monotonic() < nextAt)) return [];
+      const batch = queue.next(now, isClosing);
+      const [first, last] = [batch[0], batch.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      const key = first.row.message ?? this.#keyOf(queue.channel.name, first.row, last.row);
+      queue.begin(batch, key, now);
+      return [{ lane, batch, key }];
+    });
+    // Before anything leaves: a later process must know which rows are one message.
+    this.#save(isClosing);
+    for (const { lane, batch, key } of begun) lane.sending = this.#send(lane, batch, key);
+  }
+
+  #keyOf(channel: string, first: OutboxRow, last: OutboxRow): string {
+    return `${this.#options.desk}-${channel}-${first.id}-${last.id}-${last.at.toString(36)}`;
+  }
+
+  async #send(lane: Lane, batch: readonly Waiting[], key: string): Promise<void> {
+    const { desk, mode, dashboard: base, clock } = this.#options;
+    const { queue } = lane;
+    const at = batch.at(-1)?.row.at ?? clock.wall();
+    const { dropped } = queue;
+    const message: Message = messageOf(
+      batch.map(({ notice }) => notice),
+      { key, desk, mode, at, dropped, base },
+    );
+    try {
+      await queue.channel.send(message);
+      lane.delivered += 1;
+      queue.dropped -= dropped;
+      lane.dropped += dropped;
+      queue.finish(batch);
+      [lane.failures, lane.refusals] = [0, 0];
+      [lane.failingSince, lane.nextAt, lane.isToldFailing] = [undefined, undefined, false];
+    } catch (error) {
+      this.#failed(lane, batch, error);
+    } finally {
+      lane.sending = undefined;
+    }
+  }
+
+  #failed(lane: Lane, batch: readonly Waiting[], error: unknown): void {
+    const { clock, random, onFailing } = this.#options;
+    const { name } = lane.queue.channel;
+    const now = clock.wall();
+    // What is not `Undelivered` is a defect: its message may hold anything.
+    const why = error instanceof Undelivered ? error.message : 'an error of the channel itself';
+    const { isRefused, waitMs = 0 } = error instanceof Undelivered ? error : { isRefused: true };
+    lane.failed += 1;
+    lane.failures += 1;
+    lane.refusals = isRefused ? lane.refusals + 1 : 0;
+    lane.failingSince ??= now;
+    lane.nextAt = after(clock.monotonic(), Math.max(waitMs, backOffMs(lane.failures, random.next())));
+    if (now - lane.failingSince >= FAILING_MS && !lane.isToldFailing) {
+      lane.isToldFailing = true;
+      onFailing(name, why);
+    }
+    const age = now - (batch[0]?.row.at ?? now);
+    if (lane.refusals < REFUSALS_MAX && age < AGE_MAX_MS) return;
+    lane.refusals = 0;
+    lane.queue.dropped += batch.reduce((sum, { notice }) => sum + 1 + (notice.others ?? 0), 0);
+    lane.queue.finish(batch);
+    this.#options.warn('a message was given up: its channel did not take it', {
+      channel: name,
+      why,
+      notices: batch.length,
+    });
+  }
+
+  /** Never throws: what is not durable stays where it is and is tried with the next. */
+  #save(isLast: boolean): void {
+    const { put, remove } = this.#dirty;
+    const now = this.#options.clock.wall();
+    const isLate = this.#seen > this.#noted && (isLast || now - this.#notedAt >= NOTE_EVERY_MS);
+    if (put.size === 0 && remove.size === 0 && !isLate && this.#noted !== -1) return;
+    if (this.#hasFailed) return;
+    try {
+      const isSaved = this.#options.outbox.save({
+        put: [...put.values()],
+        remove: [...remove],
+        notes: { seen: String(this.#seen), next_id: String(this.#nextId) },
+      });
+      if (!isSaved) return;
+      put.clear();
+      remove.clear();
+      [this.#noted, this.#notedAt] = [this.#seen, now];
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#fail('the outbox cannot be written any more: what waits is told from memory alone', error);
+    }
+  }
+
+  #fail(what: string, error: unknown): void {
+    this.#options.warn(what, { error });
+  }
+}
+
+function readNotice({ notice }: OutboxRow): Notice | undefined {
+  try {
+    return JSON.parse(notice) as Notice; // oxlint-disable-line typescript/no-unsafe-type-assertion -- this program wrote it
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { OutboxChange, OutboxPort, OutboxRow } from '../../src/core/outbox.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
+import { NINE, aFill, aFolder, appendNow, failureOf } from './records.ts';
+
+const open = (file: string, options?: SqliteOptions): Journal => {
+  const journal = sqliteJournal(file, options);
+  onTestFinished(() => journal.close());
+  return journal;
+};
+const aFile = (): string => join(aFolder(), 'journal.db');
+const outboxOf = ({ outbox }: Journal): OutboxPort => {
+  if (outbox === undefined) throw new TypeError('this journal has no outbox');
+  return outbox;
+};
+
+const aRow = (id: number, differs: Partial<OutboxRow> = {}): OutboxRow => ({
+  id,
+  channel: 'chat',
+  at: NINE,
+  due: NINE,
+  severity: 'critical',
+  kind: 'halted',
+  message: undefined,
+  notice: '{"title":"x"}',
+  ...differs,
+});
+const aChange = (differs: Partial<OutboxChange> = {}): OutboxChange => ({ put: [aRow(1)], remove: [], notes: { seen: '1' }, ...differs }); // prettier-ignore
+
+describe('the outbox of a journal', () => {
+  it('gives back rows and notes after the file was closed, and lets a reader see them meanwhile', () => {
+    const file = aFile();
+    const first = open(file);
+    appendNow(first, [aFill()]);
+    expect(outboxOf(first).save(aChange({ put: [aRow(1), aRow(2)] }))).toBe(true);
+    outboxOf(first).save({ put: [aRow(2, { message: 'm' }), aRow(3)], remove: [1], notes: { seen: '2' } });
+    const expected = { rows: [aRow(2, { message: 'm' }), aRow(3)], notes: new Map([['seen', '2']]) };
+    expect(outboxOf(open(file, { readOnly: true })).load()).toEqual(expected);
+    first.close();
+    expect(outboxOf(open(file)).load()).toEqual(expected);
+  });
+
+  it('is no part of the records: hash and proof are as without it, and it is made only when it is used', () => {
+    const [file, other] = [aFile(), aFile()];
+    const [journal, plain] = [open(file), open(other)];
+    appendNow(journal, [aFill()]);
+    outboxOf(journal).save(aChange());
+    appendNow(journal, [aFill()]);
+    appendNow(plain, [aFill()]);
+    appendNow(plain, [aFill()]);
+    expect(journal.head()).toEqual(plain.head());
+    expect(journal.verify()).toMatchObject({ ok: true, count: 2 });
+    const db = new DatabaseSync(other, { readOnly: true });
+    expect(db.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'outbox%'").all()).toEqual([]);
+    db.close();
+    expect(outboxOf(plain).load()).toEqual({ rows: [], notes: new Map() });
+  });
+
+  const failing = (code: number, says: string): Journal =>
+    open(aFile(), {
+      reserveBytes: 256 * 1024,
+      onStep(step) {
+        if (step === 'outbox') throw Object.assign(new Error(says), { errcode: code });
+      },
+    });
+
+  it('waits when the disk is full or somebody else writes, leaves the reserve alone, and no record suffers', () => {
+    for (const [code, says] of [
+      [13, 'database or disk is full'],
+      [5, 'database is locked'],
+    ] as const) {
+      // prettier-ignore
+      const file = aFile();
+      const journal = open(file, {
+        reserveBytes: 256 * 1024,
+        onStep(step) {
+          if (step === 'outbox') throw Object.assign(new Error(says), { errcode: code });
+        },
+      });
+      expect(outboxOf(journal).save(aChange())).toBe(false);
+      expect(existsSync(`${file}.reserve`)).toBe(true);
+      expect(appendNow(journal, [aFill()])).toHaveLength(1);
+      expect(outboxOf(journal).load().rows).toEqual([]);
+    }
+  });
+
+  it('writes nothing once the reserve is in use: what is left of it is for results of orders', () => {
+    const file = aFile();
+    let isFull = true;
+    const journal = open(file, {
+      reserveBytes: 256 * 1024,
+      onStep(step) {
+        if (step === 'commit' && isFull) {
+          isFull = false;
+          throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+        }
+      },
+    });
+    appendNow(journal, [aFill()]);
+    expect(journal.isSpent).toBe(true);
+    expect(outboxOf(journal).save(aChange())).toBe(false);
+  });
+
+  it('that failed to flush closes the journal: nobody knows what the disk holds', async () => {
+    const journal = failing(1_034, 'disk I/O error');
+    expect(() => outboxOf(journal).save(aChange())).toThrow('disk I/O error');
+    expect(await failureOf(journal, [aFill()])).toMatchObject({ exit: 'storage' });
+  });
+
+  it('that cannot be used for its content leaves the journal as it is', () => {
+    const file = aFile();
+    const journal = open(file);
+    appendNow(journal, [aFill()]);
+    const db = new DatabaseSync(file);
+    db.exec('CREATE TABLE outbox (other TEXT)');
+    db.close();
+    expect(() => outboxOf(journal).save(aChange())).toThrow('outbox');
+    expect(appendNow(journal, [aFill()])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,350 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { memoryOutbox } from '../../../src/core/outbox.ts';
+import type { OutboxPort } from '../../../src/core/outbox.ts';
+import type { RecordBody, StoredRecord } from '../../../src/core/record.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../../src/core/time.ts';
+import type { Instant } from '../../../src/core/time.ts';
+import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
+import { Undelivered } from '../../../src/operate/notify/channel.ts';
+import type { Channel } from '../../../src/operate/notify/channel.ts';
+import { Notifier } from '../../../src/operate/notify/notifier.ts';
+import { NINE, aNotice } from './notices.ts';
+import { recordingChannel } from './recording-channel.ts';
+
+interface Bench {
+  readonly notifier: Notifier;
+  readonly clock: VirtualClock;
+  readonly outbox: OutboxPort;
+  readonly failing: string[];
+  readonly warned: string[];
+  /** Lets time pass, second by second, and what was sent arrive. */
+  pass(ms: number): Promise<void>;
+  kill(): void;
+}
+
+const WINDOW_MS = 30 * SECOND_MS;
+
+function aBench(
+  channels: readonly Channel[],
+  {
+    outbox = memoryOutbox(),
+    at = NINE,
+    past = [],
+  }: { readonly outbox?: OutboxPort; readonly at?: Instant; readonly past?: readonly StoredRecord[] } = {},
+): Bench {
+  const clock = new VirtualClock(at);
+  const [failing, warned]: [string[], string[]] = [[], []];
+  const notifier = new Notifier({
+    desk: 'main',
+    mode: 'paper',
+    channels,
+    outbox,
+    clock,
+    random: { next: () => 0.5 },
+    windowMs: WINDOW_MS,
+    dashboard: 'https://desk.example',
+    onFailing: (channel, why) => failing.push(`${channel}: ${why}`),
+    warn: (text) => warned.push(text),
+  });
+  notifier.recover(past.at(-1)?.seq ?? 0, (seq) => past.filter((one) => one.seq > seq));
+  const running = notifier.running$.subscribe();
+  const kill = (): void => {
+    running.unsubscribe();
+  };
+  onTestFinished(kill);
+  return {
+    notifier,
+    clock,
+    outbox,
+    failing,
+    warned,
+    kill,
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= SECOND_MS) {
+        clock.run(after(instant(clock.now()), Math.min(left, SECOND_MS)));
+        for (let turn = 0; turn < 4; turn++) await Promise.resolve();
+      }
+    },
+  };
+}
+
+const stored = (seq: number, body: RecordBody, at: Instant = NINE): StoredRecord => ({
+  seq,
+  at,
+  body,
+  hash: '',
+});
+const anAlert = (seq: number, differs: object = {}, at?: Instant): StoredRecord =>
+  stored(
+    seq,
+    { kind: 'alert', alert: 'limit_refused', severity: 'warning', facts: { n: seq }, ...differs },
+    at,
+  );
+
+describe('alerts that come together', () => {
+  it('leave as one message at the end of the window, counted by kind', async () => {
+    const chat = recordingChannel();
+    const bench = aBench([chat]);
+    for (let seq = 1; seq <= 1_000; seq++) bench.notifier.take(anAlert(seq));
+    await bench.pass(29 * SECOND_MS);
+    expect(chat.messages).toEqual([]);
+    await bench.pass(2 * SECOND_MS);
+    expect(chat.messages.map(({ sections }) => sections.map(({ kind, count }) => [kind, count]))).toEqual([
+      [['limit_refused', 1_000]],
+    ]);
+    await bench.pass(5 * MINUTE_MS);
+    expect(chat.messages).toHaveLength(1);
+    expect(bench.outbox.load().rows).toEqual([]);
+  });
+
+  it('leave at once with a critical one; its repeats wait for the window, another critical kind does not', async () => {
+    const chat = recordingChannel();
+    const bench = aBench([chat]);
+    bench.notifier.take(anAlert(1));
+    bench.notifier.take(anAlert(2, { alert: 'halted', severity: 'critical' }));
+    await bench.pass(2 * SECOND_MS);
+    expect(chat.messages.map(({ title }) => title)).toEqual([
+      'main (paper): critical: the desk is halted: it requests no quote and sends no order; in all 2 alerts',
+    ]);
+    for (let seq = 3; seq < 53; seq++)
+      bench.notifier.take(anAlert(seq, { alert: 'halted', severity: 'critical' }));
+    await bench.pass(10 * SECOND_MS);
+    expect(chat.messages).toHaveLength(1);
+    bench.notifier.take(anAlert(53, { alert: 'venue_down', severity: 'critical' }));
+    await bench.pass(2 * SECOND_MS);
+    expect(chat.messages[1]?.sections.map(({ kind, count }) => [kind, count])).toEqual([['halted', 50], ['venue_down', 1]]); // prettier-ignore
+  });
+});
+
+describe('a channel', () => {
+  it('is told its topics and severities alone', async () => {
+    const some = recordingChannel({ topics: new Set(['alerts', 'approvals']), severity: 'critical' });
+    const bench = aBench([some]);
+    bench.notifier.tell(aNotice({ kind: 'a', severity: 'warning' }));
+    bench.notifier.tell(aNotice({ kind: 'b', severity: 'info', topic: 'fills' }));
+    bench.notifier.tell(aNotice({ kind: 'c', severity: 'warning', topic: 'approvals' }));
+    bench.notifier.tell(aNotice({ kind: 'd' }));
+    await bench.pass(MINUTE_MS);
+    expect(some.messages.flatMap(({ sections }) => sections.map(({ kind }) => kind)).toSorted()).toEqual(['c', 'd']); // prettier-ignore
+  });
+
+  it('is quiet in its hours, in their zone, but for what is critical; the rest follows in one message', async () => {
+    const days = new Set(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const);
+    const chat = recordingChannel({ quiet: [{ from: '22:00', to: '07:00', timeZone: 'Asia/Tokyo', days }] });
+    const at = instant(Date.parse('2026-12-01T21:00:00Z')); // 06:00 in Tokyo
+    const bench = aBench([chat], { at });
+    bench.notifier.tell(aNotice({ kind: 'a', severity: 'warning', at }));
+    bench.notifier.tell(aNotice({ kind: 'b', at }));
+    await bench.pass(30 * MINUTE_MS);
+    expect(chat.messages.map(({ sections }) => sections.map(({ kind }) => kind))).toEqual([['b']]);
+    bench.notifier.tell(aNotice({ kind: 'c', severity: 'info', topic: 'fills', at }));
+    await bench.pass(31 * MINUTE_MS);
+    expect(chat.messages[1]?.sections.map(({ kind }) => kind)).toEqual(['a', 'c']);
+  });
+
+  it('gets a digest as a message of its own', async () => {
+    const chat = recordingChannel();
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice({ severity: 'warning' }));
+    bench.notifier.tell(aNotice({ kind: 'digest', topic: 'digest', severity: 'info' }));
+    await bench.pass(MINUTE_MS);
+    expect(chat.messages.map(({ sections }) => sections.length)).toEqual([1, 1]);
+  });
+
+  it('holds a bounded number of notices: the oldest of the least severe go first, counted', async () => {
+    const chat = recordingChannel();
+    chat.fault = new Undelivered('status 503');
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice({ kind: 'first', severity: 'critical' }));
+    for (let n = 0; n < 600; n++) bench.notifier.tell(aNotice({ kind: `k${n}`, severity: n < 300 ? 'info' : 'warning' })); // prettier-ignore
+    expect(bench.notifier.figures()).toMatchObject([{ waiting: 500, dropped: 101 }]);
+    await bench.pass(2 * SECOND_MS);
+    chat.fault = undefined;
+    await bench.pass(MINUTE_MS);
+    const kinds = chat.messages.flatMap(({ sections }) => sections.map(({ kind }) => kind));
+    expect(kinds).toContain('first');
+    expect(kinds).not.toContain('k0');
+    expect(chat.messages[0]?.dropped).toBe(101);
+    expect(chat.messages[1]?.dropped).toBe(0);
+  });
+});
+
+describe('delivery', () => {
+  it('is tried again at growing intervals under one key, until it succeeds', async () => {
+    const chat = recordingChannel();
+    chat.fault = new Undelivered('status 503');
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice());
+    const times: number[] = [];
+    for (let second = 0; second < 200; second++) {
+      const before = chat.tried.length;
+      await bench.pass(SECOND_MS);
+      if (chat.tried.length > before) times.push(second);
+    }
+    const waits = times.slice(1).map((time, i) => time - (times[i] ?? 0));
+    expect(waits.length).toBeGreaterThan(3);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits[0]).toBeGreaterThanOrEqual(5);
+    chat.fault = undefined;
+    await bench.pass(5 * MINUTE_MS);
+    expect(chat.messages).toHaveLength(1);
+    expect(new Set(chat.tried.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('waits as long as the receiver asks', async () => {
+    const chat = recordingChannel();
+    chat.fault = new Undelivered('status 429', { waitMs: 2 * MINUTE_MS });
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice());
+    await bench.pass(2 * SECOND_MS);
+    chat.fault = undefined;
+    await bench.pass(110 * SECOND_MS);
+    expect(chat.tried).toHaveLength(1);
+    await bench.pass(15 * SECOND_MS);
+    expect(chat.messages).toHaveLength(1);
+  });
+
+  it('of one channel does not wait for another, which is named once after ten minutes, to the others alone', async () => {
+    const [chat, mail] = [recordingChannel(), recordingChannel({ name: 'mail' })];
+    chat.fault = new Undelivered('status 404');
+    const bench = aBench([chat, mail]);
+    bench.notifier.tell(aNotice());
+    await bench.pass(2 * SECOND_MS);
+    expect(mail.messages).toHaveLength(1);
+    await bench.pass(40 * MINUTE_MS);
+    expect(bench.failing).toEqual(['chat: status 404']);
+    bench.notifier.take(
+      anAlert(1, { alert: 'channel_failing', facts: { channel: 'chat', why: 'status 404' } }),
+    );
+    await bench.pass(MINUTE_MS);
+    expect(mail.messages[1]?.title).toContain('has not delivered for ten minutes');
+    expect(bench.notifier.figures()[0]).toMatchObject({ channel: 'chat', waiting: 1 });
+  });
+
+  it('gives a message up that is refused as such five times, or that is a day old, and counts it', async () => {
+    const chat = recordingChannel();
+    chat.fault = new Undelivered('status 400', { isRefused: true });
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice());
+    await bench.pass(10 * MINUTE_MS);
+    expect(chat.tried).toHaveLength(5);
+    expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 1 }]);
+    expect(bench.warned).toEqual(['a message was given up: its channel did not take it']);
+    chat.fault = new Undelivered('status 503');
+    bench.notifier.tell(aNotice({ kind: 'b', at: after(NINE, 10 * MINUTE_MS) }));
+    await bench.pass(25 * HOUR_MS);
+    expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 2 }]);
+  });
+
+  it('goes on when a channel has a defect', async () => {
+    const chat = recordingChannel({ send: () => Promise.reject(new TypeError('secret inside')) });
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice());
+    await bench.pass(15 * MINUTE_MS);
+    expect(JSON.stringify(bench.failing)).not.toContain('secret');
+    expect(bench.notifier.figures()).toMatchObject([{ dropped: 1 }]);
+  });
+
+  it('goes on when the clock is set back', async () => {
+    const chat = recordingChannel();
+    const bench = aBench([chat]);
+    bench.notifier.tell(aNotice({ severity: 'warning' }));
+    bench.clock.stepWall(-DAY_MS);
+    await bench.pass(MINUTE_MS);
+    expect(chat.messages).toHaveLength(1);
+  });
+});
+
+describe('after a restart', () => {
+  it('exactly what was not delivered is, under the key of the try before', async () => {
+    const chat = recordingChannel();
+    const first = aBench([chat]);
+    first.notifier.tell(aNotice({ kind: 'delivered' }));
+    await first.pass(3 * SECOND_MS);
+    chat.fault = new Undelivered('status 503');
+    first.notifier.tell(aNotice({ kind: 'under way' }));
+    await first.pass(2 * SECOND_MS);
+    first.notifier.tell(aNotice({ kind: 'waits', severity: 'info' }));
+    await first.pass(2 * SECOND_MS);
+    first.kill();
+    chat.fault = undefined;
+    const second = aBench([chat], { outbox: first.outbox, at: after(NINE, HOUR_MS) });
+    await second.pass(MINUTE_MS);
+    const kinds = chat.messages.map(({ sections }) => sections.map(({ kind }) => kind));
+    expect(kinds).toEqual([['delivered'], ['under way'], ['waits']]);
+    expect(chat.messages[1]?.key).toBe(chat.tried[1]?.key);
+    expect(new Set(chat.messages.map(({ key }) => key)).size).toBe(3);
+  });
+
+  it('records that the dead process had no time to take in are told, of the last day alone', async () => {
+    const chat = recordingChannel();
+    const first = aBench([chat]);
+    first.notifier.take(anAlert(1));
+    await first.pass(2 * SECOND_MS);
+    first.kill();
+    const past = [anAlert(1), anAlert(2, {}, after(NINE, -2 * DAY_MS)), anAlert(3, { alert: 'halted', severity: 'critical' })]; // prettier-ignore
+    const second = aBench([chat], { outbox: first.outbox, past, at: after(NINE, MINUTE_MS) });
+    await second.pass(2 * MINUTE_MS);
+    expect(chat.messages.map(({ sections }) => sections.map(({ kind, count }) => [kind, count]))).toEqual([
+      [['halted', 1], ['limit_refused', 1]],
+    ]); // prettier-ignore
+  });
+
+  it('a desk that tells somebody for the first time does not tell its past', async () => {
+    const chat = recordingChannel();
+    const bench = aBench([chat], { past: [anAlert(1), anAlert(2)] });
+    await bench.pass(2 * MINUTE_MS);
+    expect(chat.messages).toEqual([]);
+  });
+
+  it('what waited for a channel that is gone is forgotten', async () => {
+    const [gone, chat] = [recordingChannel({ name: 'gone' }), recordingChannel()];
+    const first = aBench([gone, chat]);
+    first.notifier.tell(aNotice({ severity: 'info' }));
+    await first.pass(2 * SECOND_MS);
+    first.kill();
+    const second = aBench([chat], { outbox: first.outbox });
+    await second.pass(2 * MINUTE_MS);
+    expect(chat.messages).toHaveLength(1);
+    expect(second.outbox.load().rows).toEqual([]);
+  });
+});
+
+describe('when the disk takes nothing', () => {
+  it('everybody is told from memory', async () => {
+    const chat = recordingChannel();
+    const full: OutboxPort = { load: () => ({ rows: [], notes: new Map() }), save: () => false };
+    const bench = aBench([chat], { outbox: full });
+    bench.notifier.take(anAlert(1, { alert: 'disk_full', severity: 'critical' }));
+    await bench.pass(5 * SECOND_MS);
+    expect(chat.messages).toHaveLength(1);
+  });
+
+  it('a disk that fails is asked once, and said once', async () => {
+    let asked = 0;
+    const chat = recordingChannel();
+    const broken: OutboxPort = {
+      load: () => ({ rows: [], notes: new Map() }),
+      save() {
+        asked++;
+        throw new Error('disk I/O error');
+      },
+    };
+    const bench = aBench([chat], { outbox: broken });
+    bench.notifier.take(anAlert(1));
+    await bench.pass(2 * MINUTE_MS);
+    expect([asked, bench.warned.length, chat.messages.length]).toEqual([1, 1, 1]);
+  });
+});
+
+describe('the end of the process', () => {
+  it('tries once more what waits, without its window, and notes how far it came', async () => {
+    const chat = recordingChannel();
+    const bench = aBench([chat]);
+    bench.notifier.take(anAlert(7));
+    bench.kill();
+    await bench.notifier.close();
+    expect(chat.messages).toHaveLength(1);
+    expect(bench.outbox.load()).toMatchObject({ rows: [], notes: new Map([['seen', '7'], ['next_id', '2']]) }); // prettier-ignore
+  });
+});

@@ -1,0 +1,32 @@
+import type { Channel } from '../../../src/operate/notify/channel.ts';
+import { Undelivered } from '../../../src/operate/notify/channel.ts';
+import type { Message } from '../../../src/operate/notify/message.ts';
+import { topics } from '../../../src/operate/notify/notice.ts';
+
+/** A channel that keeps what it is given, and fails as long as `fault` says why. */
+export interface RecordingChannel extends Channel {
+  readonly messages: Message[];
+  readonly tried: Message[];
+  fault: Undelivered | undefined;
+}
+
+export function recordingChannel(differs: Partial<Channel> = {}): RecordingChannel {
+  const [messages, tried]: [Message[], Message[]] = [[], []];
+  const made: RecordingChannel = {
+    name: 'chat',
+    topics: new Set(topics),
+    severity: 'info',
+    quiet: [],
+    messages,
+    tried,
+    fault: undefined,
+    async send(message) {
+      await Promise.resolve();
+      tried.push(message);
+      if (made.fault !== undefined) throw made.fault;
+      messages.push(message);
+    },
+    ...differs,
+  };
+  return made;
+}

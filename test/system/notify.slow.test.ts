@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { noticeOf } from '../../src/operate/notify/notice-of-record.ts';
+import { receiver } from '../app/notify/receiver.ts';
+import { guarded } from '../custody/watch.ts';
+import { aFolder } from './support/desk.ts';
+import { start } from './support/program.ts';
+import { until } from './support/until.ts';
+
+const config = `mode: paper
+venue:
+  capabilities: { balances: true, pairs: true, order_lookup: true, ticker: true }
+  simulated:
+    accounts: [{ name: main, balances: { usd: '90000' } }]
+    pairs: { btcusd: { start_price: '60000', volatility_pct_year: 1 } }
+journal: 'sqlite:./paper.db'
+operate:
+  listen: '127.0.0.1:0'
+  notify:
+    window: PT1S
+    channels:
+      - name: hook
+        webhook: { format: json, url: "\${HOOK_URL}" }
+        topics: [alerts, approvals, fills, parents, digest, operator]
+        severity: info
+strategies: plan.yaml
+`;
+const plan = `id: buyer
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: '0.6', currency: btc }
+duration: PT12S
+slices: 12
+`;
+
+/** Kinds of what waits in the outbox, from outside the process. */
+function waiting(file: string): readonly string[] {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true });
+    const rows = db.prepare('SELECT kind FROM outbox').all();
+    db.close();
+    return rows.map(({ kind }) => String(kind));
+  } catch {
+    return []; // not made yet
+  }
+}
+
+const countsOf = (kinds: readonly string[]): object =>
+  Object.fromEntries([...new Set(kinds)].toSorted().map((kind) => [kind, kinds.filter((one) => one === kind).length])); // prettier-ignore
+
+interface Told {
+  readonly key: string;
+  readonly notices: readonly { readonly kind: string; readonly count: number }[];
+}
+
+describe('a desk that is killed between a notice and its delivery', () => {
+  it('delivers after the restart what was pending, all of it and once', async () => {
+    const cwd = aFolder();
+    const file = join(cwd, 'paper.db');
+    writeFileSync(join(cwd, 'desk.yaml'), config);
+    writeFileSync(join(cwd, 'plan.yaml'), plan);
+    const first = await receiver();
+    first.close();
+    const path = '/hook/secret-of-the-path';
+    guarded('secret-of-the-path');
+    const options = { cwd, env: { HOOK_URL: `${first.url}${path}` } };
+    const killed = start(['run', '--config', 'desk.yaml'], options);
+    await until(
+      () => waiting(file).filter((kind) => kind === 'fill').length >= 3,
+      () => killed.lastWords(),
+    );
+    await killed.kill();
+    const pending = waiting(file);
+    expect(first.posts).toEqual([]);
+
+    const second = await receiver(Number(new URL(first.url).port));
+    const again = start(['run', '--until-done', '--config', 'desk.yaml'], options);
+    await until(
+      () => second.posts.length > 0,
+      () => again.lastWords(),
+    );
+    const told = (): readonly Told[] => second.posts.map(({ body }) => JSON.parse(body) as Told);
+    const counted = countsOf(
+      told().slice(0, 1).flatMap(({ notices }) => notices.flatMap(({ kind, count }) => Array<string>(count).fill(kind))), // prettier-ignore
+    );
+    // The first message after the restart is the one that was under way: what it holds was pending, and nothing else.
+    for (const [kind, count] of Object.entries(counted))
+      expect([kind, count <= pending.filter((one) => one === kind).length]).toEqual([kind, true]);
+    expect((await again.ended()).code).toBe(0);
+
+    const journal = sqliteJournal(file, { readOnly: true });
+    const wanted = [...journal.read()].flatMap((stored) => noticeOf(stored)?.kind ?? []);
+    expect(journal.verify()).toMatchObject({ ok: true });
+    journal.close();
+    const all = told().flatMap(({ notices }) => notices.flatMap(({ kind, count }) => Array<string>(count).fill(kind))); // prettier-ignore
+    expect(countsOf(all)).toEqual(countsOf(wanted));
+    expect(wanted.filter((kind) => kind === 'fill').length).toBeGreaterThanOrEqual(4);
+    expect(new Set(told().map(({ key }) => key)).size).toBe(second.posts.length);
+    expect(waiting(file)).toEqual([]);
+  });
+});
