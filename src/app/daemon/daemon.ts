@@ -31,7 +31,8 @@ import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
 import { notReady } from './readiness.ts';
 import { secretsOf } from '../notify/notify-config.ts';
-import type { Notifications } from '../notify/notifications.ts';
+import type { Notifications, NotificationsParts } from '../notify/notifications.ts';
+import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
@@ -189,7 +190,8 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     tokens.close();
   });
 
-  const notifying = await notificationsOf(options, { journal, alert, warn });
+  const waiting = (): readonly string[] => (wired.desk === undefined ? [] : whatWaits(wired.desk));
+  const notifying = await notificationsOf(options, { journal, alert, warn, waiting });
   if (notifying !== undefined) {
     closers.push(async () => {
       await notifying.close();
@@ -294,12 +296,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
 /** Loaded where somebody is told, and nowhere else: a start is short of time. */
 async function notificationsOf(
   { config, env }: DaemonOptions,
-  parts: { readonly journal: Journal } & Pick<Observer, 'alert' | 'warn'>,
+  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting'>,
 ): Promise<Notifications | undefined> {
   const notify = config.operate?.notify;
   if (notify === undefined || notify.channels.length === 0) return undefined;
   const { notifications } = await import('../notify/notifications.ts');
-  return notifications(notify, { ...parts, desk: config.desk, mode: config.mode, env });
+  return notifications(notify, { ...parts, url: config.journal, desk: config.desk, mode: config.mode, env });
 }
 
 async function heartbeatOf(

@@ -1,4 +1,5 @@
-import type { Subscription } from 'rxjs';
+import { EMPTY, Subscription, catchError, defer, exhaustMap, from, interval } from 'rxjs';
+import { DAY_MS, MINUTE_MS, after, instant, isoOf, monotonic } from '../../core/time.ts';
 import { memoryOutbox } from '../../core/outbox.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import type { Observer } from '../../engine/observer.ts';
@@ -6,7 +7,10 @@ import type { Journal } from '../../journal/journal.ts';
 import { Notifier } from '../../operate/notify/notifier.ts';
 import type { ChannelFigures } from '../../operate/notify/notifier.ts';
 import { systemClock, systemRandom } from '../daemon/clock.ts';
+import { foreign } from '../../operate/notify/notice.ts';
 import { channelsOf } from './channels.ts';
+import { nextDigest } from './digest-times.ts';
+import { readDay } from './read-day.ts';
 import type { NotifyConfig } from './notify-config.ts';
 
 export interface NotificationsParts {
@@ -16,6 +20,10 @@ export interface NotificationsParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly alert: Observer['alert'];
   readonly warn: Observer['warn'];
+  /** The URL of the journal. */
+  readonly url: string;
+  /** What waits for a person now. */
+  waiting(): readonly string[];
 }
 
 /** The notifications of a running desk. */
@@ -27,13 +35,22 @@ export interface Notifications {
   close(): Promise<void>;
 }
 
+/** Name of the note of when the last digest was made. */
+const LAST_DIGEST = 'last_digest';
+/** How often it is looked at whether a digest is due. */
+const LOOK_MS = MINUTE_MS / 6;
+/** When a journal is read again that could not be read. */
+const DIGEST_AGAIN_MS = 10 * MINUTE_MS;
+/** A digest reaches back so far at most. */
+const DIGEST_MAX_MS = 7 * DAY_MS;
+
 /** How long the end of a process waits for channels. */
 const CLOSING_MS = 5_000;
 
 /** Whatever becomes of notifications, the desk trades: a fault of theirs is a warning. */
 export function notifications(
-  { channels, windowMs, dashboard }: NotifyConfig,
-  { desk, mode, journal, env, alert, warn }: NotificationsParts,
+  { channels, windowMs, dashboard, digest }: NotifyConfig,
+  { desk, mode, journal, env, alert, warn, url, waiting }: NotificationsParts,
 ): Notifications {
   const notifier = new Notifier({
     desk,
@@ -50,16 +67,56 @@ export function notifications(
     warn,
   });
   try {
-    notifier.recover(journal.head().seq, (after) => journal.read(after));
+    notifier.recover(journal.head().seq, (seq) => journal.read(seq));
   } catch (error) {
     warn('notices of the process before could not be read', { error });
   }
+  let nextTry = monotonic(0);
+  const tellDigest = async (): Promise<void> => {
+    const now = systemClock.wall();
+    const last = Number(notifier.noted(LAST_DIGEST) ?? Number.NaN);
+    if (digest === undefined || Number.isNaN(last)) {
+      // The first one tells of the time from now on.
+      if (digest !== undefined) notifier.note(LAST_DIGEST, String(now));
+      return;
+    }
+    if (nextDigest(digest, instant(last)) > now || systemClock.monotonic() < nextTry) return;
+    const span = { from: instant(Math.max(last, now - DIGEST_MAX_MS)), until: now };
+    const { dayWords } = await import('../../report/day/day-words.ts');
+    const lines = dayWords(await readDay(url, journal, span), waiting(), foreign);
+    notifier.tell({
+      kind: 'digest',
+      topic: 'digest',
+      severity: 'info',
+      at: now,
+      title: `digest until ${isoOf(now)}`,
+      lines,
+      page: '/#/cost',
+    });
+    notifier.note(LAST_DIGEST, String(now));
+  };
+  const digests = (): Subscription =>
+    interval(LOOK_MS, systemClock.scheduler)
+      .pipe(
+        exhaustMap(() =>
+          defer(() => from(tellDigest())).pipe(
+            catchError((error: unknown) => {
+              nextTry = after(systemClock.monotonic(), DIGEST_AGAIN_MS);
+              warn('the digest could not be made', { error });
+              return EMPTY;
+            }),
+          ),
+        ),
+      )
+      .subscribe();
   let running: Subscription | undefined;
   return {
     take(stored) {
       notifier.take(stored);
       // From the first record on: by then the chain is proven, so that writing beside it waits for nothing.
-      running ??= notifier.running$.subscribe();
+      if (running !== undefined) return;
+      running = notifier.running$.subscribe();
+      if (digest !== undefined) running.add(digests());
     },
     figures: () => notifier.figures(),
     async close() {

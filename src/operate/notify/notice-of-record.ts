@@ -53,6 +53,14 @@ function wordsOf(body: StoredRecord['body'], at: StoredRecord['at']): Words | un
             topic: 'alerts',
             severity: 'critical',
           };
+    case 'person':
+      return body.step === 'signed_in'
+        ? undefined
+        : action(
+            'person',
+            `${foreign(body.person)} was ${body.step}, as ${body.role}, by ${foreign(body.by)}`,
+            [`why: ${foreign(body.why)}`],
+          );
     case 'fill':
       return fillNotice(body);
     case 'wake':

@@ -83,6 +83,9 @@ export class Notifier {
   #noted = 0;
   #notedAt: Instant;
   #hasFailed = false;
+  /** A note is not durable yet. */
+  #hasNews = false;
+  readonly #notes = new Map<string, string>();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -115,6 +118,7 @@ export class Notifier {
       if (lane === undefined || notice === undefined) this.#dirty.remove.add(row.id);
       else lane.queue.restore({ row, notice });
     }
+    for (const [name, value] of notes) this.#notes.set(name, value);
     const noted = notes.get('seen');
     // A desk that tells somebody for the first time does not tell its past; nor does one whose journal is an older copy.
     this.#seen = noted === undefined ? head : Math.min(Number(noted), head);
@@ -145,6 +149,17 @@ export class Notifier {
       queue.add(notice, { id: this.#nextId, now });
       this.#nextId += 1;
     }
+  }
+
+  /** What was noted under `name`, also by an earlier process. */
+  noted(name: string): string | undefined {
+    return this.#notes.get(name);
+  }
+
+  /** Notes it for the next process, together with what was told just now: both become durable, or neither. */
+  note(name: string, value: string): void {
+    this.#notes.set(name, value);
+    this.#hasNews = true;
   }
 
   /** Delivers what is due, from subscription on. Never emits, never errors. */
@@ -252,17 +267,22 @@ export class Notifier {
     const { put, remove } = this.#dirty;
     const now = this.#options.clock.wall();
     const isLate = this.#seen > this.#noted && (isLast || now - this.#notedAt >= NOTE_EVERY_MS);
-    if (put.size === 0 && remove.size === 0 && !isLate && this.#noted !== -1) return;
+    if (put.size === 0 && remove.size === 0 && !isLate && !this.#hasNews && this.#noted !== -1) return;
     if (this.#hasFailed) return;
     try {
       const isSaved = this.#options.outbox.save({
         put: [...put.values()],
         remove: [...remove],
-        notes: { seen: String(this.#seen), next_id: String(this.#nextId) },
+        notes: {
+          ...Object.fromEntries(this.#notes),
+          seen: String(this.#seen),
+          next_id: String(this.#nextId),
+        },
       });
       if (!isSaved) return;
       put.clear();
       remove.clear();
+      this.#hasNews = false;
       [this.#noted, this.#notedAt] = [this.#seen, now];
     } catch (error) {
       this.#hasFailed = true;

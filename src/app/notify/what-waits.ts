@@ -1,0 +1,31 @@
+import { isoOf } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+import { isOver } from '../../engine/operator/overrides.ts';
+import { foreign } from '../../operate/notify/notice.ts';
+
+/** What waits for a person, or for proof: one line each. */
+export function whatWaits(desk: Desk): readonly string[] {
+  const { state, control, controlWhy } = desk;
+  const requests = [...state.overrides.all()].flatMap(([id, { proposal, approvedBy, usedBy, ended }]) =>
+    approvedBy === undefined && usedBy === undefined && ended === undefined && !isOver(desk, id)
+      ? [
+          `request ${foreign(id)} of ${foreign(proposal.by)} waits for another person until ${isoOf(proposal.expires_at)}: ${foreign(proposal.asks ?? proposal.limit)}`,
+        ]
+      : [],
+  );
+  const wayOut = {
+    active: [],
+    paused: [`the desk is paused until somebody resumes it: ${foreign(controlWhy)}`],
+    reducing: [`the desk only reduces until somebody resumes it: ${foreign(controlWhy)}`],
+    halted: [`the desk is halted until an approver re-arms it: ${foreign(controlWhy)}`],
+  }[control];
+  return [
+    ...wayOut,
+    ...requests,
+    ...[...state.totals.paused].map(([scope, why]) => `${foreign(scope)} is paused: ${foreign(why)}`),
+    ...state.doubts.map(
+      ({ intent }) =>
+        `the outcome of order ${foreign(intent.client_order_id)} is unknown; it waits for proof`,
+    ),
+  ];
+}

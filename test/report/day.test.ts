@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { FillRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { HOUR_MS, after, instant } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { dayOf } from '../../src/report/day/day.ts';
+import type { Day } from '../../src/report/day/day.ts';
+import { dayWords } from '../../src/report/day/day-words.ts';
+
+const NINE = instant(Date.UTC(2026, 11, 1, 9));
+const until = after(NINE, 24 * HOUR_MS);
+
+const aFill = (n: number, differs: Partial<FillRecord> = {}): FillRecord => ({
+  kind: 'fill', client_order_id: `c${n}`, order_id: 'o', quote_id: 'q', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy',
+  quantity: '0.5', price: '60060', amount: '30030', fees: '3', executed_at: NINE, strategy: 'twap', parent: 'p', slice: 0,
+  attempt: 0, notional_usd: '30030', decision_price: '60000', source: 'order', ...differs,
+}); // prettier-ignore
+
+const aSlice = (reason: 'limit_price' | 'no_funds'): RecordBody => ({
+  kind: 'slice', strategy: 'twap', parent: 'p', leg: 'buy', slice: 1, result: 'expired', reason, filled: '0', filled_amount: '0',
+}); // prettier-ignore
+
+function aDay(bodies: readonly (RecordBody | readonly [Instant, RecordBody])[]): Day {
+  const records = bodies.map((each, i): StoredRecord => {
+    const [at, body] = 'kind' in each ? [NINE, each] : each;
+    return { seq: i + 1, at, body, hash: '' };
+  });
+  return dayOf(records, { from: NINE, until });
+}
+
+describe('a day', () => {
+  it('sums what each strategy traded, and what that cost against the price when it was decided', () => {
+    const day = aDay([
+      aFill(1),
+      aFill(2),
+      aFill(3, { strategy: 'reb', side: 'sell', amount: '29985', fees: '0' }),
+    ]);
+    expect(day.traded).toEqual([
+      { strategy: 'twap', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', fills: 2, quantity: '1', amount: '60060', fees: '6', averagePrice: '60060', cost: { amount: '60', bps: '10' } },
+      { strategy: 'reb', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'sell', fills: 1, quantity: '0.5', amount: '29985', fees: '0', averagePrice: '59970', cost: { amount: '15', bps: '5' } },
+    ]); // prettier-ignore
+  });
+
+  it('counts a corrected fill by the figures that the account shows, and leaves out a cost that is not known', () => {
+    const day = aDay([
+      aFill(1, { decision_price: '' }),
+      { kind: 'correction', client_order_id: 'c1', order_id: 'o', quantity: '0.4', price: '60000', amount: '24000', fees: '1', was_quantity: '0.5', was_amount: '30030', was_fees: '3' },
+    ]); // prettier-ignore
+    expect(day.traded).toMatchObject([{ quantity: '0.4', amount: '24000', fees: '1', cost: undefined }]);
+  });
+
+  it('leaves out what lies before and after it', () => {
+    const day = aDay([[after(NINE, -1), aFill(1)], aFill(2), [until, aFill(3)]]);
+    expect(day.traded).toMatchObject([{ fills: 1 }]);
+  });
+
+  it('says in words what traded, what did not and why, what it cost, what happened and what waits', () => {
+    const day = aDay([
+      { kind: 'started', version: '1', mode: 'paper', desk: 'main', config_hash: '', account: '' },
+      aFill(1),
+      aSlice('limit_price'), aSlice('limit_price'), aSlice('no_funds'),
+      { kind: 'attempt', client_order_id: 'c9', result: 'doubt' },
+      { kind: 'attempt', client_order_id: 'c9', result: 'absent' },
+      { kind: 'alert', alert: 'venue_down', severity: 'critical', facts: {}, others: 2 },
+      { kind: 'alert', alert: 'doubt_open', severity: 'info', facts: {} },
+      { kind: 'control', state: 'halted', by: 'ann', why: 'lunch' },
+      { kind: 'wake', strategy: 'old', hash: '', on: 'at', detail: {}, waits: [], intents: [], missed: [], finished: 'finished' },
+    ]); // prettier-ignore
+    expect(dayWords(day, ['the desk is halted until an approver re-arms it: lunch'])).toEqual([
+      '2026-12-01T09:00:00.000Z to 2026-12-02T09:00:00.000Z',
+      'Traded, 1 fill:',
+      '- twap bought 0.5 btc for 30030 usd, 60060 on average, 1 fill, fees 3 usd; cost 10 bps (30 usd) against the price when it was decided',
+      'Not traded, and why:',
+      '- twap, 2 slices: the quoted price is worse than limit_price (limit_price)',
+      '- twap, 1 slice: the account has insufficient funds for the trade (no_funds)',
+      'Ended:',
+      '- old: the parent is complete (finished)',
+      'Alerts:',
+      '- critical venue_down, 3 times',
+      'Halted, paused, resumed:',
+      '- 2026-12-01T09:00:00.000Z the desk halted, by ann',
+      'Orders whose outcome was unknown: 1, of which 1 were resolved in this time.',
+      'The desk was started once.',
+      'Waits:',
+      '- the desk is halted until an approver re-arms it: lunch',
+    ]);
+  });
+
+  it('of which nothing is to be said says so, and a long one is cut', () => {
+    expect(dayWords(aDay([]), []).slice(1)).toEqual(['Nothing traded.', 'Nothing waits for a person.']);
+    const many = aDay(Array.from({ length: 30 }, (_, n) => aFill(n, { strategy: `s${n}` })));
+    expect(dayWords(many, [])).toContain('- and 18 more');
+    expect(dayWords(many, [], () => 'X').join(' ')).not.toContain('s1 ');
+  });
+});
