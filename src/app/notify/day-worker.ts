@@ -3,14 +3,19 @@ import { instant } from '../../core/time.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import { dayOf } from '../../report/day/day.ts';
 
-/** Reads a journal for one day, on a thread of its own: the desk trades meanwhile. */
-const { url, from, until } = workerData as {
+/** What a thread of `read-day.ts` is asked. */
+export interface DayRequest {
   readonly url: string;
   readonly from: number;
   readonly until: number;
-};
+}
+
+/** Reads a journal for one day, on a thread of its own: the desk trades meanwhile. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `read-day.ts` gives
+const { url, from, until } = workerData as DayRequest;
 const journal = openJournal(url, { readOnly: true });
 try {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- not a window
   parentPort?.postMessage(dayOf(journal.read(), { from: instant(from), until: instant(until) }));
 } finally {
   journal.close();

@@ -7,8 +7,8 @@ import type { HeartbeatConfig } from './notify-config.ts';
 export interface HeartbeatParts {
   readonly clock: Pick<Clock, 'scheduler'>;
   /** Asked before each call: without it somebody elsewhere is to notice. */
-  isWell(): boolean;
-  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  readonly isWell: () => boolean;
+  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Calls an address regularly, as services expect that tell you when the calls end. Never emits, never errors; said once an outage. */

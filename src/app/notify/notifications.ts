@@ -1,4 +1,5 @@
-import { EMPTY, Subscription, catchError, defer, exhaustMap, from, interval } from 'rxjs';
+import { EMPTY, catchError, defer, exhaustMap, from, interval } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { DAY_MS, MINUTE_MS, after, instant, isoOf, monotonic } from '../../core/time.ts';
 import { memoryOutbox } from '../../core/outbox.ts';
 import type { StoredRecord } from '../../core/record.ts';
@@ -23,7 +24,7 @@ export interface NotificationsParts {
   /** The URL of the journal. */
   readonly url: string;
   /** What waits for a person now. */
-  waiting(): readonly string[];
+  readonly waiting: () => readonly string[];
 }
 
 /** The notifications of a running desk. */

@@ -19,6 +19,6 @@ export async function readDay(
     workerData: { url, ...span },
   });
   worker.unref();
-  const [day] = (await once(worker, 'message')) as [Day];
+  const [day] = (await once(worker, 'message')) as [Day]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `day-worker.ts` posts
   return day;
 }

@@ -20,14 +20,14 @@ const SCHEMA = `
 
 export interface OutboxTable {
   /** The disk is full, and what was set aside is in use: nothing may be written beside records. */
-  isSpent(): boolean;
+  readonly isSpent: () => boolean;
   /** Called before the first change: the chain must hold first. */
-  prove?(): void;
+  readonly prove?: () => void;
   /** A write failed in a way that leaves open what the disk holds. */
-  poison(error: unknown): void;
+  readonly poison: (error: unknown) => void;
   /** Bytes that went into the write-ahead log. */
-  written(bytes: number): void;
-  onStep?: ((step: 'outbox') => void) | undefined;
+  readonly written: (bytes: number) => void;
+  readonly onStep?: ((step: 'outbox') => void) | undefined;
 }
 
 /**

@@ -24,9 +24,9 @@ export interface NotifierOptions {
   /** Address in front of the pages of the dashboard. */
   readonly dashboard: string | undefined;
   /** A channel has not delivered for ten minutes; called once until it delivers again. */
-  onFailing(channel: string, why: string): void;
+  readonly onFailing: (channel: string, why: string) => void;
   /** Something went wrong that no channel can be told of. */
-  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
 /** What metrics and people see of a channel. */

@@ -237,7 +237,7 @@ describe('delivery', () => {
   });
 
   it('goes on when a channel has a defect', async () => {
-    const chat = recordingChannel({ send: () => Promise.reject(new TypeError('secret inside')) });
+    const chat = recordingChannel({ send: async () => await Promise.reject(new TypeError('secret inside')) });
     const bench = aBench([chat]);
     bench.notifier.tell(aNotice());
     await bench.pass(15 * MINUTE_MS);

@@ -1,5 +1,4 @@
-import type { Channel } from '../../../src/operate/notify/channel.ts';
-import { Undelivered } from '../../../src/operate/notify/channel.ts';
+import type { Channel, Undelivered } from '../../../src/operate/notify/channel.ts';
 import type { Message } from '../../../src/operate/notify/message.ts';
 import { topics } from '../../../src/operate/notify/notice.ts';
 

@@ -47,8 +47,8 @@ const jsonOf = (row: OutboxRow): object => ({
 
 function titleOf({ notice }: OutboxRow): string {
   try {
-    const { title }: { title?: unknown } = JSON.parse(notice) as object;
-    return typeof title === 'string' ? title : '';
+    const read: unknown = JSON.parse(notice);
+    return typeof read === 'object' && read !== null && 'title' in read ? String(read.title) : '';
   } catch {
     return '';
   }
