@@ -1,15 +1,16 @@
 import { isoOf } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
-import { isOver } from '../../engine/operator/overrides.ts';
+import { isOver } from '../../engine/operator/approval-requests.ts';
+import { isUndecided } from '../../engine/state/override-state.ts';
 import { foreign } from '../../operate/notify/notice.ts';
 
 /** What waits for a person, or for proof: one line each. */
 export function whatWaits(desk: Desk): readonly string[] {
   const { state, control, controlWhy } = desk;
-  const requests = [...state.overrides.all()].flatMap(([id, { proposal, approvedBy, usedBy, ended }]) =>
-    approvedBy === undefined && usedBy === undefined && ended === undefined && !isOver(desk, id)
+  const requests = [...state.overrides.all()].flatMap(([id, request]) =>
+    isUndecided(request) && !isOver(desk, id)
       ? [
-          `request ${foreign(id)} of ${foreign(proposal.by)} waits for another person until ${isoOf(proposal.expires_at)}: ${foreign(proposal.asks ?? proposal.limit)}`,
+          `request ${foreign(id)} of ${foreign(request.proposal.by)} waits for another person until ${isoOf(request.proposal.expires_at)}: ${foreign(request.proposal.asks ?? request.proposal.limit)}`,
         ]
       : [],
   );

@@ -141,17 +141,32 @@ function overrideNotice(body: OverrideRecord): Words {
     asks === undefined
       ? `${foreign(limit)} ${value === undefined ? 'lifted' : `at ${foreign(value)}`} for one order of ${order}`
       : foreign(asks);
-  const lines = [`what: ${what}`, `why: ${foreign(why)}`];
+  const lines = [
+    `what: ${what}`,
+    `why: ${foreign(why)}`,
+    ...(body.difference ?? []).slice(0, FACTS_MAX).map((line) => foreign(line)),
+  ];
   const page = `/#/approvals?id=${encodeURIComponent(override)}`;
-  if (step !== 'proposed') return { ...action('override', `${foreign(by)} ${step} a request`, lines), page };
-  return {
-    kind: 'approval',
-    topic: 'approvals',
-    severity: 'warning',
-    title: `a request of ${foreign(by)} waits for another person`,
-    lines: [...lines, `until: ${isoOf(instant(until))}`],
-    page,
-  };
+  if (step === 'proposed')
+    return {
+      kind: 'approval',
+      topic: 'approvals',
+      severity: 'warning',
+      title: `a request of ${foreign(by)} waits for another person`,
+      lines: [...lines, `until: ${isoOf(instant(until))}`],
+      page,
+    };
+  if (step === 'expired')
+    return {
+      kind: 'approval_expired',
+      topic: 'approvals',
+      severity: 'warning',
+      title: 'a request has expired: nobody decided in time',
+      lines,
+      page,
+    };
+  const did = step === 'agreed' ? 'agreed to' : step;
+  return { ...action('override', `${foreign(by)} ${did} a request`, lines), page };
 }
 
 function controlTitle({ parent, pair, strategy, state, by }: ControlRecord): string {

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { alerts } from '../../../src/core/alerts.ts';
+import type { Alert } from '../../../src/core/alerts.ts';
+import type { OverrideRecord, RecordBody } from '../../../src/core/record.ts';
+import { after } from '../../../src/core/time.ts';
+import { noticeOf } from '../../../src/operate/notify/notice-of-record.ts';
+import type { Notice } from '../../../src/operate/notify/notice.ts';
+import { everyKind } from '../../journal/records.ts';
+import { NINE } from './notices.ts';
+
+const noticeFor = (body: RecordBody): Notice | undefined => noticeOf({ seq: 7, at: NINE, body, hash: '' });
+
+const aRequest = (differs: Partial<OverrideRecord> = {}): OverrideRecord => ({
+  kind: 'override',
+  override: 'r-1',
+  step: 'proposed',
+  limit: 'halt',
+  asks: 'lift the halt <@all> https://evil.example',
+  expires_at: after(NINE, 60_000),
+  by: 'ann',
+  why: 'fixed',
+  ...differs,
+});
+
+describe('what people are told of a record', () => {
+  it('is known for every kind of record, and holds nothing that acts', () => {
+    for (const body of everyKind()) {
+      const notice = noticeFor(body);
+      if (notice === undefined) continue;
+      expect(notice.title).not.toMatch(/[\r\n]/u);
+      expect(JSON.stringify([notice.title, notice.lines])).not.toContain('://');
+    }
+  });
+
+  it('of an alert is what happened, what it is about, and what to do, with a link to the doubt or the strategy', () => {
+    const notice = noticeFor({ kind: 'alert', alert: 'doubt_5min', severity: 'critical', facts: { client_order_id: 'c/1', by: 'x@y.example' } }); // prettier-ignore
+    expect(notice).toMatchObject({ kind: 'doubt_5min', topic: 'alerts', severity: 'critical', page: '/#/doubts?id=c%2F1' }); // prettier-ignore
+    expect(notice?.lines[1]).toBe('by: x\u{FF20}y\u{2024}example');
+    expect(notice?.lines.at(-1)).toBe(`what to do: ${alerts['doubt_5min' satisfies Alert].runbook}`);
+    expect(noticeFor({ kind: 'alert', alert: 'strategy_paused', severity: 'critical', facts: { strategy: 'a b' } })?.page).toBe('/#/why?strategy=a%20b&at=2026-12-01T09%3A00%3A00.000Z'); // prettier-ignore
+    expect(noticeFor({ kind: 'alert', alert: 'from_later', severity: 'warning', facts: {} })?.title).toContain('an alert of another version'); // prettier-ignore
+  });
+
+  it('of a request is that it waits, with a link to its page; and what became of it', () => {
+    expect(noticeFor(aRequest())).toMatchObject({
+      topic: 'approvals',
+      severity: 'warning',
+      title: 'a request of ann waits for another person',
+      page: '/#/approvals?id=r-1',
+    });
+    expect(noticeFor(aRequest({ step: 'expired' }))).toMatchObject({
+      topic: 'approvals',
+      severity: 'warning',
+    });
+    expect(noticeFor(aRequest({ step: 'approved', by: 'ben' }))).toMatchObject({ topic: 'operator', title: 'ben approved a request' }); // prettier-ignore
+  });
+
+  it('of a process that ended with an error is an alert', () => {
+    expect(noticeFor({ kind: 'process', state: 'failed', why: 'TypeError' })).toMatchObject({ topic: 'alerts', severity: 'critical' }); // prettier-ignore
+    expect(noticeFor({ kind: 'process', state: 'running' })).toBeUndefined();
+  });
+});
