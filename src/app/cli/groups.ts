@@ -65,6 +65,10 @@ export const groups: readonly Group[] = [
     add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addNotify(cli, { io, config, done }),
   },
   {
+    names: ['watch'],
+    add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addWatch(cli, { io, done }),
+  },
+  {
     names: ['venue'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addVenue(cli, { io, done }),
   },

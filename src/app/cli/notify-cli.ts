@@ -1,7 +1,36 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { JOURNAL } from './journal-cli.ts';
+import type { WatchIo } from '../commands/notify/watch.ts';
 import type { ControlCli } from './control-cli.ts';
+
+export interface WatchCli {
+  readonly io: WatchIo;
+  readonly done: (code: number) => void;
+}
+
+/** `tranche watch`: desks looked at from another host. */
+export function addWatch(cli: Command, { io, done }: WatchCli): void {
+  cli
+    .command('watch')
+    .description(
+      'watch desks from another host: tell people when one falls silent, cannot trade or stands still',
+    )
+    .argument('[urls...]', 'addresses of desks, besides those of the config of the watchman')
+    .option('--config <file>', 'file with desks, times and channels (notify:); default: none')
+    .option('--token-file <file>', 'token of a viewer, for the desks of the command line')
+    .option('--ca-file <file>', 'certificates of a private authority, for the desks of the command line')
+    .option('--state <file>', 'file that keeps what people were told over a restart (default: none)')
+    .option(
+      '--once',
+      'look once, tell nobody; exit 69 when a desk is silent, 75 when something else is wrong',
+    )
+    .option('--json', 'print one JSON object per line to stdout')
+    .action(async (urls, options) => {
+      const { watch } = await import('../commands/notify/watch.ts');
+      done(await watch({ ...options, urls }, io));
+    });
+}
 
 /** `tranche notify`: the channels of operate.notify. */
 export function addNotify(cli: Command, { io, config, done }: ControlCli): void {

@@ -1,0 +1,168 @@
+import { isSeverity } from '../../core/alerts.ts';
+import type { Severity } from '../../core/alerts.ts';
+import { DAY_MS, MINUTE_MS, instant, isoOf, spanText } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { foreign } from '../notify/notice.ts';
+import type { Notice } from '../notify/notice.ts';
+import { conditionKinds, conditionsOf } from './conditions.ts';
+import type { Condition, ConditionKind, WatchLimits } from './conditions.ts';
+import type { Probe } from './probe.ts';
+
+/** A condition that holds: since when, and what people were told of it. */
+interface Held {
+  since: Instant;
+  severity: Severity;
+  tells: number;
+  toldAt: Instant | undefined;
+}
+
+interface DeskMemory {
+  /** Highest number of a record that was ever seen. */
+  head: number;
+  readonly held: Map<ConditionKind, Held>;
+}
+
+/** How long until somebody is told again, by how often they were: doubles up to a day. */
+const AGAIN_MS = 15 * MINUTE_MS;
+
+/**
+ * Decides what people are told of desks that are looked at from another host: once when something is wrong for long enough, again at a
+ * growing interval while it stays, and once when it is over. What it knows is plain data that a later process takes over, so that a
+ * restart neither repeats nor loses anything.
+ */
+export class Watchman {
+  readonly #limits: WatchLimits;
+  readonly #desks = new Map<string, DeskMemory>();
+
+  constructor(limits: WatchLimits) {
+    this.#limits = limits;
+  }
+
+  /** What to tell after a probe of the desk that is called `name`. */
+  take(name: string, probe: Probe): readonly Notice[] {
+    const memory = this.#memoryOf(name);
+    const conditions = conditionsOf(probe, this.#limits, memory.head);
+    const notices: Notice[] = conditions.flatMap(
+      (condition) => this.#hold(name, memory, condition, probe.at) ?? [],
+    );
+    const holds = new Set(conditions.map(({ kind }) => kind));
+    for (const kind of conditionKinds)
+      if (!holds.has(kind) && isKnown(kind, probe)) notices.push(...release(name, memory, kind, probe.at));
+    const { status } = probe;
+    if (status !== undefined && 'head' in status) memory.head = Math.max(memory.head, status.head ?? 0);
+    return notices;
+  }
+
+  /** Plain JSON. */
+  saved(): string {
+    return JSON.stringify(
+      [...this.#desks].map(([name, { head, held }]) => ({ name, head, held: [...held] })),
+    );
+  }
+
+  /** Takes over what `saved` gave; what cannot be read is left out. */
+  restore(text: string): void {
+    let read: unknown;
+    try {
+      read = JSON.parse(text);
+    } catch {
+      return;
+    }
+    for (const each of Array.isArray(read) ? (read as readonly unknown[]) : []) {
+      const desk = memoryIn(each);
+      if (desk !== undefined) this.#desks.set(desk.name, desk.memory);
+    }
+  }
+
+  #memoryOf(name: string): DeskMemory {
+    const known = this.#desks.get(name);
+    if (known !== undefined) return known;
+    const made: DeskMemory = { head: 0, held: new Map() };
+    this.#desks.set(name, made);
+    return made;
+  }
+
+  #hold(name: string, memory: DeskMemory, condition: Condition, at: Instant): Notice | undefined {
+    const { kind, severity, says, lines, graceMs } = condition;
+    const held = memory.held.get(kind) ?? { since: at, severity, tells: 0, toldAt: undefined };
+    memory.held.set(kind, held);
+    const wait = Math.min(DAY_MS, AGAIN_MS * 2 ** Math.min(held.tells - 1, 10));
+    const isTime = held.toldAt === undefined ? at - held.since >= graceMs : at - held.toldAt >= wait;
+    if (!isTime) return undefined;
+    held.tells += 1;
+    held.toldAt = at;
+    const again = held.tells === 1 ? '' : `, for ${spanText(at - held.since)} now`;
+    return noticeOf(name, {
+      kind: `desk_${kind}`,
+      severity,
+      at,
+      title: `${says}${again}`,
+      lines: [`since: ${isoOf(held.since)}`, ...lines],
+    });
+  }
+}
+
+/** Whether the probe says anything of it: what held goes on while nobody knows. */
+function isKnown(kind: ConditionKind, { dead, notReady, clock, status }: Probe): boolean {
+  if (kind === 'silent' || dead !== undefined) return dead === undefined;
+  if (kind === 'not_ready') return notReady !== undefined;
+  if (kind === 'clock') return clock !== undefined;
+  if (kind === 'refused') return status !== undefined;
+  if (status === undefined || 'refused' in status) return false;
+  return kind !== 'head_went_back' || status.head !== undefined;
+}
+
+/** A condition is over: people who were told of it are told so. */
+function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Instant): readonly Notice[] {
+  const held = memory.held.get(kind);
+  memory.held.delete(kind);
+  if (held?.toldAt === undefined) return [];
+  return [
+    noticeOf(name, {
+      kind: `desk_${kind}_over`,
+      // It reaches those who were told.
+      severity: held.severity,
+      at,
+      title: OVER[kind],
+      lines: [`it began at ${isoOf(held.since)} and lasted ${spanText(at - held.since)}`],
+    }),
+  ];
+}
+
+const OVER: Readonly<Record<ConditionKind, string>> = {
+  silent: 'answers again',
+  not_ready: 'can trade again',
+  refused: 'answers the watchman again',
+  old_data: 'reads its account again',
+  stuck: 'writes records again',
+  head_went_back: 'has all of its records again',
+  clock: 'has the right time again',
+};
+
+/** Notices of two desks are two kinds: one does not count as a repeat of the other. */
+const noticeOf = (
+  name: string,
+  { kind, title, ...notice }: Pick<Notice, 'kind' | 'severity' | 'at' | 'title' | 'lines'>,
+): Notice => ({ topic: 'alerts', ...notice, kind: `${kind}:${name}`, title: `${foreign(name)} ${title}` });
+
+function memoryIn(value: unknown): { readonly name: string; readonly memory: DeskMemory } | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { name, head, held }: { name?: unknown; head?: unknown; held?: unknown } = value;
+  if (typeof name !== 'string' || typeof head !== 'number' || !Array.isArray(held)) return undefined;
+  const memory: DeskMemory = { head, held: new Map() };
+  for (const each of held as readonly unknown[]) {
+    const [kind, one] = Array.isArray(each) ? (each as readonly unknown[]) : [];
+    const known = conditionKinds.find((candidate) => candidate === kind);
+    if (known === undefined || typeof one !== 'object' || one === null) continue;
+    const { since, severity, tells, toldAt }: { since?: unknown; severity?: unknown; tells?: unknown; toldAt?: unknown } = one; // prettier-ignore
+    if (typeof since !== 'number' || typeof tells !== 'number') continue;
+    if (typeof severity !== 'string' || !isSeverity(severity)) continue;
+    memory.held.set(known, {
+      since: instant(since),
+      severity,
+      tells,
+      toldAt: typeof toldAt === 'number' ? instant(toldAt) : undefined,
+    });
+  }
+  return { name, memory };
+}
