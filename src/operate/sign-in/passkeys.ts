@@ -75,6 +75,9 @@ export interface Registration {
   readonly rpId: string;
 }
 
+/** Ed25519, ES256, RS256 (COSE): all that devices make, and nothing that Node calls experimental. */
+const ALGORITHMS = [-8, -7, -257];
+
 /** The passkey that a device has made for this page, or why it is none. */
 export async function verifyRegistration({
   challenge,
@@ -91,6 +94,7 @@ export async function verifyRegistration({
       expectedOrigin: typeof origin === 'string' ? origin : [...origin],
       expectedRPID: rpId,
       requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
     });
     if (!verified) return { problem: 'the device did not prove the passkey' };
     const { id, publicKey, counter } = registrationInfo.credential;
@@ -127,6 +131,7 @@ export async function enrolmentOptions({
     rpName: `Tranche ${desk}`,
     rpID: rpId,
     userName: person,
+    supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: known.map((id) => ({ id })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
