@@ -4,10 +4,17 @@ import type { PeopleDesk } from '../../operate/sign-in/people-desk.ts';
 import { answered } from './desk-api.ts';
 
 /** Who may sign in, as the journal says. `send` gives a command to the engine in this tick. */
-export const peopleDesk = ({ state }: Pick<Desk, 'state'>, send: (command: Command) => void): PeopleDesk => ({
+export const peopleDesk = (
+  { state, policy }: Pick<Desk, 'state' | 'policy'>,
+  send: (command: Command) => void,
+): PeopleDesk => ({
   get: (name) => state.people.get(name),
   all: () => state.people.all(),
   ownerOf: (passkeyId) => state.people.ownerOf(passkeyId),
+  groupsOf: (name) =>
+    Object.entries(policy.approvals?.groups ?? {}).flatMap(([group, members]) =>
+      members.some((member) => member.toLowerCase() === name.toLowerCase()) ? [group] : [],
+    ),
   record: (record) =>
     answered((answer) => {
       send({ do: 'person', record, answer });

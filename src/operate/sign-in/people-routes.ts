@@ -44,11 +44,12 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
   server.post('/api/v1/people/invite', async (request, reply) => {
     const caller = commanded(request, 'admin');
     const { name, role, why, by: said } = bodyOf('/api/v1/people/invite', request.body);
-    // A second person whom one admin makes up would agree to whatever that admin proposes.
-    if (desk.fourEyes === true && !isMachine(caller))
+    // Over the network, an admin could make up a second person, and propose or approve in that name.
+    const isOfMachine = desk.fourEyes === true ? isMachine(caller) : caller.kind === 'machine';
+    if (role !== 'viewer' && !isOfMachine)
       throw new Refusal(
         403,
-        'two people must agree on this desk, so nobody is invited over the network: run tranche people invite on its machine',
+        `who may act on the desk is invited on its machine: run tranche people invite ${name} --role ${role} there`,
       );
     const token = bearers.find((bearer) => sameName(bearer.name, name));
     if (token !== undefined && (token.kind ?? 'person') !== 'person')

@@ -354,15 +354,26 @@ describe('an invitation', () => {
     expect((await served.machine('/api/v1/people/invite', { ...INVITED, name: 'olga' })).status).toBe(200);
   });
 
-  it('comes from the machine alone where two people must agree: an admin cannot make the second one up', async () => {
+  it('of who may act comes from the machine: an admin elsewhere cannot make a second person up', async () => {
     const served = await servedSignIn({ fourEyes: true });
     const { browser: admin } = await served.enrolled('ada', 'admin');
-    expect((await admin.post('/api/v1/people/invite', INVITED)).status).toBe(403);
-    expect((await (await signedIn(served)).post('/api/v1/people/invite', INVITED)).status).toBe(403);
-    expect((await served.machine('/api/v1/people/invite', INVITED, 'token-of-a-program')).status).toBe(403);
+    const link = await signedIn(served);
+    for (const role of ['operator', 'approver', 'admin']) {
+      const invited = { ...INVITED, role };
+      expect((await admin.post('/api/v1/people/invite', invited)).status).toBe(403);
+      // Where two people must agree, not even a browser of the machine.
+      expect((await link.post('/api/v1/people/invite', invited)).status).toBe(403);
+      expect((await served.machine('/api/v1/people/invite', invited, 'token-of-a-program')).status).toBe(403);
+      expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
+    }
+    expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'vera', role: 'viewer' })).status).toBe(200); // prettier-ignore
+  });
+
+  it('comes from an admin in a browser, too, for the page of that browser', async () => {
     const free = await servedSignIn();
-    const { browser: alone } = await free.enrolled('ada', 'admin');
-    const made = await alone.post('/api/v1/people/invite', INVITED);
+    const { browser: ada } = await free.enrolled('ada', 'admin');
+    expect((await ada.post('/api/v1/people/invite', INVITED)).status).toBe(403);
+    const made = await (await signedIn(free)).post('/api/v1/people/invite', INVITED);
     expect(made.body['link']).toMatch(/^http:\/\/localhost:\d+\/enrol\?invitation=[\w-]{43}$/u);
   });
 
