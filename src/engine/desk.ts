@@ -11,6 +11,7 @@ import type { QuoteFailures, ShortQuotes } from './attempt/quote-failures.ts';
 import { Rates } from './market/conversion-rates.ts';
 import { Footprint, NO_FOOTPRINT } from './market/footprint.ts';
 import { Instruments } from './market/instruments.ts';
+import { LiveBars } from './market/live-bars.ts';
 import { PtsWatch } from './market/pts-watch.ts';
 import { References } from './market/reference-prices.ts';
 import { SizeProbes } from './market/size-probes.ts';
@@ -62,6 +63,8 @@ export class Desk {
   readonly limitDay: DayClock;
   readonly venueHealth: VenueHealth;
   readonly references: References;
+  /** Where the market does not know its history. */
+  readonly bars: LiveBars;
   readonly rates: Rates;
   readonly footprint: Footprint;
   readonly sizeProbes = new SizeProbes();
@@ -146,6 +149,7 @@ export class Desk {
     });
     this.pts = new PtsWatch(ports, policy, this.rateLimiter, observer);
     this.rates = new Rates(this);
+    this.bars = new LiveBars(this);
   }
 
   /** What holds now: a halt that the journal does not know yet counts. */

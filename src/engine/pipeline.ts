@@ -82,6 +82,7 @@ export function pipeline(
     watchTerms(desk),
     probeSizes(desk),
     askAhead(desk),
+    desk.bars.run(),
   ).pipe(untilDrained);
   // Last: what was asked for before now is done at once, and changes what has begun.
   const reloading = reloads(desk, reloads$).pipe(untilDrained);

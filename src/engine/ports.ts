@@ -1,3 +1,4 @@
+import type { Bar } from '../core/bar.ts';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
@@ -120,6 +121,12 @@ export interface MarketPort {
    */
   readonly volume?: ((pair: string) => Quantity | undefined) | undefined;
 
+  /**
+   * The newest `count` bars of a pair that have ended by now, oldest first, from a market that knows its history: a tape. Omitted: the desk
+   * makes bars of the prices that it sees. @throws RangeError when its history is too coarse.
+   */
+  readonly bars?: ((pair: string, intervalMs: number, count: number) => readonly Bar[]) | undefined;
+
   /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Omitted: no pair ever is. */
   readonly isDelisted?: ((pair: string) => boolean) | undefined;
 
@@ -131,6 +138,20 @@ export interface MarketPort {
    * instant at which nothing that is waited for can come true. Never emits.
    */
   readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;
+}
+
+/** Bars of one pair and length, oldest first. */
+export interface KeptBars {
+  readonly pair: string;
+  readonly intervalMs: number;
+  readonly bars: readonly Bar[];
+}
+
+/** Keeps bars for the next process. Nothing is proven by them, and what cannot be kept or read is made anew: never throws. */
+export interface BarsPort {
+  read(): readonly KeptBars[];
+  /** In the place of the ones before. */
+  keep(series: readonly KeptBars[]): void;
 }
 
 /** What is waited for: the next price of a pair, or prices that satisfy a wait. */
@@ -407,6 +428,8 @@ export interface Ports {
   readonly halt?: HaltPort | undefined;
   /** Omitted: every start waits for the rate limits of the venue. */
   readonly requestLog?: RequestLogPort | undefined;
+  /** Bars of earlier processes. Omitted: each process makes its own. */
+  readonly bars?: BarsPort | undefined;
   readonly operator$: Observable<Command>;
   /** Omitted: the strategies of the start stay. */
   readonly strategies?: StrategiesPort | undefined;

@@ -1,3 +1,4 @@
+import type { Bar, BarWish } from '../core/bar.ts';
 import type { MissedSlice } from '../core/record.ts';
 import type { z } from 'zod';
 import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
@@ -25,6 +26,11 @@ export interface View {
   volume(pair: string): Quantity | undefined;
   /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known in backtests alone. */
   isDelisted(pair: string): boolean;
+  /**
+   * The newest `count` bars of a pair that have ended, oldest first, among those that the strategy has wished for. Fewer where so many were
+   * not seen yet.
+   */
+  bars(pair: string, intervalMs: number, count: number): readonly Bar[];
   /** Balance of each currency, own fills included; `undefined` while the account is not known. */
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
@@ -146,6 +152,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   readonly state: z.ZodType<State>;
   /** Pairs whose reference price the strategy needs. `currencies` are those of the account. */
   pairs(params: Params): readonly string[];
+  /** Bars that its steps look at. */
+  bars?(params: Params): readonly BarWish[];
   /** Whether steps look at the venue's own valuation of the account. */
   needsValuation?(params: Params): boolean;
   /** Whether steps look at the venue's terms of credit: funding rates and risk modes. */
@@ -200,6 +208,8 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       const params = kind.params.parse(raw);
       // What the last step made needs no look: a state that comes from a journal is read by its schema.
       let made: Step<State> | undefined;
+      // The code of a module may be in another process: it is asked once, when somebody wants to know.
+      let bars: readonly BarWish[] | undefined;
       const read = (state: unknown): State => {
         if (made !== undefined && state === made.state) return made.state;
         return kind.state.parse(state);
@@ -207,6 +217,9 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       const keep = (step: Step<State>): Step<State> => (made = step);
       return {
         pairs: kind.pairs(params),
+        get bars() {
+          return (bars ??= kind.bars?.(params) ?? []);
+        },
         needsValuation: kind.needsValuation?.(params) ?? false,
         needsTerms: kind.needsTerms ?? false,
         maySell: sideOf(params) !== 'buy',
@@ -234,6 +247,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
 /** A strategy with its parameters inside. States are plain JSON between steps. */
 export interface BoundStrategy {
   readonly pairs: readonly string[];
+  readonly bars: readonly BarWish[];
   readonly needsValuation: boolean;
   readonly needsTerms: boolean;
   /** Its document does not say that it only buys. */

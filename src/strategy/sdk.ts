@@ -3,6 +3,8 @@
  * what can be seen, and gives back the next state, what it waits for and what it wants to trade. Everything it wants passes
  * through sizing, limits, pacing and the gate like the wants of any other strategy.
  */
+import { barMs, lastEnd } from '../core/bar.ts';
+import type { Bar, BarWish } from '../core/bar.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
@@ -31,6 +33,7 @@ export {
   worsen,
 } from './sdk-amounts.ts';
 export type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+export type { Bar, BarWish } from '../core/bar.ts';
 export type { Instant } from '../core/time.ts';
 
 export type Side = 'buy' | 'sell';
@@ -57,6 +60,11 @@ export interface View {
   pair(pair: string): Pair;
   /** The newest reference price of a declared pair, quote per base; `undefined` when none is fresh. */
   price(pair: string): Price | undefined;
+  /**
+   * Bars that `bars` of the kernel has declared, oldest first: at most `count` of the newest that have ended, fewer where so many were not
+   * seen yet. An interval without prices has no bar: `from` tells. @throws for others.
+   */
+  bars(pair: string, interval: string): readonly Bar[];
   /** Balance of a currency, own fills included; `undefined` while the account is not known. */
   balance(currency: string): Quantity | undefined;
   /** What of the declared total is neither traded nor asked for, in its currency. */
@@ -161,6 +169,8 @@ export type ReaderResult<Params> =
 /** A strategy of one's own. */
 export interface Kernel<Params, State> {
   readonly params: Reader<Params>;
+  /** Bars that its steps look at, at most 1000 in all. Default: none. */
+  bars?(params: Params): readonly BarWish[];
   /** The first step of a life. */
   start(params: Params, view: View): Step<State>;
   /** What follows when something it waits for has happened, or an intent has ended. */
@@ -172,6 +182,11 @@ export const defineKernel = <Params, State>(kernel: Kernel<Params, State>): Kern
 
 /** `duration` (ISO 8601, such as `PT10M`) after `at`, Unix ms. @throws RangeError when it is none. */
 export const later = (at: number, duration: string): Instant => after(instant(at), parseDuration(duration));
+/** End of the interval that `at` lies in: when its bar has ended, Unix ms. @throws RangeError for an interval that bars cannot have. */
+export const nextBar = (at: number, interval: string): Instant => {
+  const ms = barMs(interval);
+  return instant(lastEnd(at, ms) + ms);
+};
 /** A time with its zone, such as `2026-12-01T09:00:00[Europe/London]`. @throws RangeError when it is none. */
 export const timeOf = (written: string): Instant => parseTime(written);
 /** Unix ms as ISO 8601 in UTC. */

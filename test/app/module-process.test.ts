@@ -44,6 +44,7 @@ const view = {
   pairs: {
     btcusd: { base: 'btc', quote: 'usd', basePrecision: 8, quotePrecision: 2, minimum: {}, price: '60000.5' },
   },
+  bars: {},
   balances: { usd: '-3.25' },
   left: '1',
   open: 0,
@@ -67,6 +68,7 @@ describe('a module in a process of its own', () => {
     if ('problem' in here) throw new Error(here.problem);
     const there = codeOf(KERNEL);
     expect(there({ do: 'check', params: { do: 1 } })).toEqual(here({ do: 'check', params: { do: 1 } }));
+    expect(there({ do: 'bars', params: { do: 'buy' } })).toEqual([]);
     for (const call of [{ do: 'start', params: { do: 'buy' }, view } as const, stepOf('buy')])
       expect(there(call)).toEqual(readStep(here(call)));
     expect(there(stepOf('buy'))).toMatchObject({

@@ -12,6 +12,7 @@ import type { Policy } from '../../src/engine/policy.ts';
 import type {
   AccountFeedPort,
   AlertsPort,
+  BarsPort,
   Clock,
   Command,
   HaltPort,
@@ -164,6 +165,8 @@ export interface BenchOptions {
   readonly halt?: HaltPort | undefined;
   readonly alerts?: AlertsPort | undefined;
   readonly requestLog?: RequestLogPort | undefined;
+  /** Bars of earlier processes. */
+  readonly bars?: BarsPort | undefined;
   /** Files that strategies are read from again. */
   readonly files?: StrategiesPort | undefined;
   readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
@@ -202,6 +205,7 @@ export function aBench(options: BenchOptions): Bench {
     journal: mortalJournal(journal, life, counter, options.death),
     halt: options.halt,
     requestLog: options.requestLog,
+    bars: options.bars,
     strategies: options.files,
     alerts: options.alerts,
     operator$: merge(operator$, NEVER),

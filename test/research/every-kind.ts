@@ -2,7 +2,7 @@ import { presetModel } from '../../src/research/run/model.ts';
 import type { ExecutionModel } from '../../src/research/run/model.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import { defineKernel, later, price, ratio, scale, text, z } from '../../src/strategy/sdk.ts';
+import { defineKernel, iso, later, nextBar, price, ratio, scale, text, z } from '../../src/strategy/sdk.ts';
 import { aPolicy, aStrategy, aTwap } from '../engine/harness.ts';
 import type { RunShape } from './bench.ts';
 import { moduleWith } from '../strategy/module-kind.ts';
@@ -135,6 +135,37 @@ const kernel = defineKernel({
   },
 });
 
+/** A kernel of one's own that looks at bars of two lengths: it trades where the shorter mean crosses the longer one. */
+const crossing = defineKernel({
+  params: z.strictObject({ each: z.string() }),
+  bars: () => [
+    { pair: 'btcusd', interval: 'PT5M', count: 4 },
+    { pair: 'ethusd', interval: 'PT15M', count: 3 },
+  ],
+  start: (_, view) => ({ state: { seen: '' }, waits: [{ on: 'at', at: nextBar(view.at, 'PT5M') }] }),
+  step(_state, wake, { each }, view) {
+    const [short, long] = [view.bars('btcusd', 'PT5M'), view.bars('ethusd', 'PT15M')];
+    const seen = [...short, ...long].map(({ from, close }) => `${iso(from)} ${text(close)}`).join(', ');
+    const waits = [{ on: 'at', at: nextBar(view.at, 'PT5M') }] as const;
+    const [first, last] = [short[0], short.at(-1)];
+    if (wake.on === 'outcome' || first === undefined || last === undefined || view.left.lt(each))
+      return { state: { seen }, waits };
+    const side = last.close.gt(first.close) ? 'buy' : 'sell';
+    const intents = [{ pair: 'btcusd', side, quantity: each, within: 'PT50S' }] as const;
+    return { state: { seen }, waits, intents };
+  },
+});
+
+function crossingStrategy(): StrategySource {
+  const document = {
+    module: './crossing.ts',
+    pairs: ['btcusd', 'ethusd'],
+    total_quantity: { amount: '12', currency: 'btc' },
+    params: { each: '0.25' },
+  };
+  return { id: 'cross', kind: 'module', hash: 'cross', document, bound: moduleWith(crossing).bind(document) };
+}
+
 function ownStrategy(): StrategySource {
   const document = {
     module: './own.ts',
@@ -151,6 +182,7 @@ const rate = { annualRate: '0.9', graceMinutes: 40, frequencyMinutes: 20 };
 
 export const everyKind: Readonly<Record<string, EveryKind>> = {
   module: { strategies: [ownStrategy()], holdings: { usd: '90000', btc: '2', eth: '30' } },
+  bars: { strategies: [crossingStrategy()], holdings: { usd: '90000', btc: '20', eth: '30' } },
   schedules: { strategies: scheduled, holdings: { usd: '200000', btc: '2', eth: '60' } },
   band: { strategies: [band({})], holdings: { usd: '90000', btc: '2', eth: '30' } },
   cross: {

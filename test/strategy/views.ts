@@ -50,6 +50,7 @@ export function aView(scene: Scene = {}): View {
       return mid === undefined ? undefined : { pair, mid, at, source: 'tape' };
     },
     volume: (pair) => (scene.volumes?.[pair] === undefined ? undefined : quantity(scene.volumes[pair])),
+    bars: () => [],
     isDelisted: (pair) => scene.delisted?.includes(pair) ?? false,
     holdings: scene.held === undefined ? undefined : held,
     debts: new Map(

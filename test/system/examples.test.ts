@@ -26,7 +26,21 @@ describe('the example', () => {
     await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
     const printed = await run('bin/tranche.js', 'backtest', kernel, '--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder); // prettier-ignore
     expect(printed).toMatch(/scale-in .*buy .*\b10 /u);
-    expect(printed).toContain('Balances at the end: 95000 usd');
+    expect(printed).toContain('Balances at the end: 95,000 usd');
+  });
+
+  it('of a kernel with bars passes its own tests, and trades its total in a backtest', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-examples-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const kernel = 'examples/kernel-with-bars/trend.yaml';
+    const tested = await run('--conditions=source', '--test', '--test-reporter=tap', 'examples/kernel-with-bars/trend.test.ts'); // prettier-ignore
+    expect(tested).toContain('# pass 4');
+    await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
+    const printed = await run('bin/tranche.js', 'backtest', kernel, '--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder); // prettier-ignore
+    expect(printed).toMatch(/trend .*buy .*\b10 /u);
+    expect(printed).toContain('Balances at the end: 95,000 usd');
   });
 
   it('of an embedded engine fills each of its eight slices', async () => {

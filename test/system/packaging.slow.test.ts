@@ -23,7 +23,9 @@ describe('the package', () => {
       /^(?:(?:bin|dist|src|config|strategies|docs|packaging)\/|(?:LICENSE|package\.json|sbom\.cdx\.json|[A-Z]+\.md)$)/u;
     expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
     expect(
-      paths.filter((path) => /(?<!back)test|\.env|token$|\.pem$|\.key$|\.db$|\.log$/iu.test(path)),
+      paths.filter((path) =>
+        /(?<!back)test(?!ing\.(?:d\.ts|js|ts)$)|\.env|token$|\.pem$|\.key$|\.db$|\.log$/iu.test(path),
+      ),
     ).toEqual([]);
     expect(paths).toEqual(
       expect.arrayContaining([
@@ -32,6 +34,8 @@ describe('the package', () => {
         'dist/bundle/main.cjs',
         'dist/bundle/LICENSES.txt',
         'dist/strategy/sdk.d.ts',
+        'dist/strategy/testing.d.ts',
+        'dist/strategy/testing.js',
         'src/main.ts',
         'LICENSE',
         'SECURITY.md',

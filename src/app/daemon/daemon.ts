@@ -7,12 +7,13 @@ import { isoOf } from '../../core/time.ts';
 import { closingWords, unconfirmedWords } from '../../engine/account/closing-read.ts';
 import { Desk } from '../../engine/desk.ts';
 import type { Observer } from '../../engine/observer.ts';
-import type { Command, HaltPort, RequestLogPort, StrategiesPort } from '../../engine/ports.ts';
+import type { BarsPort, Command, HaltPort, RequestLogPort, StrategiesPort } from '../../engine/ports.ts';
 import { STATE_FORMAT } from '../../engine/state/snapshot-writer.ts';
 import { setKillSwitch } from '../../engine/operator/operator-commands.ts';
 import { runDesk } from '../../engine/run.ts';
 import { haltFile, haltFileOf } from '../../journal/sidecar/halt-file.ts';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { barsFile } from '../../journal/sidecar/bars-file.ts';
 import { requestLogFile } from '../../journal/sidecar/request-log.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -230,6 +231,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     journal,
     halt: haltOf(config),
     requestLog: requestLogOf(config),
+    bars: barsOf(config, warn),
     operator$,
     strategies: options.files(warn),
     alerts: alertRecords,
@@ -342,6 +344,15 @@ function haltOf({ journal }: Config): HaltPort | undefined {
 function requestLogOf({ journal }: Config): RequestLogPort | undefined {
   const file = journalFileOf(journal);
   return file === undefined ? undefined : requestLogFile(`${file}.requests`);
+}
+
+/** Bars of the modules, beside the journal. */
+function barsOf({ journal }: Config, warn: Observer['warn']): BarsPort | undefined {
+  const file = journalFileOf(journal);
+  if (file === undefined) return undefined;
+  return barsFile(`${file}.bars`, (error) => {
+    warn('the bars of the modules could not be kept for the next start', { error });
+  });
 }
 
 const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;

@@ -137,6 +137,10 @@ class PlannedView implements View {
     return this.accountValue({ cash: 'usd' }).value;
   }
 
+  bars(): readonly never[] {
+    return [];
+  }
+
   volume(): undefined {
     return undefined;
   }

@@ -35,7 +35,8 @@ function outcomeOf(source: ModuleSource, call: ModuleCall | undefined): ModuleOu
   if (typeof code !== 'function') return code;
   if (call === undefined) return { value: null };
   const returned = code(call);
-  return { value: call.do === 'check' ? returned : readStep(returned) };
+  // The desk reads the others by their schema.
+  return { value: call.do === 'start' || call.do === 'step' ? readStep(returned) : returned };
 }
 
 function codeOrProblem(source: ModuleSource): ReturnType<typeof codeIn> {

@@ -1,3 +1,4 @@
+import type { Bar } from '../../core/bar.ts';
 import type { Instrument } from '../../core/instrument.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { add, cost, NO_MONEY, price, worsen } from '../../core/money.ts';
@@ -16,7 +17,7 @@ import { currentValuation } from '../account/transfers.ts';
 import type { TransfersContext } from '../account/transfers.ts';
 
 /** The parts of a desk that this file uses. */
-export type DeskViewContext = Pick<Desk, 'instruments' | 'pts' | 'references' | 'state'> &
+export type DeskViewContext = Pick<Desk, 'bars' | 'instruments' | 'pts' | 'references' | 'state'> &
   OrderMaxContext &
   TransfersContext;
 
@@ -43,6 +44,11 @@ export class DeskView implements View {
 
   volume(pair: string): Quantity | undefined {
     return this.#desk.ports.market?.volume?.(pair);
+  }
+
+  bars(pair: string, intervalMs: number, count: number): readonly Bar[] {
+    const { ports, bars } = this.#desk;
+    return ports.market?.bars?.(pair, intervalMs, count) ?? bars.newest(pair, intervalMs, count);
   }
 
   isDelisted(pair: string): boolean {

@@ -1,4 +1,5 @@
 import { NEVER, Observable } from 'rxjs';
+import type { Bar } from '../../core/bar.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { quantity } from '../../core/money.ts';
 import type { Price, Quantity } from '../../core/money.ts';
@@ -8,6 +9,7 @@ import type { VirtualClock } from '../../engine/time/virtual-clock.ts';
 import type { Lookout, MarketPort } from '../../engine/ports.ts';
 import type { PriceTape } from '../../simulator/market/price-tape.ts';
 import { knownAt, lastKnownRow, priceAt } from '../tape/tape.ts';
+import { TapeBars } from '../tape/tape-bars.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /**
@@ -35,6 +37,8 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
   const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall());
   const volume = (pair: string): Quantity | undefined => readers.get(pair)?.volume(clock.wall());
+  const bars = (pair: string, intervalMs: number, count: number): readonly Bar[] =>
+    readers.get(pair)?.bars.newest(clock.wall(), intervalMs, count) ?? [];
   const isDelisted = (pair: string): boolean => readers.get(pair)?.isDelisted(clock.wall()) ?? false;
   const tell = (at: Instant, next: (told: ReferencePrice) => void): void => {
     for (const [pair, reader] of readers) {
@@ -46,8 +50,8 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { nextPossible } = options;
   const pairs = new Set(readers.keys());
   return nextPossible === undefined
-    ? { look, volume, isDelisted, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
-    : { look, volume, isDelisted, pairs, ...onDemand(options, nextPossible, tell) };
+    ? { look, volume, bars, isDelisted, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
+    : { look, volume, bars, isDelisted, pairs, ...onDemand(options, nextPossible, tell) };
 }
 
 type Tell = (at: Instant, next: (told: ReferencePrice) => void) => void;
@@ -162,6 +166,7 @@ const VOLUME_DECIMALS = 8;
 
 /** Reads the closes of a tape as they become known. Remembers where it is: time mostly goes on by a little. */
 export class TapeReader {
+  readonly bars: TapeBars;
   readonly #tape: Tape;
   readonly #gapMaxMs: number;
   /** The last row that is known from `#from` on, until `#until`; none before the first. */
@@ -177,6 +182,7 @@ export class TapeReader {
   /** @param gapMaxMs how long a price holds beyond its bar. */
   constructor(tape: Tape, gapMaxMs = Number.POSITIVE_INFINITY) {
     this.#tape = tape;
+    this.bars = new TapeBars(tape);
     this.#gapMaxMs = gapMaxMs;
   }
 

@@ -1,3 +1,4 @@
+import type { Bar } from '../../../core/bar.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Outcome } from '../../sdk.ts';
 
@@ -8,6 +9,8 @@ import type { Outcome } from '../../sdk.ts';
 export type ModuleCall =
   /** Answered by the problems of `params`, as `Problem[]`. */
   | { readonly do: 'check'; readonly params: unknown }
+  /** Answered by the bars that it looks at, as `BarWish[]`. */
+  | { readonly do: 'bars'; readonly params: unknown }
   /** These two are answered by a step, as the module returned it. */
   | { readonly do: 'start'; readonly params: unknown; readonly view: ViewData }
   | {
@@ -26,6 +29,8 @@ export interface ViewData {
   readonly begunAt: Instant;
   /** The declared pairs. */
   readonly pairs: Readonly<Record<string, PairData>>;
+  /** Bars that it has wished for, oldest first, by `PAIR INTERVAL`. */
+  readonly bars: Readonly<Record<string, readonly BarData[]>>;
   /** By currency; a currency that is not there has none. Left out while the account is not known. */
   readonly balances?: Readonly<Record<string, string>> | undefined;
   /** Rest of the declared total, in its currency. */
@@ -43,6 +48,8 @@ export interface PairData {
   /** Newest reference price, quote per base; left out when none is fresh. */
   readonly price?: string | undefined;
 }
+
+export type BarData = Readonly<Record<Exclude<keyof Bar, 'from'>, string>> & Pick<Bar, 'from'>;
 
 export type WakeData =
   | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }

@@ -1,7 +1,7 @@
 import type { Problem } from '../../kernel.ts';
 import { money, price, quantity } from '../../sdk-amounts.ts';
-import type { Kernel, Pair, Reader, View, Wake } from '../../sdk.ts';
-import type { ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
+import type { Bar, Kernel, Pair, Reader, View, Wake } from '../../sdk.ts';
+import type { BarData, ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
 import { BrokenRule } from './module-plan.ts';
 
 /** The code of a module in this process: what its author sees is made from the plain data of a call. */
@@ -15,6 +15,7 @@ export function codeIn(exported: unknown): ModuleCode | { readonly problem: stri
   return (call) => {
     if (call.do === 'check') return checkParams(kernel.params, call.params);
     const params = paramsOf(kernel, call.params);
+    if (call.do === 'bars') return kernel.bars?.(params) ?? [];
     const view = viewOf(call.view);
     if (call.do === 'start') return kernel.start(params, view);
     // A copy, as all that it sees: the state itself is part of a record.
@@ -75,7 +76,7 @@ function paramsOf(kernel: AnyKernel, given: unknown): unknown {
   throw new BrokenRule(`its params cannot be read: ${read.problems[0]?.message ?? ''}`);
 }
 
-function viewOf({ at, begunAt, pairs, balances, left, open }: ViewData): View {
+function viewOf({ at, begunAt, pairs, bars, balances, left, open }: ViewData): View {
   const declared = (pair: string): PairData => {
     const found = Object.hasOwn(pairs, pair) ? pairs[pair] : undefined;
     if (found === undefined) throw new BrokenRule(`${pair} is not among the pairs of the document`);
@@ -89,6 +90,13 @@ function viewOf({ at, begunAt, pairs, balances, left, open }: ViewData): View {
       const known = declared(pair).price;
       return known === undefined ? undefined : price(known);
     },
+    bars(pair: string, interval: string) {
+      const key = `${pair} ${interval}`;
+      const found = Object.hasOwn(bars, key) ? bars[key] : undefined;
+      if (found === undefined)
+        throw new BrokenRule(`bars of ${key} are not declared: add them to bars of the kernel`);
+      return found.map(barOf);
+    },
     balance(currency: string) {
       if (balances === undefined) return undefined;
       return quantity((Object.hasOwn(balances, currency) ? balances[currency] : undefined) ?? '0');
@@ -97,6 +105,9 @@ function viewOf({ at, begunAt, pairs, balances, left, open }: ViewData): View {
     open,
   });
 }
+
+const barOf = ({ from, open, high, low, close }: BarData): Bar =>
+  Object.freeze({ from, open: price(open), high: price(high), low: price(low), close: price(close) });
 
 function pairOf(pair: string, { base, quote, basePrecision, quotePrecision, minimum }: PairData): Pair {
   const { quantity: smallest, notional, lot } = minimum;

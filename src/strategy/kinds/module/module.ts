@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { barMs } from '../../../core/bar.ts';
+import type { Bar, BarWish } from '../../../core/bar.ts';
 import { add, holding, quantity, text } from '../../../core/money.ts';
 import type { Wake } from '../../../core/wake.ts';
 import { checkDecimals } from '../../checks.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { AnyStrategy, CheckWorld, Context, Problem, Step, View } from '../../kernel.ts';
-import type { ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
+import type { BarData, ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
 import { BrokenRule, FIRST, leftOf, params, state, totalOf } from './module-plan.ts';
 import type { ModulePlan, ModuleState as State } from './module-plan.ts';
+import { readBarWishes } from './module-bars.ts';
 import { asked, readStep, waitsOf } from './module-step.ts';
 
 /** Ended intents that are remembered, so that a trade which turns up late can be told with its name. */
@@ -23,10 +26,11 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
     params,
     state,
     pairs: (plan) => plan.pairs,
+    bars: (plan) => barsWished(code, plan),
     check: (plan, world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
     start: (plan, begunAt, view) =>
       guarded(FIRST, () => {
-        const seen = viewData(plan, FIRST, { begunAt, view });
+        const seen = viewData(plan, FIRST, { begunAt, view }, wishesOf(code, plan));
         return lived(plan, FIRST, view, code({ do: 'start', params: plan.params, view: seen }));
       }),
     step: (was, wake, plan, context) =>
@@ -34,7 +38,12 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
         const now = wake.on === 'outcome' ? settled(was, wake, plan) : was;
         if (now.isEnding) return ending(now);
         const call = { do: 'step', params: plan.params, state: now.own, wake: wakeData(was, wake) } as const;
-        return lived(plan, now, context.view, code({ ...call, view: viewData(plan, now, context) }));
+        return lived(
+          plan,
+          now,
+          context.view,
+          code({ ...call, view: viewData(plan, now, context, wishesOf(code, plan)) }),
+        );
       }),
     slots: () => [],
   }),
@@ -72,9 +81,12 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
 }
 
 /** What the module itself says of its `params`. */
-function checkOwn(code: ModuleCode, { params: given }: ModulePlan): readonly Problem[] {
+function checkOwn(code: ModuleCode, plan: ModulePlan): readonly Problem[] {
+  const { params: given } = plan;
   try {
     const found = problems.parse(code({ do: 'check', params: given }));
+    // Its bars are asked for with the settings: only with those that it takes.
+    if (found.length === 0) wishesOf(code, plan);
     return found.map(({ path, message }) => ({ path: ['params', ...path], message }));
   } catch (error) {
     return [{ path: ['params'], message: wordsOf(error) }];
@@ -146,17 +158,55 @@ function wakeData(was: State, wake: Wake): WakeData {
   }
 }
 
-function viewData(plan: ModulePlan, now: State, { begunAt, view }: Context): ViewData {
+/** That of a document stays the same. */
+const wishes = new WeakMap<ModulePlan, readonly BarWish[]>();
+
+function wishesOf(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {
+  const known = wishes.get(plan);
+  if (known !== undefined) return known;
+  const read = readBarWishes(plan, code({ do: 'bars', params: plan.params }));
+  wishes.set(plan, read);
+  return read;
+}
+
+/** None where the kernel cannot say: `check` has refused such a document, and its steps fail in words. */
+function barsWished(code: ModuleCode, plan: ModulePlan): readonly BarWish[] {
+  try {
+    return wishesOf(code, plan);
+  } catch {
+    return [];
+  }
+}
+
+function viewData(
+  plan: ModulePlan,
+  now: State,
+  { begunAt, view }: Context,
+  wished: readonly BarWish[],
+): ViewData {
   const { holdings } = view;
+  const bars = wished.map(({ pair, interval, count }): readonly [string, readonly BarData[]] => [
+    `${pair} ${interval}`,
+    view.bars(pair, barMs(interval), count).map(barData),
+  ]);
   return {
     at: view.at,
     begunAt,
     pairs: Object.fromEntries(plan.pairs.map((pair) => [pair, pairData(view, pair)])),
+    bars: Object.fromEntries(bars),
     balances: holdings && Object.fromEntries([...holdings].map(([currency, held]) => [currency, text(held)])),
     left: text(leftOf(plan, now)),
     open: Object.keys(now.open).length,
   };
 }
+
+const barData = ({ from, open, high, low, close }: Bar): BarData => ({
+  from,
+  open: text(open),
+  high: text(high),
+  low: text(low),
+  close: text(close),
+});
 
 function pairData(view: View, pair: string): PairData {
   const { base, quote, basePrecision, quotePrecision, minimum } = view.instrument(pair);

@@ -1,0 +1,148 @@
+import { EMPTY, distinctUntilChanged, ignoreElements, merge, switchMap, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { barMs, lastEnd } from '../../core/bar.ts';
+import type { Bar, BarWish } from '../../core/bar.ts';
+import { greatest, least } from '../../core/money.ts';
+import type { Price } from '../../core/money.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Policy } from '../policy.ts';
+import type { Ports } from '../ports.ts';
+import type { RunningStrategies } from '../state/running-strategies.ts';
+import type { References } from './reference-prices.ts';
+import { watch } from '../watch.ts';
+
+/** The parts of a desk that this file uses. */
+export interface LiveBarsContext {
+  readonly changed$: Observable<unknown>;
+  readonly policy: Pick<Policy, 'reference'>;
+  readonly ports: Pick<Ports, 'bars' | 'clock' | 'market'>;
+  readonly references: Pick<References, 'changed$' | 'watch'>;
+  readonly strategies: Pick<RunningStrategies, 'sources'>;
+}
+
+/** Bars of one pair and length. */
+interface Series {
+  readonly pair: string;
+  readonly intervalMs: number;
+  /** As many as somebody looks at. */
+  readonly count: number;
+  /** Oldest first. */
+  bars: readonly Bar[];
+  /** The interval under way, once it has a price. */
+  now: Forming | undefined;
+}
+
+interface Forming {
+  bar: Bar;
+  lastAt: Instant;
+  /** Prices came all the time since it began. */
+  isWhole: boolean;
+}
+
+/**
+ * Bars out of the reference prices that this process sees. Nothing is made up: an interval in which no price came for longer than two
+ * ages of a price, or that the process did not see from begin to end, has no bar. What was made is kept for the next process.
+ */
+export class LiveBars {
+  readonly #desk: LiveBarsContext;
+  #series = new Map<string, Series>();
+
+  constructor(desk: LiveBarsContext) {
+    this.#desk = desk;
+  }
+
+  /** Watches the pairs whose bars somebody looks at. Never emits. */
+  run(): Observable<never> {
+    // A market that is asked knows its own history.
+    if (this.#desk.ports.market?.bars !== undefined) return EMPTY;
+    const { changed$, references, strategies } = this.#desk;
+    return watch(changed$, () => strategies.sources).pipe(
+      distinctUntilChanged(),
+      switchMap((sources) => {
+        this.#wish([...sources.values()].flatMap(({ bound }) => bound.bars));
+        const pairs = new Set([...this.#series.values()].map(({ pair }) => pair));
+        if (pairs.size === 0) return EMPTY;
+        const seen = references.changed$.pipe(
+          tap(({ pair, mid }) => {
+            if (pairs.has(pair)) this.#see(pair, mid);
+          }),
+        );
+        return merge(seen, ...[...pairs].map((pair) => references.watch(pair))).pipe(ignoreElements());
+      }),
+    );
+  }
+
+  /** The newest `count` bars that have ended, oldest first; fewer where there are no more. */
+  newest(pair: string, intervalMs: number, count: number): readonly Bar[] {
+    const series = this.#series.get(keyOf(pair, intervalMs));
+    if (series === undefined) return [];
+    if (this.#close(series, this.#desk.ports.clock.wall())) this.#keep();
+    return series.bars.slice(-count);
+  }
+
+  #wish(wishes: readonly BarWish[]): void {
+    const before = this.#series;
+    this.#series = new Map();
+    for (const { pair, interval, count } of wishes) {
+      const intervalMs = barMs(interval);
+      const key = keyOf(pair, intervalMs);
+      const most = Math.max(count, this.#series.get(key)?.count ?? 0);
+      const { bars = [], now } = before.get(key) ?? {};
+      this.#series.set(key, { pair, intervalMs, count: most, bars, now });
+    }
+    const at = this.#desk.ports.clock.wall();
+    for (const { pair, intervalMs, bars } of this.#desk.ports.bars?.read() ?? []) {
+      const series = this.#series.get(keyOf(pair, intervalMs));
+      // What lies ahead was made by a clock that has gone back since.
+      if (series?.bars.length === 0)
+        series.bars = bars.filter(({ from }) => from + intervalMs <= at).slice(-series.count);
+    }
+  }
+
+  #see(pair: string, mid: Price): void {
+    const at = this.#desk.ports.clock.wall();
+    let isNew = false;
+    for (const series of this.#series.values()) {
+      if (series.pair !== pair) continue;
+      isNew = this.#close(series, at) || isNew;
+      const { now, intervalMs } = series;
+      const from = lastEnd(at, intervalMs);
+      if (now?.bar.from === from) {
+        const { open, high, low } = now.bar;
+        if (at - now.lastAt > this.#holeMs) now.isWhole = false;
+        now.bar = { from, open, high: greatest(high, mid), low: least(low, mid), close: mid };
+        now.lastAt = at;
+      } else {
+        // After a clock that went back nothing of what it has seen twice is a bar.
+        series.bars = series.bars.filter((bar) => bar.from < from);
+        const bar = { from, open: mid, high: mid, low: mid, close: mid };
+        series.now = { bar, lastAt: at, isWhole: at - from <= this.#holeMs };
+      }
+    }
+    if (isNew) this.#keep();
+  }
+
+  /** Ends the interval under way if its time is over; whether it has become a bar. */
+  #close(series: Series, at: Instant): boolean {
+    const { now, intervalMs } = series;
+    const end = now === undefined ? undefined : instant(now.bar.from + intervalMs);
+    if (now === undefined || end === undefined || at < end) return false;
+    series.now = undefined;
+    if (!now.isWhole || end - now.lastAt > this.#holeMs) return false;
+    series.bars = [...series.bars, now.bar].slice(-series.count);
+    return true;
+  }
+
+  #keep(): void {
+    const all = [...this.#series.values()].filter(({ bars }) => bars.length > 0);
+    this.#desk.ports.bars?.keep(all.map(({ pair, intervalMs, bars }) => ({ pair, intervalMs, bars })));
+  }
+
+  /** Longest time without a price that an interval may have. */
+  get #holeMs(): number {
+    return 2 * this.#desk.policy.reference.maxAgeMs;
+  }
+}
+
+const keyOf = (pair: string, intervalMs: number): string => `${pair} ${intervalMs}`;

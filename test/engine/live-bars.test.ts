@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { iso, later } from '../../src/strategy/sdk.ts';
+import { defineKernel, nextBar, text, z } from '../../src/strategy/sdk.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import type { BarsPort, KeptBars } from '../../src/engine/ports.ts';
+import { moduleWith } from '../strategy/module-kind.ts';
+import { START, aBench, nextProcess } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+/** Writes down the bars that it sees at the end of each. */
+const watching = (count = 3): StrategySource => {
+  const kernel = defineKernel({
+    params: z.strictObject({}),
+    bars: () => [{ pair: 'btcusd', interval: 'PT5M', count }],
+    start: (_, view) => ({ state: {}, waits: [{ on: 'at', at: nextBar(view.at, 'PT5M') }] }),
+    step(state, _wake, _params, view) {
+      const seen = view.bars('btcusd', 'PT5M').map(({ from }) => iso(from).slice(11, 16));
+      return { state, waits: [{ on: 'at', at: nextBar(view.at, 'PT5M') }], note: seen.join(' ') };
+    },
+  });
+  const document = {
+    module: './watching.ts',
+    pairs: ['btcusd'],
+    total_notional: { amount: '1000', currency: 'usd' },
+  };
+  return { id: 'watching', kind: 'module', hash: 'w', document, bound: moduleWith(kernel).bind(document) };
+};
+
+function memoryBars(): BarsPort {
+  let kept: readonly KeptBars[] = [];
+  return {
+    read: () => kept,
+    keep: (series) => {
+      kept = series;
+    },
+  };
+}
+
+const notes = (bench: Bench): readonly (string | undefined)[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'wake' && body.on === 'at' ? [body.note] : []));
+
+function running(until: number, over: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies: [watching()], ...over });
+  bench.start();
+  bench.clock.run(after(START, until));
+  return bench;
+}
+
+/** A venue that gives no quotes between two times. */
+const silent = (from: number, to: number): Pick<BenchOptions, 'wrap'> => ({
+  wrap: (venue, clock) => ({
+    ...venue,
+    quote(request) {
+      const ms = clock.wall() - START;
+      return venue.quote(ms > from && ms < to ? { ...request, pair: 'xxxusd' } : request);
+    },
+  }),
+});
+
+describe('bars of the prices that a desk sees', () => {
+  it('are there the moment that their interval has ended, the newest of them, and one more each time', () => {
+    const bench = running(21 * MINUTE_MS);
+    expect(notes(bench)).toEqual(['00:00', '00:00 00:05', '00:00 00:05 00:10', '00:05 00:10 00:15']);
+  });
+
+  it('hold the first, the highest, the lowest and the last price of their interval', () => {
+    const mids: { readonly at: number; readonly mid: string }[] = [];
+    const bench = aBench({
+      strategies: [watching()],
+      observer: { reference: ({ mid }) => mids.push({ at: bench.clock.wall(), mid: text(mid) }) },
+    });
+    bench.start();
+    bench.clock.run(after(START, 10 * MINUTE_MS));
+    const seen = mids.filter(({ at }) => at >= START + 5 * MINUTE_MS && at < START + 10 * MINUTE_MS);
+    const prices = seen.map(({ mid }) => Number(mid));
+    const bar = bench.desk.bars.newest('btcusd', 5 * MINUTE_MS, 1)[0];
+    expect(seen.length).toBeGreaterThan(20);
+    expect(bar && [bar.open, bar.high, bar.low, bar.close].map((one) => Number(text(one)))).toEqual([
+      prices[0],
+      Math.max(...prices),
+      Math.min(...prices),
+      prices.at(-1),
+    ]);
+  });
+
+  it('have none of an interval in which no price came for a minute, and none of the one that began without', () => {
+    const bench = running(26 * MINUTE_MS, silent(7 * MINUTE_MS, 11 * MINUTE_MS + 10 * SECOND_MS));
+    expect(notes(bench).at(-1)).toBe('00:00 00:15 00:20');
+  });
+
+  it('go on in the next process with those of the one before; the interval of the restart has none', () => {
+    const bars = memoryBars();
+    const first = running(11 * MINUTE_MS, { bars });
+    const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()], bars });
+    next.clock.run(after(START, 21 * MINUTE_MS));
+    expect(notes(next).at(-1)).toBe('00:00 00:05 00:15');
+  });
+
+  it('begin anew where nothing keeps them, and the kernel sees fewer', () => {
+    const first = running(11 * MINUTE_MS);
+    const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()] });
+    next.clock.run(after(START, 21 * MINUTE_MS));
+    expect(notes(next).at(-1)).toBe('00:15');
+  });
+
+  it('are watched for as long as the strategy is run, and cost no quote without one', () => {
+    const probes = (strategies: BenchOptions['strategies']): number => {
+      let count = 0;
+      const bench = aBench({ strategies, observer: { reference: () => (count += 1) } });
+      bench.start();
+      bench.clock.run(after(START, HOUR_MS));
+      return count;
+    };
+    expect(probes([])).toBe(0);
+    expect(probes([watching()])).toBeGreaterThan(600);
+  });
+});
+
+describe('a module that wants bars it cannot have', () => {
+  it.each([
+    [
+      { pair: 'btcusd', interval: 'PT7M', count: 3 },
+      'bars of PT7M: expected a duration of PT1M to P1D that divides a day',
+    ],
+    [{ pair: 'ethusd', interval: 'PT5M', count: 3 }, 'it wants bars of ethusd, and its pairs are btcusd'],
+    [{ pair: 'btcusd', interval: 'PT5M', count: 1001 }, 'bars.0.count'],
+    [{ pair: 'btcusd', interval: 'PT5M' }, "write { pair: 'btcusd', interval: 'PT1H', count: 50 }"],
+  ])('is refused at validation: %j', (wish, says) => {
+    // prettier-ignore
+    const kernel = {
+      params: z.strictObject({}),
+      bars: () => [wish],
+      start: () => ({ state: {}, waits: [{ on: 'at', at: later(START, 'PT5M') }] }),
+      step: () => ({ state: {}, finished: true }),
+    };
+    const bound = moduleWith(kernel).bind({
+      module: './x.ts',
+      pairs: ['btcusd'],
+      total_notional: { amount: '1000', currency: 'usd' },
+    });
+    const problems = bound.check({
+      minimum: () => ({}),
+      currencies: () => ({ base: 'btc', quote: 'usd' }),
+      precisions: () => ({ basePrecision: 8, quotePrecision: 2 }),
+    });
+    expect(problems.map(({ message }) => message).join()).toContain(says);
+  });
+});

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { text } from '../../src/core/money.ts';
+import { HOUR_MS, MINUTE_MS, after, instant } from '../../src/core/time.ts';
+import { TapeBars } from '../../src/research/tape/tape-bars.ts';
+import { tapeOf } from '../../src/research/tape/tape.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
+import { START } from '../engine/harness.ts';
+import { closesTape, walkTape } from './bench.ts';
+
+const wild = (tape: Tape): Tape => {
+  const high = tape.close.map((close, row) => close * (1 + ((row * 7) % 11) / 100));
+  const low = tape.close.map((close, row) => close * (1 - ((row * 5) % 13) / 100));
+  const columns = { ...tape, high, low, open: tape.close.slice() };
+  return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
+};
+
+/** The rule, as plainly as it can be said: rows whose close becomes known in the interval, its begin left out. */
+function plainBars(tape: Tape, at: number, intervalMs: number): readonly object[] {
+  const bars = new Map<number, number[]>();
+  for (let row = 0; row < tape.rows; row++) {
+    const known = (tape.times[row] ?? 0) + tape.barMs;
+    const from = (Math.ceil(known / intervalMs) - 1) * intervalMs;
+    if (from >= (tape.times[0] ?? 0) && from + intervalMs <= at)
+      bars.set(from, [...(bars.get(from) ?? []), row]);
+  }
+  return [...bars].map(([from, rows]) => ({
+    from,
+    open: String(tape.open[rows[0] ?? 0]),
+    high: String(Math.max(...rows.map((row) => tape.high[row] ?? 0))),
+    low: String(Math.min(...rows.map((row) => tape.low[row] ?? 0))),
+    close: String(tape.close[rows.at(-1) ?? 0]),
+  }));
+}
+
+const shown = (bars: ReturnType<TapeBars['newest']>): readonly object[] =>
+  bars.map(({ from, open, high, low, close }) => ({ from, open: text(open), high: text(high), low: text(low), close: text(close) })); // prettier-ignore
+
+describe('bars out of a tape', () => {
+  it('are those of the plain rule, in whatever order they are asked for, over gaps too', () => {
+    const tape = wild(walkTape({ pair: 'btcusd', rows: 400, isMissing: (row) => row % 50 > 38 || (row > 120 && row < 190) }));
+    const asked = fc.array(fc.tuple(fc.integer({ min: 0, max: 420 }), fc.constantFrom(1, 5, 15, 60), fc.integer({ min: 1, max: 30 })), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(asked, (asks) => {
+        const bars = new TapeBars(tape);
+        for (const [minutes, length, count] of asks) {
+          const at = after(START, minutes * MINUTE_MS + 1);
+          const plain = plainBars(tape, at, length * MINUTE_MS).slice(-count);
+          expect(shown(bars.newest(at, length * MINUTE_MS, count))).toEqual(plain);
+        }
+      }),
+    );
+  }); // prettier-ignore
+
+  it('have a bar the moment that its interval has ended, and not a millisecond sooner', () => {
+    const bars = new TapeBars(walkTape({ pair: 'btcusd', rows: 130 }));
+    expect(bars.newest(instant(START + HOUR_MS - 1), HOUR_MS, 5)).toEqual([]);
+    expect(bars.newest(instant(START + HOUR_MS), HOUR_MS, 5).map(({ from }) => from)).toEqual([START]);
+  });
+
+  it('leave out an interval without rows, and the one in which the tape begins', () => {
+    const times = [30, 61, 62, 185, 186].map((minute) => START + minute * MINUTE_MS);
+    const tape = closesTape('btcusd', { barMs: MINUTE_MS, times, closes: [1, 2, 3, 4, 5] });
+    const found = new TapeBars(tape).newest(instant(START + 5 * HOUR_MS), HOUR_MS, 10);
+    expect(found.map(({ from, open, close }) => [(from - START) / HOUR_MS, text(open), text(close)])).toEqual(
+      [
+        [1, '2', '3'],
+        [3, '4', '5'],
+      ],
+    );
+  });
+
+  it('refuse an interval that is shorter than the rows, in words', () => {
+    const bars = new TapeBars(walkTape({ pair: 'btcusd', rows: 10, barMs: HOUR_MS }));
+    expect(() => bars.newest(instant(START + 9 * HOUR_MS), 5 * MINUTE_MS, 3)).toThrow(
+      'bars of 300 s cannot be made of btcusd, whose data has bars of 3600 s: use a longer interval, or finer data',
+    );
+  });
+});
