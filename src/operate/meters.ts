@@ -51,6 +51,8 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     'pair',
   ]),
 
+  approvals: gauge('tranche_approvals_open', 'Requests that wait for the approval of people', ['kind']),
+
   doubts: gauge('tranche_doubts_open', 'Attempts whose order may have traded', []),
   oldestDoubt: gauge('tranche_oldest_doubt_age_seconds', 'Age of the oldest open doubt; 0 without one', []),
 });

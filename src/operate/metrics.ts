@@ -46,6 +46,8 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   portfolioValue(usd: number | undefined): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
+  /** How many requests wait for people, by what they are for: all kinds that have any. */
+  approvals(open: ReadonlyMap<string, number>): void;
   /** Those that are told after this are all that there are. */
   forgetDrifts(): void;
   /** An answer of the venue had `count` fields that we do not know. */
@@ -173,7 +175,7 @@ function showChannels(meters: Meters, all: readonly ChannelFigures[], now: Insta
 }
 
 type Direct =
-  | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'
+  | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts' | 'approvals'
   | 'riskMode' | 'extraFields' | 'alerted' | 'footprint'; // prettier-ignore
 
 /** The methods that only pass their values on. */
@@ -208,6 +210,10 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
     },
     portfolioDrift: (strategy, currency, drift) => {
       meters.drift.set({ strategy: labels.strategy(strategy), currency: labels.currency(currency) }, drift);
+    },
+    approvals(open) {
+      meters.approvals.reset();
+      for (const [kind, count] of open) meters.approvals.set({ kind }, count);
     },
     forgetDrifts: () => {
       meters.drift.reset();

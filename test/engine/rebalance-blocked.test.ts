@@ -151,6 +151,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     showDesk(bench.desk, {
       budget: () => undefined,
       portfolioValue: () => undefined,
+      approvals: () => undefined,
       forgetDrifts: () => undefined,
       portfolioDrift: (_strategy, currency, drift) => shown.set(currency, drift),
     });
@@ -163,6 +164,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     const metrics = {
       budget: () => undefined,
       portfolioValue: (usd: number | undefined) => shown.push(usd),
+      approvals: () => undefined,
       forgetDrifts: () => shown.splice(0),
       portfolioDrift: (_strategy: string, currency: string) => shown.push(currency),
     };

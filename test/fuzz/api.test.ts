@@ -25,6 +25,7 @@ beforeAll(async () => {
         mode: 'paper',
         status: () => ({ state: 'active' }),
         doubts: () => [],
+        approvals: () => [],
         open: () => ({ orders_in_flight: [], open_doubts: [] }),
         obey: (order) => (orders.push(order), { isDone: true, says: 'done' }),
         runNow: async () => await Promise.resolve({ isDone: true, says: 'done' }),

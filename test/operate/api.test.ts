@@ -43,6 +43,7 @@ async function serve(over: Partial<OperateOptions> = {}, given: Partial<Operated
     desk: 'main',
     mode: 'paper',
     status: () => ({ state: 'active' }),
+    approvals: () => [],
     doubts: () => [{ client_order_id: 'c' }],
     open: () => ({ orders_in_flight: ['c'], open_doubts: [] }),
     obey: (order) => (orders.push(order), { isDone: order.do !== 'resume', says: 'so be it' }),

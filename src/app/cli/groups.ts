@@ -61,6 +61,11 @@ export const groups: readonly Group[] = [
       (await import('./control-cli.ts')).addControl(cli, { io, config, done }),
   },
   {
+    names: ['approvals', 'approve', 'reject', 'policy'],
+    add: async (cli, { io, done }) =>
+      (await import('../approvals/approvals-cli.ts')).addApprovals(cli, { io, config, done }),
+  },
+  {
     names: ['notify'],
     add: async (cli, { io, done }) => (await import('./notify-cli.ts')).addNotify(cli, { io, config, done }),
   },

@@ -1,3 +1,4 @@
+import { approvalCounts } from '../daemon/approvals-api.ts';
 import { add, approximate, NO_MONEY, quantity, ratio } from '../../core/money.ts';
 import { drifts, value } from '../../core/risk/portfolio.ts';
 import type { Reason } from '../../core/reasons.ts';
@@ -103,11 +104,12 @@ export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
 /** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */
 export function showDesk(
   desk: Desk,
-  metrics: Pick<Metrics, 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
+  metrics: Pick<Metrics, 'approvals' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
 ): void {
   for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
     metrics.budget(route, desk.rateLimiter.utilisation(route));
   }
+  metrics.approvals(approvalCounts(desk));
   metrics.forgetDrifts();
   const { balances } = desk.state;
   if (balances === undefined) return;

@@ -57,6 +57,7 @@ function wordsOf(body: Json): readonly string[] {
       return `paused: ${kind} ${name}: ${plain(reason)} (tranche resume --${kind} ${name})`;
     }),
     ...namesOf(body['waiting']).map((line) => `waiting: ${line}`),
+    ...namesOf(body['open_approvals']).map((line) => `approval ${line}`),
     ...overrideWords(body).map((line) => `override ${line}`),
     `account read ${body['account_read_age_s'] === undefined ? 'not yet' : `${plain(body['account_read_age_s'])} s ago`}`,
     ...openWords(body),

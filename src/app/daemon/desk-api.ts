@@ -2,11 +2,12 @@ import { Observable, firstValueFrom, map, race, timer } from 'rxjs';
 import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
 import type { FillRecord } from '../../core/record.ts';
+import type { PasskeyAssertion } from '../../core/approvals/passkey-assertion.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
-import { requirementFor } from '../../engine/operator/approvals.ts';
+import { missingWords, requirementFor } from '../../engine/operator/approvals.ts';
 import { isOver } from '../../engine/operator/approval-requests.ts';
 import { RUN_WAIT_MS } from '../../engine/operator/run-now.ts';
 import type { Override } from '../../engine/state/override-state.ts';
@@ -21,6 +22,7 @@ import { leftOfSlice } from '../../engine/stages/size.ts';
 import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operated-desk.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
+import { approvalsOf, asksOf, openApprovals } from './approvals-api.ts';
 import { AlertHistory } from './open-alerts.ts';
 import { notReady } from './readiness.ts';
 
@@ -38,6 +40,7 @@ export const deskApi = (
     );
   },
   status: () => statusOf(desk, alerts),
+  approvals: (caller) => approvalsOf(desk, caller),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
   obey: (order) => obey(order, send),
@@ -66,6 +69,7 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
   const { state, policy, ports, killSwitch } = desk;
   const now = ports.clock.wall();
   const counts = slotCounts(desk);
+  const waits = openApprovals(desk);
   return {
     desk: policy.desk,
     mode: policy.mode,
@@ -100,6 +104,7 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
         finished: life?.finished,
         last_reason: life?.lastReason,
         next_at: nextAt(life?.waits ?? []),
+        waits_for_approval: waits.find(({ proposal }) => proposal.strategy === id)?.proposal.override,
       };
     }),
     fills: state.fills,
@@ -114,6 +119,10 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
     },
     paused: Object.fromEntries(state.totals.paused),
     waiting: waitingOf(desk),
+    open_approvals: waits.map(
+      (one) =>
+        `${one.proposal.override}: ${asksOf(one)}; needs ${missingWords(desk, one)}, until ${isoOf(one.proposal.expires_at)}`,
+    ),
     overrides: [...state.overrides.all()].map(([id, one]) => overrideOf(desk, id, one)),
     account_read_age_s:
       desk.account.lastReadAt === undefined
@@ -354,11 +363,20 @@ function judge(
   { by, token, body }: Told,
   send: (command: Command) => void,
 ): CommandAnswer {
-  const { override, why } = body;
+  const { override, why, hash, assertion } = body;
   if (typeof override !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
     return { isDone: false, says: 'name the override, and the reason as "why"' };
+  const told = {
+    override,
+    token,
+    by,
+    why,
+    hash: typeof hash === 'string' ? hash : undefined,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API has read it by its schema
+    assertion: assertion as PasskeyAssertion | undefined,
+  };
   return answered((answer) => {
-    send({ do: what, override, token, by, why, answer });
+    send({ do: what, ...told, answer });
   });
 }
 

@@ -224,7 +224,7 @@ export class EngineState {
         this.overrides.carryOut(body.approvals ?? [], 'reload', at);
         break;
       case 'override':
-        this.overrides.apply(body);
+        this.overrides.apply(body, at);
         break;
       case 'person':
         this.people.apply(body, at);

@@ -8,6 +8,8 @@ export type Agreement = Pick<OverrideRecord, 'by' | 'token'>;
 /** What needs an approval, as far as it has come. */
 export interface Override {
   readonly proposal: OverrideRecord;
+  /** When it was proposed. */
+  readonly at: Instant;
   /** Those who agreed, the last one included. */
   readonly agreed: readonly Agreement[];
   /** The last one whose approval was needed: it is approved. */
@@ -65,11 +67,11 @@ export class Overrides {
     return found;
   }
 
-  apply(body: OverrideRecord): void {
+  apply(body: OverrideRecord, at: Instant): void {
     const known = this.data.known.get(body.override);
     if (body.step === 'proposed') {
       this.data.proposed++;
-      this.data.known.set(body.override, { proposal: body, agreed: [] });
+      this.data.known.set(body.override, { proposal: body, at, agreed: [] });
     } else if (known !== undefined) this.#decide(body, known);
     for (const id of this.data.known.keys()) {
       if (this.data.known.size <= KEPT) break;

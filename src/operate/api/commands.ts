@@ -104,7 +104,27 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
       return await answer(reply, { do: what, ...by, body });
     });
   }
+  for (const [what, role] of [
+    ['approve', 'approver'],
+    ['reject', 'operator'],
+    ['withdraw', 'operator'],
+  ] as const) {
+    server.post(`/api/v1/approvals/${what}`, async (request, reply) => {
+      const { by, body } = commanded(request, role, what === 'approve' ? [...DECIDE, 'assertion'] : DECIDE);
+      // Nothing that a start waits for.
+      const schemas = await import('./schema-commands.ts');
+      const read = schemas[what === 'approve' ? 'approve' : 'decide'].safeParse(body);
+      if (!read.success) {
+        const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+        throw new Refusal(400, `"${path.join('.')}": ${message}`);
+      }
+      const { id, ...rest } = body;
+      return await answer(reply, { do: what, ...by, body: { ...rest, override: id } });
+    });
+  }
 }
+
+const DECIDE = ['id', 'hash'] as const;
 
 /** Who is written down: names come from the token, and the one of this machine adds the user who typed. */
 interface Signature {

@@ -1,6 +1,6 @@
 import type { UsedToken } from '../../core/record.ts';
 import type { CommandAnswer, Scope } from '../../engine/ports.ts';
-import type { Role } from '../access.ts';
+import type { Caller, Role } from '../access.ts';
 
 /** What a person asks of the desk. The name of who asks is known already. */
 export type Order = { readonly by: string; readonly token: UsedToken } & (
@@ -21,6 +21,12 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     }
 );
 
+/** One of them, as far as the API looks at it. */
+export interface ApprovalItem extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly state: string;
+}
+
 export interface RunNowOrder {
   readonly by: string;
   readonly token: UsedToken;
@@ -38,6 +44,8 @@ export interface OperatedDesk {
   readonly fourEyes?: boolean | undefined;
   status(): object;
   doubts(): readonly object[];
+  /** What needs the approval of people, newest first, as this caller sees it. */
+  approvals(caller: Caller): readonly ApprovalItem[];
   /** Open work, in every answer: open orders, doubts, remainders of slices. */
   open(): object;
   /** Carried out in this tick. */

@@ -31,6 +31,20 @@ export function addReads(server: FastifyInstance, { desk, events, admit, version
     admit(request, 'viewer');
     return await reply.send({ doubts: desk.doubts() });
   });
+  server.get('/api/v1/approvals', async (request, reply) => {
+    const caller = admit(request, 'viewer');
+    const { approvalsQuery, LIMIT_DEFAULT } = await import('./schema-approvals.ts');
+    const query = approvalsQuery.safeParse(request.query);
+    if (!query.success) {
+      const [{ path, message } = { path: [], message: '' }] = query.error.issues;
+      throw new Refusal(400, `${path.join('.')}: ${message}`);
+    }
+    const { state, after, limit = LIMIT_DEFAULT } = query.data;
+    const all = desk.approvals(caller).filter((one) => state === undefined || one.state === state);
+    const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+    const items = all.slice(from, from + limit);
+    return await reply.send({ items, ...(from + limit < all.length ? { next: items.at(-1)?.id } : {}) });
+  });
   server.get('/api/v1/events', async (request, reply) => {
     admit(request, 'viewer');
     if (events.isFull) throw new Refusal(503, 'too many listeners');

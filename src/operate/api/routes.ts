@@ -53,6 +53,27 @@ export const apiRoutes = {
     role: 'operator',
     summary: 'Refuses a proposal before it is used',
   },
+  '/api/v1/approvals': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'What needs the approval of people, and what became of it, newest first',
+  },
+  '/api/v1/approvals/approve': {
+    method: 'POST',
+    role: 'approver',
+    summary:
+      'Agrees to exactly the request with this hash, with the signature of a passkey where it is required',
+  },
+  '/api/v1/approvals/reject': {
+    method: 'POST',
+    role: 'operator',
+    summary: 'Refuses a request before it is used',
+  },
+  '/api/v1/approvals/withdraw': {
+    method: 'POST',
+    role: 'operator',
+    summary: 'Takes an own request back before it is used',
+  },
 } as const satisfies Readonly<Record<string, ApiRoute>>;
 
 export type ApiPath = keyof typeof apiRoutes;

@@ -60,6 +60,31 @@ export const propose = z.strictObject({
 });
 export const judge = z.strictObject({ ...base, override: text });
 
+const requestHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/u)
+  .describe('`hash` of the request as you have seen it: another one is refused');
+/** Of one request, to refuse it or take it back. */
+export const decide = z.strictObject({ ...base, id: text, hash: requestHash });
+const part = z
+  .string()
+  .regex(/^[\w-]{1,4096}$/u)
+  .describe('base64url');
+export const approve = z.strictObject({
+  ...base,
+  id: text,
+  hash: requestHash,
+  assertion: z
+    .strictObject({
+      credential_id: part,
+      authenticator_data: part,
+      client_data_json: part,
+      signature: part,
+    })
+    .optional()
+    .describe('What a passkey signed: a WebAuthn assertion whose challenge is the 32 bytes of `hash`'),
+});
+
 /** What a command came to. A desk that refuses answers 409 with the same fields. */
 export const answer = z.looseObject({
   done: z.boolean(),

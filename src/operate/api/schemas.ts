@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ApiPath } from './routes.ts';
+import * as approvals from './schema-approvals.ts';
 import * as commands from './schema-commands.ts';
 import * as desk from './schema-desk.ts';
 import { event } from './schema-journal.ts';
@@ -35,4 +36,8 @@ export const routeSchemas = {
   '/api/v1/overrides/approve': command(commands.judge),
   '/api/v1/overrides/withdraw': command(commands.judge),
   '/api/v1/overrides/reject': command(commands.judge),
+  '/api/v1/approvals': { query: approvals.approvalsQuery, answer: approvals.approvals },
+  '/api/v1/approvals/approve': command(commands.approve),
+  '/api/v1/approvals/reject': command(commands.decide),
+  '/api/v1/approvals/withdraw': command(commands.decide),
 } as const satisfies Readonly<Record<ApiPath, RouteSchema>>;

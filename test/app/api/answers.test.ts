@@ -75,6 +75,7 @@ describe('every answer of the API', () => {
 
   it('is as its schema says, of each command, done or refused', async () => {
     const { send } = await served(aBusyDesk());
+    const decision = { id: 'ov-1', hash: '0'.repeat(64), why: 'w' };
     const bodies: Partial<Record<ApiPath, object>> = {
       '/api/v1/rearm': { why: 'w', confirm: 'main' },
       '/api/v1/stop': { why: 'w', strategy: 'two' },
@@ -90,6 +91,9 @@ describe('every answer of the API', () => {
       '/api/v1/overrides/approve': { override: 'ov-1', why: 'w' },
       '/api/v1/overrides/withdraw': { override: 'ov-1', why: 'w' },
       '/api/v1/overrides/reject': { override: 'ov-1', why: 'w' },
+      '/api/v1/approvals/approve': decision,
+      '/api/v1/approvals/reject': decision,
+      '/api/v1/approvals/withdraw': decision,
     };
     for (const path of paths.filter((each) => apiRoutes[each].method === 'POST')) {
       const { status, body } = await send(path, bodies[path] ?? { why: 'w' });

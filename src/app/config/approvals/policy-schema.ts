@@ -24,27 +24,29 @@ export const groups = z
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
 const kindNames = Object.keys(requestKinds) as [RequestKind, ...RequestKind[]];
-const kind = z.enum(kindNames, { error: `expected one or more of ${kindNames.join(', ')}` });
+const KIND_EXPECTED = `expected one or more of ${kindNames.join(', ')}`;
+const GROUP_EXPECTED = 'expected the name of a group, or a list of names';
+const kind = z.enum(kindNames, { error: KIND_EXPECTED });
 const KINDS = Object.entries(requestKinds)
   .map(([name, does]) => `${name}: ${does}`)
   .join('; ');
 
 // oxlint-disable-next-line typescript/explicit-function-return-type -- inferred by zod
-const oneOrMore = <T extends z.ZodType>(element: T) =>
+const oneOrMore = <T extends z.ZodType>(element: T, error: string) =>
   z
-    .union([element, z.array(element).min(1).max(50)])
+    .union([element, z.array(element).min(1).max(50)], { error })
     .transform((given): readonly z.output<T>[] => (Array.isArray(given) ? given : [given]) as z.output<T>[]); // oxlint-disable-line typescript/no-unsafe-type-assertion -- one of both
 
 const need = z.strictObject({
   count: z.int().min(1).max(20).default(1).describe('So many different people; default: 1'),
-  group: oneOrMore(groupName).describe('Of this group, or of any in a list'),
+  group: oneOrMore(groupName, GROUP_EXPECTED).describe('Of this group, or of any in a list'),
 });
 
 const DAYS_MAX = 30;
 const rule = z.strictObject({
-  for: oneOrMore(kind).describe(`What it is about, one or a list. ${KINDS}`),
+  for: oneOrMore(kind, KIND_EXPECTED).describe(`What it is about, one or a list. ${KINDS}`),
   above: moneyOf('Only parents whose total is above this, at the reference price').optional(),
-  by: oneOrMore(groupName).optional().describe('Only requests of members of these groups'),
+  by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests of members of these groups'),
   strategies: z
     .array(z.string().min(1))
     .min(1)
@@ -56,7 +58,7 @@ const rule = z.strictObject({
     .enum(['allow', 'block'])
     .optional()
     .describe('allow: needs nobody else. block: nobody may. Instead of require'),
-  require: oneOrMore(need)
+  require: oneOrMore(need, 'expected { count: 1, group: risk }, or a list of such')
     .optional()
     .describe('Who must agree, each line by other people; whoever asks never counts. Instead of outcome'),
   passkey: z

@@ -1,0 +1,66 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { requestKinds } from '../../core/approvals/approval-policy.ts';
+import type { ControlCli } from '../cli/control-cli.ts';
+
+/** `tranche approvals`, `approve`, `reject` and `policy test`. */
+export function addApprovals(cli: Command, { io, config, done }: ControlCli): void {
+  const leaf = (name: string, does: string) =>
+    cli
+      .command(name)
+      .description(does)
+      .addOption(config())
+      .option('--journal <journal>', 'journal of the desk, instead of a config')
+      .addOption(
+        new Option('--mode <mode>', 'mode of the desk').choices(['paper', 'dry_run', 'live'] as const),
+      )
+      .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
+      .option('--json', 'print one JSON object to stdout');
+  leaf('approvals', 'list what waits for the approval of people, what differs, and who must agree')
+    .option('--all', 'also what was approved, rejected, used or has expired')
+    .action(async (options) => {
+      const { approvals } = await import('./approvals.ts');
+      done(await approvals(options, io));
+    });
+  for (const [how, does] of [
+    ['approve', 'agree to a request of another person, with a token of your own'],
+    ['reject', 'refuse a request, before it is used'],
+  ] as const)
+    leaf(how, does)
+      .argument('<id>', 'id, as shown by tranche approvals')
+      .requiredOption('--why <reason>', 'reason, recorded in the journal')
+      .option('--hash <hash>', 'hash of the request that you have seen, or its first 12 characters or more')
+      .option('--by <name>', 'your name (default: user name on this machine)')
+      .action(async (id, options) => {
+        const { decide } = await import('./approvals.ts');
+        done(await decide(how, id, options, io));
+      });
+  const policy = cli.command('policy').description('what operate.policy says; nothing is sent');
+  policy
+    .command('test')
+    .description('say what a request would need; exit code 0: nothing, 75: approvals, 77: it is blocked')
+    .addOption(config())
+    .addOption(
+      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .addOption(
+      new Option('--kind <kind>', 'what is asked for').choices(
+        Object.keys(requestKinds).filter((kind) => !['parent', 'strategy', 'rearm'].includes(kind)),
+      ),
+    )
+    .option('--parent <amount>', 'a parent of this total in the currency of the limits, such as 150000usd')
+    .option('--strategy <file>', 'the strategies of this file, new or changed, and their parents')
+    .option('--rearm', 'a rearm')
+    .option('--override <limit>', 'an override of this limit')
+    .option('--of <id>', 'with --parent: id of the strategy')
+    .option('--by <name>', 'who asks')
+    .option('--json', 'print one JSON object to stdout')
+    .action(async (options) => {
+      const { policyTest } = await import('./policy-test.ts');
+      done(policyTest(options, io));
+    });
+}

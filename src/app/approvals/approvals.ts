@@ -1,0 +1,84 @@
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { ask, tell } from '../commands/daemon-client.ts';
+import type { DaemonOptions } from '../commands/daemon-client.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { command } from '../commands/steer.ts';
+import type { SteerOptions } from '../commands/steer.ts';
+
+/** A request as the API shows it, as far as it is printed. */
+interface Shown {
+  readonly id: string;
+  readonly hash?: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly asks: string;
+  readonly difference?: readonly string[];
+  readonly proposed_by: string;
+  readonly why: string;
+  readonly expires_at: string;
+  readonly needs: readonly { readonly count: number; readonly groups: readonly string[]; readonly have: readonly string[] }[]; // prettier-ignore
+  readonly passkey?: string;
+  readonly may_i: string;
+}
+
+export interface ApprovalsOptions extends DaemonOptions {
+  readonly all?: boolean | undefined;
+}
+
+const LIMIT = 500;
+
+async function requests(options: DaemonOptions, io: CommandIo, query: string): Promise<readonly Shown[]> {
+  const { body } = await ask(options, io, { path: `/api/v1/approvals?limit=${LIMIT}${query}` });
+  return (body as { readonly items?: readonly Shown[] }).items ?? [];
+}
+
+/** What waits for people. Exit codes: 0, 69. */
+export async function approvals(options: ApprovalsOptions, io: CommandIo): Promise<number> {
+  const items = await requests(options, io, options.all === true ? '' : '&state=open');
+  const lines = items.flatMap(linesOf);
+  tell(io, options.json, { items }, lines.length === 0 ? ['nothing waits for an approval'] : lines);
+  return 0;
+}
+
+function linesOf(one: Shown): readonly string[] {
+  const needs = one.needs.map(({ count, groups, have }) => {
+    const who = have.length === 0 ? '' : ` (${have.join(', ')})`;
+    return `${have.length} of ${count} of ${groups.join(' or ')}${who}`;
+  });
+  const key = one.passkey === undefined ? '' : ', with a passkey';
+  return [
+    `${one.id} ${one.kind} ${one.state}: ${one.asks}`,
+    ...(one.difference ?? []).map((line) => `    ${line}`),
+    `    asked by ${one.proposed_by}: ${one.why}; until ${one.expires_at}; hash ${(one.hash ?? '').slice(0, 12)}`,
+    `    has ${needs.join(' and ')}${key}; may I approve it: ${one.may_i}`,
+  ];
+}
+
+export interface DecideOptions extends SteerOptions {
+  readonly hash?: string | undefined;
+}
+
+const HASH_MIN = 12;
+
+/** Agrees to a request, or refuses it, as it is shown now. Exit codes: 0, 64, 69, 75 when the desk refuses. */
+export async function decide(
+  how: 'approve' | 'reject',
+  id: string,
+  options: DecideOptions,
+  io: CommandIo,
+): Promise<number> {
+  const { hash: seen } = options;
+  if (seen !== undefined && (seen.length < HASH_MIN || !/^[0-9a-f]+$/u.test(seen)))
+    throw new OperatorError('usage', `--hash: expected ${HASH_MIN} to 64 characters of 0-9 and a-f`);
+  const one = (await requests(options, io, '')).find((item) => item.id === id);
+  if (one?.hash === undefined) {
+    io.stderr.write(`there is no request ${id}: tranche approvals --all lists them\n`);
+    return exitCodes.again;
+  }
+  if (seen !== undefined && !one.hash.startsWith(seen)) {
+    io.stderr.write(`${id} is another request than the one with the hash ${seen}: ${one.asks}\n`);
+    return exitCodes.again;
+  }
+  if (options.json !== true) io.stderr.write(`${linesOf(one).join('\n')}\n`);
+  return await command(options, io, `/api/v1/approvals/${how}`, { id, hash: one.hash, why: options.why });
+}

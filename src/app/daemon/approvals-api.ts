@@ -1,0 +1,88 @@
+import { metNeeds } from '../../core/approvals/approval-policy.ts';
+import { kindOf, nameOf, requestText } from '../../core/approvals/approval-request.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+import { policyInForce } from '../../engine/operator/approvals.ts';
+import { isOver, mayApproveFault, originOf } from '../../engine/operator/approval-requests.ts';
+import type { Override } from '../../engine/state/override-state.ts';
+import { mayAct } from '../../operate/access.ts';
+import type { Caller } from '../../operate/access.ts';
+import type { ApprovalItem } from '../../operate/api/operated-desk.ts';
+
+/** How far a request has come. */
+export type ApprovalState = 'open' | 'approved' | 'rejected' | 'expired' | 'used' | 'withdrawn';
+
+/** The requests of the desk, newest first, as one caller sees them. */
+export const approvalsOf = (desk: Desk, viewer: Caller): readonly ApprovalItem[] =>
+  [...desk.state.overrides.all()].map(([id, known]) => approvalOf(desk, viewer, id, known)).toReversed();
+
+/** Those that wait for people now. */
+export const openApprovals = (desk: Pick<Desk, 'ports' | 'proposals' | 'state'>): readonly Override[] =>
+  [...desk.state.overrides.all()].flatMap(([id, known]) =>
+    stateOf(desk, id, known) === 'open' ? [known] : [],
+  );
+
+/** How many wait for people, by what they are for. */
+export function approvalCounts(desk: Parameters<typeof openApprovals>[0]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { proposal } of openApprovals(desk)) {
+    const kind = kindOf(proposal);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): ApprovalItem {
+  const { proposal, agreed, usedBy, ended } = known;
+  const { needs = [], passkey, hash, difference, strategy, parent, expires_at: expiresAt } = proposal;
+  return {
+    id,
+    hash,
+    kind: kindOf(proposal),
+    state: stateOf(desk, id, known),
+    asks: asksOf(known),
+    difference,
+    strategy,
+    parent,
+    request: requestText(proposal, originOf(desk)),
+    proposed_by: nameOf(proposal),
+    why: proposal.why,
+    proposed_at: isoOf(known.at),
+    expires_at: isoOf(expiresAt),
+    needs: metNeeds(policyInForce(desk), needs, agreed.map(nameOf), nameOf(proposal)),
+    passkey,
+    approved_by: agreed.map(nameOf),
+    ended_by: ended?.by,
+    used_by: usedBy,
+    may_i: mayI(desk, viewer, id, known),
+  };
+}
+
+/** What is asked for, in words: an override of a limit has fields of its own. */
+export function asksOf({ proposal }: Override): string {
+  const { asks, limit, value, parent, slice, side, pair } = proposal;
+  if (asks !== undefined) return asks;
+  const order =
+    parent === undefined
+      ? `${side ?? ''} ${pair ?? ''}`
+      : `parent ${parent}${slice === undefined ? '' : ` slice ${slice}`}`;
+  return `${limit} ${value ?? 'lifted'} for one order of ${order}`;
+}
+
+function stateOf(
+  desk: Pick<Desk, 'ports' | 'proposals' | 'state'>,
+  id: string,
+  { usedBy, ended, approvedBy }: Override,
+): ApprovalState {
+  if (usedBy !== undefined) return 'used';
+  if (ended !== undefined) return ended.how;
+  if (approvedBy !== undefined) return 'approved';
+  return isOver(desk, id) ? 'expired' : 'open';
+}
+
+function mayI(desk: Desk, caller: Caller, id: string, known: Override): string {
+  const { name, kind, role } = caller;
+  if (!mayAct(caller, 'approver')) return `no: it needs the role approver, not ${role}`;
+  const fault = mayApproveFault(desk, known, { id, by: name, token: { name, kind } });
+  return fault === undefined ? 'yes' : `no: ${fault}`;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { requestKinds } from '../../core/approvals/approval-policy.ts';
+import type { RequestKind } from '../../core/approvals/approval-policy.ts';
+import { count, list, page, paging, time } from './schema-parts.ts';
+
+export { LIMIT_DEFAULT } from './schema-parts.ts';
+
+/** What needs the approval of people. */
+
+const state = z.enum(['open', 'approved', 'rejected', 'expired', 'used', 'withdrawn']);
+
+export const approvalsQuery = z.strictObject({
+  state: state.optional().describe('Only those that have come so far'),
+  ...paging,
+});
+
+export const approvals = page(
+  z.strictObject({
+    id: z.string(),
+    hash: z
+      .string()
+      .optional()
+      .describe('SHA-256 of `request`, in hexadecimal: what an approval names and a passkey signs'),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
+    kind: z.enum(Object.keys(requestKinds) as [RequestKind, ...RequestKind[]]),
+    state,
+    asks: z.string().describe('What is asked for, in words'),
+    difference: list(z.string()).optional().describe('What differs from before, a line each'),
+    strategy: z.string().optional(),
+    parent: z.string().optional(),
+    request: z.string().describe('The canonical request, as JSON text'),
+    proposed_by: z.string(),
+    why: z.string(),
+    proposed_at: time,
+    expires_at: time.describe('From then on it is rejected'),
+    needs: list(z.strictObject({ count, groups: list(z.string()), have: list(z.string()) })).describe(
+      'So many different people of these groups, and who of them has agreed',
+    ),
+    passkey: z.literal('required').optional().describe('An approval needs the signature of a passkey'),
+    approved_by: list(z.string()),
+    ended_by: z.string().optional(),
+    used_by: z.string().optional(),
+    may_i: z.string().describe('`yes`, or `no:` and why not: whether the caller may approve it'),
+  }),
+);

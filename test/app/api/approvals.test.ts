@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalPolicy } from '../../../src/core/approvals/approval-policy.ts';
+import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import { START, aBench, aTwap } from '../../engine/harness.ts';
+import { served } from './served.ts';
+import type { ServedBench } from './served.ts';
+
+const groups = { risk: ['approver@desk', 'bob'] };
+const approvals: ApprovalPolicy = {
+  rules: [
+    { for: ['parent'], above: '50000', outcome: [{ count: 1, groups: ['risk'] }] },
+    { for: ['rearm', 'strategy', 'limits', 'override', 'doubt', 'policy', 'config'], outcome: 'allow' },
+  ],
+  groups,
+};
+
+async function aDesk(): Promise<ServedBench & { readonly traded: (minutes: number) => number }> {
+  const bench = aBench({ strategies: [aTwap('t')], policy: { approvals } });
+  bench.start();
+  bench.clock.run(after(START, MINUTE_MS));
+  return {
+    ...(await served(bench)),
+    traded(minutes) {
+      bench.clock.run(after(bench.clock.wall(), minutes * MINUTE_MS));
+      return bench.records().filter(({ body }) => body.kind === 'fill').length;
+    },
+  };
+}
+
+interface Item {
+  readonly id: string;
+  readonly hash: string;
+  readonly may_i: string;
+  readonly state: string;
+}
+const first = async (
+  { ask }: ServedBench,
+  as: 'viewer' | 'approver' | 'admin',
+): Promise<Item | undefined> => {
+  const { body } = await ask('/api/v1/approvals?state=open', as);
+  return (body as { items: readonly Item[] }).items[0];
+};
+
+describe('/api/v1/approvals', () => {
+  it('lists what waits, who must agree, and whether the caller may', async () => {
+    const desk = await aDesk();
+    expect(await first(desk, 'viewer')).toMatchObject({
+      id: 'ov-1',
+      kind: 'parent',
+      strategy: 't',
+      state: 'open',
+      needs: [{ count: 1, groups: ['risk'], have: [] }],
+      may_i: 'no: it needs the role approver, not viewer',
+    });
+    expect((await first(desk, 'approver'))?.may_i).toBe('yes');
+    expect((await first(desk, 'admin'))?.may_i).toBe(
+      'no: admin@desk is in none of the groups that must agree: 1 of risk',
+    );
+    const { body } = await desk.ask('/api/v1/status');
+    expect(body).toMatchObject({ strategies: [{ id: 't', waits_for_approval: 'ov-1' }] });
+    expect(JSON.stringify(body)).toContain('ov-1: btcusd by strategy t');
+  });
+
+  it('takes an approval of the request that was seen, from who may, and of no other', async () => {
+    const desk = await aDesk();
+    const { hash = '' } = (await first(desk, 'approver')) ?? {};
+    const approve = async (body: object, as: 'viewer' | 'operator' | 'approver' | 'admin') =>
+      (await desk.send('/api/v1/approvals/approve', { id: 'ov-1', why: 'w', ...body }, as)).status;
+    expect(await approve({ hash }, 'viewer')).toBe(403);
+    expect(await approve({ hash }, 'operator')).toBe(403);
+    expect(await approve({ hash }, 'admin')).toBe(409);
+    expect(await approve({ hash: 'f'.repeat(64) }, 'approver')).toBe(409);
+    expect(await approve({}, 'approver')).toBe(400);
+    expect(await approve({ hash, by: 'bob' }, 'approver')).toBe(200);
+    expect(await approve({ hash }, 'approver')).toBe(409);
+    expect(desk.traded(3)).toBeGreaterThan(0);
+  });
+
+  it('refuses a request on the word of one person', async () => {
+    const desk = await aDesk();
+    const { hash = '' } = (await first(desk, 'approver')) ?? {};
+    const refused = await desk.send(
+      '/api/v1/approvals/reject',
+      { id: 'ov-1', hash, why: 'too large' },
+      'operator',
+    );
+    expect(refused).toMatchObject({ status: 200, body: { says: 'ov-1 is rejected' } });
+    expect(desk.traded(12)).toBe(0);
+  });
+
+  it('answers in pages, and refuses a parameter that it does not know', async () => {
+    const { ask } = await aDesk();
+    expect((await ask('/api/v1/approvals?limit=1')).body).not.toHaveProperty('next');
+    expect((await ask('/api/v1/approvals?after=ov-1')).body).toEqual({ items: [] });
+    expect((await ask('/api/v1/approvals?sate=open')).status).toBe(400);
+  });
+});
