@@ -11,6 +11,15 @@ COPY package.json package-lock.json .npmrc ./
 # --ignore-scripts: nothing here needs one, so nothing that a package might bring may run.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 
+# The page of the dashboard, made with the development tools; these stay behind.
+FROM ${NODE_IMAGE} AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+RUN npm ci --omit=optional --ignore-scripts && npm cache clean --force
+COPY scripts ./scripts
+COPY src ./src
+RUN npm run build:dashboard --if-present && mkdir -p dist/dashboard
+
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
     TRANCHE_CONFIG=/data/tranche.yaml
@@ -21,6 +30,7 @@ COPY bin ./bin
 COPY src ./src
 COPY config ./config
 COPY strategies ./strategies
+COPY --from=dashboard /app/dist/dashboard ./dist/dashboard
 # The program belongs to root and cannot be changed by who runs it; /data is the one place it writes to.
 RUN chmod 0755 bin/tranche.js \
     && ln -s /app/bin/tranche.js /usr/local/bin/tranche \

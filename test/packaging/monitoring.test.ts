@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { boardText } from '../../packaging/grafana/board.ts';
@@ -60,27 +59,5 @@ describe('the board', () => {
     const queries = boardQueries();
     expect(queries.length).toBeGreaterThan(15);
     expect(queries.flatMap(unknown)).toEqual([]);
-  });
-});
-
-describe('compose.yaml', () => {
-  const { services } = parse(readFileSync('packaging/compose.yaml', 'utf8'), { merge: true }) as {
-    services: Readonly<
-      Record<string, { readonly volumes?: readonly string[]; readonly read_only?: boolean }>
-    >;
-  };
-
-  it('mounts only files that are there', () => {
-    const mounted = Object.values(services)
-      .flatMap(({ volumes = [] }) => volumes)
-      .flatMap((volume) => (volume.startsWith('.') ? [volume.split(':')[0] ?? ''] : []));
-    expect(mounted.length).toBeGreaterThan(5);
-    expect(mounted.filter((path) => !existsSync(join('packaging', path)))).toEqual([]);
-  });
-
-  it('gives no container a file system to write to', () => {
-    expect(Object.entries(services).filter(([, { read_only: isReadOnly }]) => isReadOnly !== true)).toEqual(
-      [],
-    );
   });
 });

