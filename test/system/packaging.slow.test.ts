@@ -142,7 +142,6 @@ describe('the systemd unit', () => {
       'UMask=0077',
     ])
       expect(unit).toContain(`\n${line}\n`);
-    expect(unit).toMatch(/\nLoadCredential=/u);
     expect(unit).toMatch(/\nRestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX\n/u);
     expect(unit).not.toContain('TRANCHE_TOKEN');
   });
