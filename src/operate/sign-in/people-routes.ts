@@ -28,6 +28,15 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
   };
   const isMachine = ({ kind, via }: Caller): boolean => kind === 'machine' && via === 'token';
 
+  // A stream that is open sends no further request that could be refused.
+  server.addHook('onRequest', async (request) => {
+    const { cookie } = request.headers;
+    if (cookie === undefined || request.url.split('?', 1)[0] !== '/api/v1/events') return;
+    const { gone } = sessions.attach(cookie, request.raw.socket);
+    request.raw.socket.once('close', gone);
+    await Promise.resolve();
+  });
+
   server.get('/api/v1/people', async (request, reply) => {
     admit(request, 'viewer');
     const items = [...people.all()].map(({ name, role, state, invitedBy, passkeys }) => ({

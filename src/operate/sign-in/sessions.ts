@@ -38,6 +38,14 @@ export interface ShownSession {
   readonly endsAt: Instant;
 }
 
+/** A connection that stays open, such as that of the events. */
+export interface Stream {
+  destroy(): unknown;
+}
+
+/** Ended sessions are looked for at most this often: their streams send no request that would be refused. */
+const SWEEP_MS = 10_000;
+
 interface Session extends NewSession {
   /** Names it in lists: not the secret. */
   readonly id: string;
@@ -47,6 +55,8 @@ interface Session extends NewSession {
   readonly until: number;
   usedAt: Instant;
   idleUntil: number;
+  /** Connections that stay open: they end with the session. */
+  readonly streams: Set<Stream>;
 }
 
 export interface SessionWorld {
@@ -61,6 +71,7 @@ export interface SessionWorld {
 export class SessionStore implements Sessions {
   readonly #world: SessionWorld;
   readonly #byHash = new Map<string, Session>();
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(world: SessionWorld) {
     this.#world = world;
@@ -71,9 +82,9 @@ export class SessionStore implements Sessions {
     const { now, wall, newSecret } = this.#world;
     this.#forgetEnded();
     const own = [...this.#byHash].filter(([, { name }]) => name === given.name);
-    if (own.length >= OWN_MAX) this.#byHash.delete(own[0]?.[0] ?? '');
+    if (own.length >= OWN_MAX) this.#drop(own[0]?.[0] ?? '');
     const [oldest] = this.#byHash.keys();
-    if (this.#byHash.size >= SESSIONS_MAX && oldest !== undefined) this.#byHash.delete(oldest);
+    if (this.#byHash.size >= SESSIONS_MAX && oldest !== undefined) this.#drop(oldest);
     const secret = newSecret();
     this.#byHash.set(hashOf(secret), {
       ...given,
@@ -84,11 +95,13 @@ export class SessionStore implements Sessions {
       endsAt: after(wall(), SESSION_MS),
       until: now() + SESSION_MS,
       idleUntil: now() + IDLE_MS,
+      streams: new Set(),
     });
     return secret;
   }
 
   caller(cookie: string): Caller | undefined {
+    if (this.#world.now() - this.#sweptAt >= SWEEP_MS) this.#forgetEnded();
     const found = this.#find(cookie);
     if (found === undefined) return undefined;
     const { session, standing } = found;
@@ -96,6 +109,13 @@ export class SessionStore implements Sessions {
     session.idleUntil = this.#world.now() + IDLE_MS;
     const { name, kind, csrf, id } = session;
     return { name, kind, csrf, session: id, via: 'session', role: standing.role, groups: standing.groups };
+  }
+
+  /** Ends a connection once its session does. `gone`: forgets it. */
+  attach(cookie: string, stream: Stream): { readonly gone: () => void } {
+    const streams = this.#find(cookie)?.session.streams;
+    streams?.add(stream);
+    return { gone: () => streams?.delete(stream) };
   }
 
   /** Whether the session still holds. Does not count as use. */
@@ -127,7 +147,7 @@ export class SessionStore implements Sessions {
   /** Ends one session, or all of a person. From now on its cookie is worth nothing. */
   end(which: { readonly id: string } | { readonly name: string }): void {
     for (const [hash, session] of this.#byHash)
-      if ('id' in which ? session.id === which.id : session.name === which.name) this.#byHash.delete(hash);
+      if ('id' in which ? session.id === which.id : session.name === which.name) this.#drop(hash);
   }
 
   #find(cookie: string): { readonly session: Session; readonly standing: Standing } | undefined {
@@ -138,7 +158,7 @@ export class SessionStore implements Sessions {
       if (session === undefined || session.isSecure !== isSecure) continue;
       const standing = this.#standingOf(session);
       if (standing !== undefined) return { session, standing };
-      this.#byHash.delete(hash);
+      this.#drop(hash);
     }
     return undefined;
   }
@@ -149,8 +169,14 @@ export class SessionStore implements Sessions {
     return kind === 'person' ? this.#world.standingOf(name) : { role };
   }
 
+  #drop(hash: string): void {
+    const session = this.#byHash.get(hash);
+    this.#byHash.delete(hash);
+    for (const stream of session?.streams ?? []) stream.destroy();
+  }
+
   #forgetEnded(): void {
-    for (const [hash, session] of this.#byHash)
-      if (this.#standingOf(session) === undefined) this.#byHash.delete(hash);
+    this.#sweptAt = this.#world.now();
+    for (const [hash, session] of this.#byHash) if (this.#standingOf(session) === undefined) this.#drop(hash);
   }
 }

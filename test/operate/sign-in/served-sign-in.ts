@@ -35,6 +35,8 @@ export interface FakeBrowser {
   readonly origin: string;
   cookie: string | undefined;
   csrf: string | undefined;
+  /** Opens the stream of events; resolves once its answer has begun. */
+  stream(): Promise<{ readonly hasEnded: () => boolean }>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** `headers`: instead of those of the page; an empty one is left out. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
@@ -115,6 +117,22 @@ export async function servedSignIn({
       csrf: undefined,
       get: async (path, headers = {}) =>
         await exchanged(operate.url, { method: 'GET', path, headers: { ...cookieOf(page), ...headers } }),
+      stream: async () =>
+        await new Promise((resolve, reject) => {
+          let hasEnded = false;
+          const headers = { ...cookieOf(page) };
+          const exchange = request(`${operate.url}/api/v1/events`, { headers, agent: false }, (response) => {
+            response.on('error', () => undefined).on('close', () => (hasEnded = true));
+            response.resume();
+            if (response.statusCode === 200) resolve({ hasEnded: () => hasEnded });
+            else reject(new Error(`answer ${response.statusCode}`));
+          });
+          exchange.on('error', reject);
+          exchange.end();
+          onTestFinished(() => {
+            exchange.destroy();
+          });
+        }),
       post: async (path, body, headers = {}) => {
         const own = {
           'content-type': 'application/json',

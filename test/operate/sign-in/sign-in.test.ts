@@ -169,6 +169,25 @@ describe('a session', () => {
     expect((await ann.get(ME)).status).toBe(401);
   });
 
+  it('takes its open stream of events with it, however it ends', async () => {
+    const served = await servedSignIn();
+    const { browser: ann } = await served.enrolled('ann', 'viewer');
+    const { browser: ben } = await served.enrolled('ben', 'viewer');
+    const [signedOut, removed, idle] = [
+      await ann.stream(),
+      await ben.stream(),
+      await (await signedIn(served)).stream(),
+    ];
+    await ann.post('/api/v1/sign-out', {});
+    await expect.poll(signedOut.hasEnded).toBe(true);
+    await served.machine('/api/v1/people/remove', { name: 'ben', why: 'left' });
+    await expect.poll(removed.hasEnded).toBe(true);
+    expect(idle.hasEnded()).toBe(false);
+    served.clock.now = 30 * MINUTE_MS;
+    await ann.get(ME);
+    await expect.poll(idle.hasEnded).toBe(true);
+  });
+
   it('shows no secret in any list', async () => {
     const served = await servedSignIn();
     const browser = await signedIn(served);
