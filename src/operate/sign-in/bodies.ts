@@ -22,10 +22,12 @@ export const bodies = {
   '/api/v1/people/remove': z.strictObject({ name: text, why, by: text.optional() }),
 } as const;
 
+export type Bodies = { readonly [P in keyof typeof bodies]: z.output<(typeof bodies)[P]> };
+
 /** The body of a request. @throws Refusal in words when it is another. */
-export function bodyOf<P extends keyof typeof bodies>(path: P, given: unknown): z.output<(typeof bodies)[P]> {
+export function bodyOf<P extends keyof Bodies>(path: P, given: unknown): Bodies[P] {
   const read = bodies[path].safeParse(given);
-  if (read.success) return read.data as z.output<(typeof bodies)[P]>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the schema of that path
+  if (read.success) return read.data as Bodies[P]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the schema of that path
   const [issue] = read.error.issues;
   const where =
     issue === undefined || issue.path.length === 0 ? '' : `"${issue.path.map(String).join('.')}": `;

@@ -5,7 +5,7 @@ import { GUARD_HEADER } from '../api/caller.ts';
 import type { Admit } from '../api/caller.ts';
 import type { OperatedDesk } from '../api/operated-desk.ts';
 import { Refusal } from '../api/refusal.ts';
-import { bodyOf } from './bodies.ts';
+import { readBody } from './body.ts';
 import { pageOf } from './browser.ts';
 import { clearCookie } from './cookie.ts';
 import { INVITATION_MS, LINK_MS, newLink } from './sign-in.ts';
@@ -52,7 +52,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
 
   server.post('/api/v1/people/invite', async (request, reply) => {
     const caller = commanded(request, 'admin');
-    const { name, role, why, by: said } = bodyOf('/api/v1/people/invite', request.body);
+    const { name, role, why, by: said } = await readBody('/api/v1/people/invite', request.body);
     // Over the network, an admin could make up a second person, and propose or approve in that name.
     const isOfMachine = desk.fourEyes === true ? isMachine(caller) : caller.kind === 'machine';
     if (role !== 'viewer' && !isOfMachine)
@@ -84,7 +84,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
 
   server.post('/api/v1/people/remove', async (request, reply) => {
     const caller = commanded(request, 'admin');
-    const { name, why, by: said } = bodyOf('/api/v1/people/remove', request.body);
+    const { name, why, by: said } = await readBody('/api/v1/people/remove', request.body);
     const known = people.get(name);
     const by = nameOf(caller, said);
     const { isDone, says } = people.record({
@@ -114,7 +114,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
 
   server.post('/api/v1/sessions/revoke', async (request, reply) => {
     const caller = commanded(request, 'viewer');
-    const { session: id } = bodyOf('/api/v1/sessions/revoke', request.body);
+    const { session: id } = await readBody('/api/v1/sessions/revoke', request.body);
     const owner = sessions.ownerOf(id);
     const isOwn = owner === caller.name && caller.via === 'session';
     if (owner === undefined || (!isOwn && caller.role !== 'admin'))
@@ -135,7 +135,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const caller = commanded(request, 'admin');
     if (!isMachine(caller))
       throw new Refusal(403, 'only the machine of the desk makes links: run tranche sign-in on it');
-    const { role } = bodyOf('/api/v1/sign-in/new-link', request.body);
+    const { role } = await readBody('/api/v1/sign-in/new-link', request.body);
     const link = newLink(signIn, role);
     if (link === undefined) throw new Refusal(503, 'too many links wait: retry in a few minutes');
     return await reply.send({ link, life_s: LINK_MS / 1_000 });

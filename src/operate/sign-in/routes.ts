@@ -4,7 +4,7 @@ import { GUARD_HEADER } from '../api/caller.ts';
 import type { OperatedDesk } from '../api/operated-desk.ts';
 import { Refusal, SLOWER } from '../api/refusal.ts';
 import { meOf } from '../api/me.ts';
-import { bodyOf } from './bodies.ts';
+import { readBody } from './body.ts';
 import { pageOf, rpIdOf } from './browser.ts';
 import type { Page } from './browser.ts';
 import { setCookie } from './cookie.ts';
@@ -84,7 +84,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
 
   server.post('/api/v1/sign-in/link', async (request, reply) => {
     const page = pageFor(request);
-    const { link } = bodyOf('/api/v1/sign-in/link', request.body);
+    const { link } = await readBody('/api/v1/sign-in/link', request.body);
     const given = links.take(link);
     if (given === undefined)
       throw refuse(
@@ -96,7 +96,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
 
   server.post('/api/v1/sign-in/passkey/options', async (request, reply) => {
     const page = pageFor(request);
-    bodyOf('/api/v1/sign-in/passkey/options', request.body);
+    await readBody('/api/v1/sign-in/passkey/options', request.body);
     const rpId = rpIdOf(page);
     const options = await signInOptions(rpId);
     const { challenge } = options;
@@ -108,7 +108,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
 
   server.post('/api/v1/sign-in/passkey', async (request, reply) => {
     const page = pageFor(request);
-    const { id, response } = bodyOf('/api/v1/sign-in/passkey', request.body);
+    const { id, response } = await readBody('/api/v1/sign-in/passkey', request.body);
     const { challenge, rpId, origin } = asked(request, page, id, 'sign_in');
     const person = people.ownerOf(response.id);
     const passkey = person?.passkeys.find((each) => each.id === response.id);
@@ -124,7 +124,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
 
   server.post('/api/v1/enrol/options', async (request, reply) => {
     const page = pageFor(request);
-    const { invitation } = bodyOf('/api/v1/enrol/options', request.body);
+    const { invitation } = await readBody('/api/v1/enrol/options', request.body);
     const { name, role, passkeys } = invited(request, invitation);
     const rpId = rpIdOf(page);
     const known = passkeys.map((each) => each.id);
@@ -140,7 +140,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
 
   server.post('/api/v1/enrol', async (request, reply) => {
     const page = pageFor(request);
-    const { id, response } = bodyOf('/api/v1/enrol', request.body);
+    const { id, response } = await readBody('/api/v1/enrol', request.body);
     const { challenge, rpId, origin, invitation } = asked(request, page, id, 'enrol');
     const made = await verifyRegistration({ challenge, rpId, origin, response });
     if ('problem' in made) throw refuse(request, `the passkey cannot be enrolled: ${made.problem}`);
