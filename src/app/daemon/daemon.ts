@@ -192,7 +192,9 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   });
 
   const waiting = (): readonly string[] => (wired.desk === undefined ? [] : whatWaits(wired.desk));
-  const notifying = await notificationsOf(options, { journal, alert, warn, waiting });
+  const isBusy = (): boolean =>
+    wired.desk?.state.attempts.values().some(({ doubt }) => doubt === undefined) === true;
+  const notifying = await notificationsOf(options, { journal, alert, warn, waiting, isBusy });
   if (notifying !== undefined) {
     closers.push(async () => {
       await notifying.close();
@@ -298,12 +300,20 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
 /** Loaded where somebody is told, and nowhere else: a start is short of time. */
 async function notificationsOf(
   { config, env }: DaemonOptions,
-  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting'>,
+  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'isBusy'>,
 ): Promise<Notifications | undefined> {
   const notify = config.operate?.notify;
   if (notify === undefined || notify.channels.length === 0) return undefined;
   const { notifications } = await import('../notify/notifications.ts');
-  return notifications(notify, { ...parts, url: config.journal, desk: config.desk, mode: config.mode, env });
+  return notifications(notify, {
+    ...parts,
+    clock: systemClock,
+    random: systemRandom,
+    url: config.journal,
+    desk: config.desk,
+    mode: config.mode,
+    env,
+  });
 }
 
 async function heartbeatOf(

@@ -4,10 +4,10 @@ import { DAY_MS, MINUTE_MS, after, instant, isoOf, monotonic } from '../../core/
 import { memoryOutbox } from '../../core/outbox.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import type { Observer } from '../../engine/observer.ts';
+import type { Clock, Random } from '../../engine/ports.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { Notifier } from '../../operate/notify/notifier.ts';
 import type { ChannelFigures } from '../../operate/notify/notifier.ts';
-import { systemClock, systemRandom } from '../daemon/clock.ts';
 import { foreign } from '../../operate/notify/notice.ts';
 import { channelsOf } from './channels.ts';
 import { nextDigest } from './digest-times.ts';
@@ -23,8 +23,12 @@ export interface NotificationsParts {
   readonly warn: Observer['warn'];
   /** The URL of the journal. */
   readonly url: string;
+  readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
+  readonly random: Random;
   /** What waits for a person now. */
   readonly waiting: () => readonly string[];
+  /** Whether a quote or an order is under way. */
+  readonly isBusy: () => boolean;
 }
 
 /** The notifications of a running desk. */
@@ -51,17 +55,18 @@ const CLOSING_MS = 5_000;
 /** Whatever becomes of notifications, the desk trades: a fault of theirs is a warning. */
 export function notifications(
   { channels, windowMs, dashboard, digest }: NotifyConfig,
-  { desk, mode, journal, env, alert, warn, url, waiting }: NotificationsParts,
+  { desk, mode, journal, env, alert, warn, url, waiting, isBusy, clock, random }: NotificationsParts,
 ): Notifications {
   const notifier = new Notifier({
     desk,
     mode,
-    channels: channelsOf(channels, systemClock, env),
+    channels: channelsOf(channels, clock, env),
     outbox: journal.outbox ?? memoryOutbox(),
-    clock: systemClock,
-    random: systemRandom,
+    clock,
+    random,
     windowMs,
     dashboard,
+    isBusy,
     onFailing(channel, why) {
       alert('channel_failing', { channel, why });
     },
@@ -72,16 +77,15 @@ export function notifications(
   } catch (error) {
     warn('notices of the process before could not be read', { error });
   }
+  // The first one tells of the time from now on.
+  if (digest !== undefined && notifier.noted(LAST_DIGEST) === undefined)
+    notifier.note(LAST_DIGEST, String(clock.wall()));
   let nextTry = monotonic(0);
   const tellDigest = async (): Promise<void> => {
-    const now = systemClock.wall();
-    const last = Number(notifier.noted(LAST_DIGEST) ?? Number.NaN);
-    if (digest === undefined || Number.isNaN(last)) {
-      // The first one tells of the time from now on.
-      if (digest !== undefined) notifier.note(LAST_DIGEST, String(now));
-      return;
-    }
-    if (nextDigest(digest, instant(last)) > now || systemClock.monotonic() < nextTry) return;
+    const now = clock.wall();
+    if (digest === undefined) return;
+    const last = Number(notifier.noted(LAST_DIGEST));
+    if (nextDigest(digest, instant(last)) > now || clock.monotonic() < nextTry) return;
     const span = { from: instant(Math.max(last, now - DIGEST_MAX_MS)), until: now };
     const { dayWords } = await import('../../report/day/day-words.ts');
     const lines = dayWords(await readDay(url, journal, span), waiting(), foreign);
@@ -97,12 +101,12 @@ export function notifications(
     notifier.note(LAST_DIGEST, String(now));
   };
   const digests = (): Subscription =>
-    interval(LOOK_MS, systemClock.scheduler)
+    interval(LOOK_MS, clock.scheduler)
       .pipe(
         exhaustMap(() =>
           defer(() => from(tellDigest())).pipe(
             catchError((error: unknown) => {
-              nextTry = after(systemClock.monotonic(), DIGEST_AGAIN_MS);
+              nextTry = after(clock.monotonic(), DIGEST_AGAIN_MS);
               warn('the digest could not be made', { error });
               return EMPTY;
             }),

@@ -23,6 +23,8 @@ export interface NotifierOptions {
   readonly windowMs: number;
   /** Address in front of the pages of the dashboard. */
   readonly dashboard: string | undefined;
+  /** A quote or an order is under way, which a write to the disk could hold up: it is waited for, a moment. Default: never. */
+  readonly isBusy?: (() => boolean) | undefined;
   /** A channel has not delivered for ten minutes; called once until it delivers again. */
   readonly onFailing: (channel: string, why: string) => void;
   /** Something went wrong that no channel can be told of. */
@@ -42,6 +44,8 @@ export interface ChannelFigures {
 
 /** How often it is looked at what is due; what came since is made durable then, in one transaction. */
 const TICK_MS = SECOND_MS;
+/** Ticks in a row that may wait for orders: a desk that always trades tells all the same. */
+const POSTPONED_MAX = 3;
 /** How far the place in the journal that is noted may lie behind. */
 const NOTE_EVERY_MS = 10 * MINUTE_MS;
 /** After so long without a success somebody is told. */
@@ -83,6 +87,8 @@ export class Notifier {
   #noted = 0;
   #notedAt: Instant;
   #hasFailed = false;
+  /** Ticks in a row that waited for orders. */
+  #postponed = 0;
   /** A note is not durable yet. */
   #hasNews = false;
   readonly #notes = new Map<string, string>();
@@ -165,6 +171,11 @@ export class Notifier {
   /** Delivers what is due, from subscription on. Never emits, never errors. */
   readonly running$ = new Observable<never>(() =>
     interval(TICK_MS, this.#options.clock.scheduler).subscribe(() => {
+      if (this.#postponed < POSTPONED_MAX && this.#options.isBusy?.() === true) {
+        this.#postponed += 1;
+        return;
+      }
+      this.#postponed = 0;
       this.#tick(false);
     }),
   );

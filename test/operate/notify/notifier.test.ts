@@ -16,6 +16,8 @@ interface Bench {
   readonly clock: VirtualClock;
   readonly outbox: OutboxPort;
   readonly failing: string[];
+  /** Whether orders are under way. */
+  readonly orders: { areUnderWay: boolean };
   readonly warned: string[];
   /** Lets time pass, second by second, and what was sent arrive. */
   pass(ms: number): Promise<void>;
@@ -33,6 +35,7 @@ function aBench(
   }: { readonly outbox?: OutboxPort; readonly at?: Instant; readonly past?: readonly StoredRecord[] } = {},
 ): Bench {
   const clock = new VirtualClock(at);
+  const orders = { areUnderWay: false };
   const [failing, warned]: [string[], string[]] = [[], []];
   const notifier = new Notifier({
     desk: 'main',
@@ -43,6 +46,7 @@ function aBench(
     random: { next: () => 0.5 },
     windowMs: WINDOW_MS,
     dashboard: 'https://desk.example',
+    isBusy: () => orders.areUnderWay,
     onFailing: (channel, why) => failing.push(`${channel}: ${why}`),
     warn: (text) => warned.push(text),
   });
@@ -57,6 +61,7 @@ function aBench(
     clock,
     outbox,
     failing,
+    orders,
     warned,
     kill,
     async pass(ms) {
@@ -307,6 +312,28 @@ describe('after a restart', () => {
     await second.pass(2 * MINUTE_MS);
     expect(chat.messages).toHaveLength(1);
     expect(second.outbox.load().rows).toEqual([]);
+  });
+});
+
+describe('an order under way', () => {
+  it('is waited for before anything is written, for three seconds at most', async () => {
+    const chat = recordingChannel();
+    const saves: number[] = [];
+    const outbox = memoryOutbox();
+    const bench = aBench([chat], {
+      outbox: {
+        load: () => outbox.load(),
+        save: (change) => saves.push(bench.clock.now()) > 0 && outbox.save(change),
+      },
+    });
+    await bench.pass(SECOND_MS);
+    saves.length = 0;
+    bench.orders.areUnderWay = true;
+    bench.notifier.tell(aNotice());
+    await bench.pass(3 * SECOND_MS);
+    expect([saves.length, chat.messages.length]).toEqual([0, 0]);
+    await bench.pass(SECOND_MS);
+    expect([saves.length, chat.messages.length]).toEqual([1, 1]);
   });
 });
 
