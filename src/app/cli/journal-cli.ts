@@ -59,6 +59,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .option('--signed <file>', 'signed head, as "journal head" prints it')
     .option('--key <file>', 'public key of the desk in PEM, kept elsewhere; with --signed')
     .option('--anchor <file>', 'journal anchor; default: beside the journal, if there is one')
+    .option('--approvals', 'also prove every approval: its request, its person, its signature, its policy')
     .option('--json', 'print the result as JSON')
     .action(async (file, options) => {
       const { journalVerify } = await import('../commands/journal/journal-verify.ts');

@@ -4,7 +4,7 @@ import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import { isoOf } from '../../core/time.ts';
 import { EngineState } from '../../engine/state/engine-state.ts';
-import { raisedLimits } from '../../engine/state/raised-limits.ts';
+import { raisedLimits } from '../../core/approvals/limits-in-force.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import { anchorAt, compare } from '../../journal/proof/anchor.ts';
 import { journalFileOf } from '../../journal/sqlite/files.ts';

@@ -38,7 +38,7 @@ import {
   policyInForce,
 } from './approvals.ts';
 import type { Guarded, Wish } from './proposals.ts';
-import { raisedParts } from '../state/raised-limits.ts';
+import { raisedParts } from '../../core/approvals/limits-in-force.ts';
 
 /** The parts of a desk that this file uses. */
 export type RequestsContext = Pick<

@@ -16,7 +16,8 @@ import type { Desk } from '../desk.ts';
 import type { Command } from '../ports.ts';
 import type { Agreement, Override } from '../state/override-state.ts';
 import type { Guarded } from './proposals.ts';
-import { ownPolicy, policyOfBoth, raisedParts } from '../state/raised-limits.ts';
+import { policyOfBoth, raisedParts } from '../../core/approvals/limits-in-force.ts';
+import { ownPolicy } from '../state/kept-limits.ts';
 
 /** The parts of a desk that this file uses. */
 export type ApprovalsContext = Pick<Desk, 'agreed$' | 'policy' | 'ports' | 'state'>;

@@ -45,8 +45,8 @@ import { SOON_AFTER_START_MS } from './death.ts';
 import type { Death } from './death.ts';
 import { Overrides } from './override-state.ts';
 import { People } from './people-state.ts';
-import { agreedTo, limitsAtReload, limitsAtStart } from './raised-limits.ts';
-import type { LimitsInForce } from './raised-limits.ts';
+import { agreedTo, limitsAtReload, limitsAtStart } from '../../core/approvals/limits-in-force.ts';
+import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './strategy-run.ts';

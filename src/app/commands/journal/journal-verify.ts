@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { exitCodes, OperatorError } from '../../../core/errors.ts';
 import { anchorAt, compare } from '../../../journal/proof/anchor.ts';
+import type { ApprovalFinding } from '../../../journal/proof/approvals-proof.ts';
 import type { Head } from '../../../journal/proof/link.ts';
 import { isSigned, publicKeyIn, readSignedHead } from '../../../journal/proof/signed-head.ts';
 import type { Journal } from '../../../journal/journal.ts';
@@ -17,6 +18,8 @@ export interface VerifyOptions {
   readonly signed?: string | undefined;
   /** The public key of the desk, PEM. */
   readonly key?: string | undefined;
+  /** Also proves the approvals. */
+  readonly approvals?: boolean | undefined;
   /** The journal anchor, where it is not beside the journal. */
   readonly anchor?: string | undefined;
 }
@@ -38,13 +41,18 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
     return async (journal) => {
       const verdict = journal.verify();
       const compared = verdict.ok ? comparisons(url, journal, kept, options.anchor) : [];
-      const isGood = verdict.ok && compared.every(({ ok }) => ok);
-      if (options.json === true) await write(out.stdout, `${JSON.stringify({ ...verdict, compared })}\n`);
+      const approvals =
+        verdict.ok && options.approvals === true ? await approvalFindings(journal) : undefined;
+      const hold = approvals?.every(({ fault }) => fault === undefined) ?? true;
+      const isGood = verdict.ok && compared.every(({ ok }) => ok) && hold;
+      if (options.json === true)
+        await write(out.stdout, `${JSON.stringify({ ...verdict, compared, approvals })}\n`);
       else {
         const lines = verdict.ok
           ? [
               `The chain of ${verdict.count} records holds. Head: ${verdict.head}`,
               ...compared.map(({ says }) => says),
+              ...(approvals === undefined ? [] : approvalLines(approvals)),
               ...(compared.some((one) => one.with !== 'anchor') ? [] : [WHAT_IT_PROVES]),
             ]
           : [
@@ -55,6 +63,28 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
       return isGood ? 0 : exitCodes.data;
     };
   });
+}
+
+/** Loaded by those who ask for it. */
+async function approvalFindings(journal: Journal): Promise<readonly ApprovalFinding[]> {
+  const { ApprovalsProof } = await import('../../../journal/proof/approvals-proof.ts');
+  const proof = new ApprovalsProof();
+  for (const stored of journal.read()) proof.take(stored);
+  return proof.findings;
+}
+
+function approvalLines(findings: readonly ApprovalFinding[]): readonly string[] {
+  const good = findings.filter(({ fault }) => fault === undefined);
+  const signed = good.filter(({ proof }) => proof === 'passkey').length;
+  const faults = findings.flatMap(({ seq, request, by, fault }) =>
+    fault === undefined
+      ? []
+      : [`record ${seq}${request === undefined ? '' : ` (${request})`}, by ${by}: ${fault}`],
+  );
+  return [
+    `${good.length} approvals hold: ${signed} signed by a passkey, ${good.length - signed} by a token, of which the journal has nothing but the name.`,
+    ...(faults.length === 0 ? [] : [`${faults.length} do not:`, ...faults]),
+  ];
 }
 
 const WHAT_IT_PROVES =

@@ -1,10 +1,9 @@
-import { builtInPolicy, needWords, requirementOf } from '../../core/approvals/approval-policy.ts';
-import type { ApprovalPolicy, ApprovalRule } from '../../core/approvals/approval-policy.ts';
-import type { ReloadRecord, StartedRecord } from '../../core/record.ts';
-import { canonicalValue } from '../../core/json.ts';
-import { limitTexts, loosenedLimits } from '../../core/risk/limit-changes.ts';
-import type { LimitTexts } from '../../core/risk/limit-changes.ts';
-import type { Policy } from '../policy.ts';
+import { builtInPolicy, needWords, requirementOf } from './approval-policy.ts';
+import type { ApprovalPolicy, ApprovalRule } from './approval-policy.ts';
+import type { ReloadRecord, StartedRecord } from '../record.ts';
+import { canonicalValue } from '../json.ts';
+import { loosenedLimits } from '../risk/limit-changes.ts';
+import type { LimitTexts } from '../risk/limit-changes.ts';
 
 /** The limits of a start, and who must agree when they are raised. */
 export interface KeptLimits {
@@ -12,17 +11,6 @@ export interface KeptLimits {
   readonly fourEyes: boolean;
   readonly policy?: ApprovalPolicy | undefined;
 }
-
-/** The limits that a start writes down; none where the journal does not outlive the process. */
-export const limitsToKeep = ({
-  areLimitsKept,
-  limits,
-  fourEyes,
-  approvals: policy,
-}: Pick<Policy, 'areLimitsKept' | 'limits' | 'fourEyes' | 'approvals'>): KeptLimits | undefined =>
-  areLimitsKept === true
-    ? { limits: limitTexts(limits), fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) }
-    : undefined;
 
 /** Limits as the journal knows them. */
 export interface LimitsInForce {
@@ -54,7 +42,8 @@ export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: Re
 /** After a halt was lifted: whoever lifts it was told what was raised. */
 export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({ agreed: raised ?? agreed });
 
-const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
+/** What counts without `operate.policy`: with four eyes, and without. */
+export const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
 
 /**
  * Who must agree to what. While nobody has agreed to the limits or the policy of this start, the policy of the last start that needed
@@ -66,10 +55,6 @@ export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | u
   const isTwo = kept?.fourEyes === true || (now?.fourEyes === true && now.policy === undefined);
   return isTwo ? BUILT_IN.two : BUILT_IN.one;
 }
-
-/** Who must agree to what by the config of this start alone. */
-export const ownPolicy = ({ approvals, fourEyes }: Pick<Policy, 'approvals' | 'fourEyes'>): ApprovalPolicy =>
-  approvals ?? (fourEyes === true ? BUILT_IN.two : BUILT_IN.one);
 
 /** What other people must agree to before the desk trades with the config of this start, in words. */
 export function raisedLimits(agreed: KeptLimits | undefined, now: KeptLimits | undefined): readonly string[] {

@@ -1,0 +1,300 @@
+import {
+  areMet,
+  bothRequirements,
+  isMember,
+  metNeeds,
+  needWords,
+  requirementOf,
+} from '../../core/approvals/approval-policy.ts';
+import type { ApprovalPolicy, RequestKind, Requirement } from '../../core/approvals/approval-policy.ts';
+import {
+  isInitiator,
+  kindOf,
+  nameOf,
+  requestHash,
+  strategySubject,
+} from '../../core/approvals/approval-request.ts';
+import type { RequestOrigin } from '../../core/approvals/approval-request.ts';
+import {
+  BUILT_IN,
+  agreedTo,
+  limitsAtReload,
+  limitsAtStart,
+  policyOfBoth,
+  raisedParts,
+} from '../../core/approvals/limits-in-force.ts';
+import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
+import { assertionFault } from '../../core/approvals/passkey-assertion.ts';
+import { canonicalValue } from '../../core/json.ts';
+import type {
+  ControlRecord,
+  OverrideRecord,
+  PersonRecord,
+  StartedRecord,
+  StoredRecord,
+} from '../../core/record.ts';
+
+/** One approval, or one thing that happened without the approval that it needed. */
+export interface ApprovalFinding {
+  /** Number of its record. */
+  readonly seq: number;
+  readonly request?: string | undefined;
+  readonly by: string;
+  /** `passkey`: its signature was checked. `token`: the journal has nothing but the name. */
+  readonly proof: 'passkey' | 'token';
+  /** What is wrong with it, in words; left out: nothing. */
+  readonly fault?: string | undefined;
+}
+
+interface Request {
+  readonly proposal: OverrideRecord;
+  readonly agreed: OverrideRecord[];
+  state: 'open' | 'approved' | 'ended' | 'used';
+}
+
+interface Known {
+  isRemoved: boolean;
+  readonly keys: Map<string, string>;
+}
+
+/**
+ * Proves the approvals of a journal from its records alone, in their order: each is of exactly its request, by a person who may, in
+ * time, under the policy that was in force; a passkey signed it where one must; and what needed approval did not happen without. Feed it
+ * every record from the first.
+ */
+export class ApprovalsProof {
+  readonly findings: ApprovalFinding[] = [];
+  readonly #requests = new Map<string, Request>();
+  readonly #people = new Map<string, Known>();
+  #limits: LimitsInForce = {};
+  #own: ApprovalPolicy = BUILT_IN.one;
+  #origin: RequestOrigin | undefined;
+  #isHalted = false;
+  /** Who asked for the reload that the lives which follow it begin with. */
+  #reloader: string | undefined;
+
+  take({ seq, at, body }: StoredRecord): void {
+    if (body.kind !== 'reload' && body.kind !== 'strategy') this.#reloader = undefined;
+    switch (body.kind) {
+      case 'started':
+        this.#start(body);
+        break;
+      case 'person':
+        this.#person(body);
+        break;
+      case 'override':
+        this.#request(seq, at, body);
+        break;
+      case 'control':
+        this.#control(seq, body);
+        break;
+      case 'strategy': {
+        const { strategy, hash } = body;
+        const needed = requirementOf(this.#policy, { kind: 'strategy', strategy, by: this.#reloader });
+        const words = `strategy ${strategy} began without the approval that it needed`;
+        const isUsed = this.#use((one) => one.proposal.subject === strategySubject(strategy, hash));
+        if (!isUsed && needed.outcome !== 'allow') this.#fault(seq, 'tranche', words);
+        break;
+      }
+      case 'reload': {
+        const { approvals = [], by, limit_changes: changes = [] } = body;
+        const mayNot = requirementOf(this.#policy, { kind: 'limits', by: nameOf(body) }).outcome !== 'allow';
+        const before = this.#limits.agreed;
+        const after = before && body.limits && { ...before, limits: body.limits };
+        const isLooser = changes.length > 0 && raisedParts(before, after).limits.length > 0;
+        const isUsed = this.#use(
+          ({ proposal }) => kindOf(proposal) === 'limits' && approvals.includes(proposal.override),
+        );
+        if (isLooser && mayNot && !isUsed)
+          this.#fault(seq, by, 'limits were loosened without the approval that it needed');
+        this.#limits = limitsAtReload(this.#limits, body);
+        this.#reloader = body.token?.kind === 'person' ? body.token.name : undefined;
+        break;
+      }
+      case 'intent': {
+        const known = this.#requests.get(body.override ?? '');
+        if (body.override !== undefined && known?.state !== 'approved' && known?.state !== 'used')
+          this.#fault(seq, 'tranche', `an order used ${body.override}, which is not approved`);
+        break;
+      }
+      default:
+    }
+  }
+
+  get #policy(): ApprovalPolicy {
+    const { agreed, raised } = this.#limits;
+    return raised === undefined ? this.#own : policyOfBoth(agreed, raised);
+  }
+
+  #start(body: StartedRecord): void {
+    this.#origin = { desk: body.desk, account: body.account };
+    this.#own = body.policy ?? (body.four_eyes === true ? BUILT_IN.two : BUILT_IN.one);
+    this.#limits = limitsAtStart(this.#limits, body);
+  }
+
+  #person({ person, step, passkey }: PersonRecord): void {
+    const known = this.#knownAs(person);
+    if (step === 'invited') known.isRemoved = false;
+    if (step === 'enrolled' && passkey?.public_key !== undefined)
+      known.keys.set(passkey.id, passkey.public_key);
+    if (step === 'removed') {
+      known.isRemoved = true;
+      known.keys.clear();
+    }
+  }
+
+  #knownAs(name: string): Known {
+    const key = name.trim().toLowerCase();
+    const known = this.#people.get(key) ?? { isRemoved: false, keys: new Map<string, string>() };
+    this.#people.set(key, known);
+    return known;
+  }
+
+  #request(seq: number, at: number, body: OverrideRecord): void {
+    const known = this.#requests.get(body.override);
+    if (body.step === 'proposed') {
+      if (known !== undefined) this.#fault(seq, body.by, `the id ${body.override} was given before`, body);
+      const fault = this.#proposalFault(body);
+      if (fault !== undefined) this.#fault(seq, body.by, fault, body);
+      this.#requests.set(body.override, { proposal: body, agreed: [], state: 'open' });
+      return;
+    }
+    if (known === undefined) {
+      this.#fault(seq, body.by, 'nobody proposed it', body);
+      return;
+    }
+    if (body.step !== 'agreed' && body.step !== 'approved') {
+      known.state = 'ended';
+      return;
+    }
+    const fault = this.#approvalFault(known, body, at);
+    known.agreed.push(body);
+    if (body.step === 'approved') known.state = 'approved';
+    this.findings.push({
+      seq,
+      request: body.override,
+      by: nameOf(body),
+      proof: body.assertion === undefined ? 'token' : 'passkey',
+      ...(fault === undefined ? {} : { fault }),
+    });
+  }
+
+  /** A request of a journal that knew no policy has no needs: one other person was enough. */
+  #proposalFault(proposal: OverrideRecord): string | undefined {
+    if (proposal.request === undefined || this.#origin === undefined) return undefined;
+    if (requestHash(proposal, this.#origin) !== proposal.hash) return 'its hash is not that of the request';
+    const needed = this.#neededBy(proposal);
+    const given: Requirement = { outcome: 'require', needs: proposal.needs ?? [], withinMs: 0 };
+    const isEnough = needed.some(
+      (one) =>
+        one.outcome === 'allow' ||
+        (one.outcome === 'require' &&
+          canonicalValue(bothRequirements(given, one).needs) === canonicalValue(given.needs)),
+    );
+    return isEnough
+      ? undefined
+      : `it asks for less than the policy in force: ${needWords(given.needs) || 'nobody'}`;
+  }
+
+  /** What the policy in force may ask for it. The amount of a parent stands in words alone: any of its rules. */
+  #neededBy(proposal: OverrideRecord): readonly Requirement[] {
+    const kind: RequestKind = kindOf(proposal);
+    const by = proposal.by === 'tranche' ? undefined : nameOf(proposal);
+    const { limit, strategy } = proposal;
+    const policy = this.#policy;
+    if (kind !== 'parent') return [requirementOf(policy, { kind, by, strategy, limit })];
+    return policy.rules
+      .filter((rule) => rule.for.includes('parent'))
+      .map((rule) => requirementOf({ ...policy, rules: [rule] }, { kind, strategy }));
+  }
+
+  #approvalFault({ proposal, agreed, state }: Request, body: OverrideRecord, at: number): string | undefined {
+    const name = nameOf(body);
+    if (state !== 'open') return 'it was decided before';
+    if (canonicalValue(fieldsOf(body)) !== canonicalValue(fieldsOf(proposal)))
+      return 'it is of another request than the one that was proposed';
+    if (at >= proposal.expires_at) return 'it came after the request had expired';
+    if (body.by === 'tranche' && body.token === undefined) {
+      const isAllowed = this.#neededBy(proposal).some(({ outcome }) => outcome === 'allow');
+      return isAllowed ? undefined : 'the policy in force does not allow it without people';
+    }
+    if (isInitiator(proposal, body)) return `${name} proposed it, and does not count`;
+    if (body.token !== undefined && body.token.kind !== 'person') return `${name} is no person`;
+    if (agreed.some((one) => isInitiator(one, body))) return `${name} had approved it before`;
+    const person = this.#knownAs(name);
+    if (person.isRemoved) return `${name} was removed before`;
+    const { needs } = proposal;
+    if (
+      needs !== undefined &&
+      !isMember(
+        this.#policy,
+        name,
+        needs.flatMap(({ groups }) => groups),
+      )
+    )
+      return `${name} is in none of the groups that must agree: ${needWords(needs)}`;
+    return this.#signatureFault(proposal, body, person) ?? this.#countFault(proposal, [...agreed, body]);
+  }
+
+  #signatureFault(
+    { passkey, hash = '' }: OverrideRecord,
+    { assertion }: OverrideRecord,
+    { keys }: Known,
+  ): string | undefined {
+    if (assertion === undefined)
+      return passkey === 'required' ? 'it is not signed, and a passkey is required' : undefined;
+    const key = keys.get(assertion.credential_id);
+    if (key === undefined) return 'it is signed with a passkey that the person has not enrolled';
+    const signed = { id: assertion.credential_id, public_key: key };
+    return assertionFault(assertion, { challenge: hash, passkey: signed });
+  }
+
+  /** The last approval completes the needs, without those who were removed meanwhile. */
+  #countFault(proposal: OverrideRecord, agreed: readonly OverrideRecord[]): string | undefined {
+    const { needs } = proposal;
+    if (agreed.at(-1)?.step !== 'approved' || needs === undefined) return undefined;
+    const people = agreed.map(nameOf).filter((name) => !this.#knownAs(name).isRemoved);
+    const met = metNeeds(this.#policy, needs, people, nameOf(proposal));
+    return areMet(met) ? undefined : `it counts as approved without ${needWords(needs)}`;
+  }
+
+  #control(seq: number, body: ControlRecord): void {
+    if (body.parent !== undefined || body.pair !== undefined || body.strategy !== undefined) return;
+    if (this.#isHalted && body.state === 'active') {
+      const raised = raisedParts(this.#limits.agreed, this.#limits.raised);
+      const kinds: readonly RequestKind[] = [
+        'rearm',
+        ...(raised.limits.length > 0 ? ['limits' as const] : []),
+        ...(raised.policy.length > 0 ? ['policy' as const] : []),
+      ];
+      const by = body.token?.name;
+      const mayNot = kinds.some((kind) => requirementOf(this.#policy, { kind, by }).outcome !== 'allow');
+      const isUsed = this.#use(({ proposal }) => proposal.limit === 'halt');
+      if (mayNot && !isUsed)
+        this.#fault(seq, body.by, 'a halt was lifted without the approval that it needed');
+      this.#limits = agreedTo(this.#limits);
+    }
+    // What was asked before this halt is of another one.
+    if (!this.#isHalted && body.state === 'halted')
+      for (const one of this.#requests.values()) if (one.proposal.limit === 'halt') one.state = 'ended';
+    this.#isHalted = body.state === 'halted';
+  }
+
+  /** Uses an approved request up; `false`: there is none. */
+  #use(isIt: (request: Request) => boolean): boolean {
+    const found = [...this.#requests.values()].findLast((one) => one.state === 'approved' && isIt(one));
+    if (found === undefined) return false;
+    found.state = 'used';
+    return true;
+  }
+
+  #fault(seq: number, by: string, fault: string, body?: OverrideRecord): void {
+    this.findings.push({ seq, request: body?.override, by, proof: 'token', fault });
+  }
+}
+
+/** What an approval repeats of the request. */
+function fieldsOf(record: OverrideRecord): object {
+  const { step: _step, by: _by, why: _why, token: _token, assertion: _assertion, ...fields } = record;
+  return fields;
+}

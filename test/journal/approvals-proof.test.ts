@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts';
+import type { PasskeyAssertion } from '../../src/core/approvals/passkey-assertion.ts';
+import type { OverrideRecord, RecordBody, StoredRecord, UsedToken } from '../../src/core/record.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
+import type { Command } from '../../src/engine/ports.ts';
+import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
+import { aBench, aTwap } from '../engine/harness.ts';
+import type { Bench } from '../engine/harness.ts';
+import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
+import type { SoftPasskey } from '../operate/sign-in/soft-passkey.ts';
+
+const person = (name: string): UsedToken => ({ name, kind: 'person' });
+const groups = { risk: ['ann', 'bob'], treasury: ['bob', 'cat'] };
+const approvals: ApprovalPolicy = {
+  rules: [
+    {
+      for: ['rearm'],
+      outcome: [
+        { count: 1, groups: ['risk'] },
+        { count: 1, groups: ['treasury'] },
+      ],
+    },
+    { for: ['strategy', 'policy'], outcome: [{ count: 1, groups: ['risk'] }] },
+    { for: ['parent', 'limits', 'config', 'override', 'doubt'], outcome: 'allow' },
+  ],
+  groups,
+};
+
+function tell(bench: Bench, name: string, command: object): void {
+  const whole = { by: name, why: 'w', token: person(name), ...command, answer: () => undefined };
+  bench.operator$.next(whole as unknown as Command);
+  bench.clock.run(after(bench.clock.wall(), SECOND_MS));
+}
+
+const signed = (passkey: SoftPasskey, hash: string): PasskeyAssertion => {
+  const challenge = Buffer.from(hash, 'hex').toString('base64url');
+  const made = passkey.assert({ challenge, origin: 'https://tranche.example', rpId: 'tranche.example' }) as {
+    id: string;
+    response: { authenticatorData: string; clientDataJSON: string; signature: string };
+  };
+  const { authenticatorData, clientDataJSON, signature } = made.response;
+  return {
+    credential_id: made.id,
+    authenticator_data: authenticatorData,
+    client_data_json: clientDataJSON,
+    signature,
+  };
+};
+
+/** A strategy that began with one approval, and a halt that two people lifted: five people, three of them with passkeys. */
+function aJournal(): readonly StoredRecord[] {
+  const keys = { ann: aPasskey(), bob: aPasskey(), cat: aPasskey() };
+  const bench = aBench({ strategies: [aTwap('t')], policy: { approvals, areLimitsKept: true } });
+  bench.start();
+  bench.clock.run(after(bench.clock.wall(), MINUTE_MS));
+  tell(bench, 'ann', { do: 'approve', override: 'ov-1' });
+  bench.kill();
+  const { clock, exchange, journal } = bench;
+  const next = aBench({
+    clock,
+    exchange,
+    journal,
+    strategies: [aTwap('t')],
+    policy: { approvals, areLimitsKept: true },
+  });
+  next.start();
+  next.clock.run(after(next.clock.wall(), MINUTE_MS));
+  for (const [name, { id, publicKey }] of Object.entries(keys))
+    for (const step of ['invited', 'enrolled'] as const) {
+      const passkey = step === 'enrolled' ? { passkey: { id, public_key: publicKey, counter: 0 } } : {};
+      const record = {
+        kind: 'person',
+        person: name,
+        step,
+        role: 'approver',
+        by: 'root',
+        why: 'w',
+        ...passkey,
+      };
+      tell(next, 'root', { do: 'person', record });
+    }
+  next.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
+  tell(next, 'eve', { do: 'rearm' });
+  const hash = next.desk.state.overrides.get('ov-2')?.proposal.hash ?? '';
+  for (const name of ['ann', 'cat'] as const)
+    tell(next, name, { do: 'approve', override: 'ov-2', hash, assertion: signed(keys[name], hash) });
+  return next.records();
+}
+
+const whole = aJournal();
+const isStep = (body: RecordBody, step: string, by?: string): body is OverrideRecord =>
+  body.kind === 'override' && body.step === step && (by === undefined || body.by === by);
+
+function findings(records: readonly StoredRecord[]) {
+  const proof = new ApprovalsProof();
+  for (const stored of records) proof.take(stored);
+  return proof.findings;
+}
+const faults = (records: readonly StoredRecord[]): readonly (string | undefined)[] =>
+  findings(records).flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
+/** The journal with some records changed, as one who can write it would. */
+const forged = (change: (body: RecordBody) => RecordBody | undefined, of = whole): readonly StoredRecord[] =>
+  of.flatMap((stored) => {
+    const body = change(stored.body);
+    return body === undefined ? [] : [{ ...stored, body }];
+  });
+
+describe('the proof of approvals', () => {
+  it('holds for a journal that a desk wrote, and names each with its number and its kind of proof', () => {
+    expect(whole.at(-1)?.body).toMatchObject({ kind: 'control', state: 'active' });
+    expect(findings(whole)).toMatchObject([
+      { request: 'ov-1', by: 'ann', proof: 'token' },
+      { request: 'ov-2', by: 'ann', proof: 'passkey' },
+      { request: 'ov-2', by: 'cat', proof: 'passkey' },
+    ]);
+    expect(faults(whole)).toEqual([]);
+    const [first] = findings(whole);
+    expect(whole.find(({ seq }) => seq === first?.seq)?.body).toMatchObject({ step: 'approved', by: 'ann' });
+  });
+
+  it.each<readonly [string, (body: RecordBody) => RecordBody | undefined, RegExp]>([
+    [
+      'a request that says something else',
+      (body) =>
+        body.kind === 'override' && body.override === 'ov-2' ? { ...body, asks: 'lift another halt' } : body,
+      /its hash is not that of the request/u,
+    ],
+    [
+      'an approval that repeats another request',
+      (body) => (isStep(body, 'approved', 'cat') ? { ...body, asks: 'lift another halt' } : body),
+      /of another request than the one that was proposed/u,
+    ],
+    [
+      'a signature of somebody else',
+      (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'bob', token: person('bob') } : body),
+      /a passkey that the person has not enrolled/u,
+    ],
+    [
+      'a signature that is gone',
+      (body) => {
+        if (!isStep(body, 'approved', 'cat')) return body;
+        const { assertion: _assertion, ...rest } = body;
+        return rest;
+      },
+      /not signed, and a passkey is required/u,
+    ],
+    [
+      'a signature with one other character',
+      (body) =>
+        isStep(body, 'approved', 'cat') && body.assertion !== undefined
+          ? { ...body, assertion: { ...body.assertion, signature: `A${body.assertion.signature.slice(1)}B` } }
+          : body,
+      /signature is not that of the key/u,
+    ],
+    [
+      'an approval by the initiator in other letters',
+      (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'EVE', token: person('Eve') } : body),
+      /proposed it, and does not count/u,
+    ],
+    [
+      'an approval by somebody of no group',
+      (body) =>
+        isStep(body, 'approved', 'ann') ? { ...body, by: 'mallory', token: person('mallory') } : body,
+      /mallory is in none of the groups/u,
+    ],
+    [
+      'an approval by a program',
+      (body) =>
+        isStep(body, 'approved', 'ann') ? { ...body, token: { name: 'ann', kind: 'program' } } : body,
+      /ann is no person/u,
+    ],
+    [
+      'one approval where two are needed',
+      (body) => (isStep(body, 'agreed') ? undefined : body),
+      /counts as approved without 1 of risk and 1 of treasury/u,
+    ],
+    [
+      'a halt that was lifted before its approval was complete',
+      (body) => (isStep(body, 'approved', 'cat') ? undefined : body),
+      /a halt was lifted without the approval/u,
+    ],
+    [
+      'a strategy that began without its approval',
+      (body) => (body.kind === 'override' && body.override === 'ov-1' ? undefined : body),
+      /strategy t began without the approval/u,
+    ],
+    [
+      'a key that was exchanged',
+      (body) =>
+        body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
+          ? { ...body, passkey: { ...body.passkey, public_key: aPasskey().publicKey } }
+          : body,
+      /signature is not that of the key/u,
+    ],
+    [
+      'a person who was removed before',
+      (body) =>
+        body.kind === 'person' && body.person === 'cat' && body.step === 'enrolled'
+          ? { ...body, step: 'removed' }
+          : body,
+      /cat was removed before/u,
+    ],
+    [
+      'a request that asks for fewer people than the policy',
+      (body) =>
+        isStep(body, 'proposed') && body.override === 'ov-2'
+          ? { ...body, needs: [{ count: 1, groups: ['risk'] }] }
+          : body,
+      /its hash is not that of the request/u,
+    ],
+  ])('finds %s', (_name, change, why) => {
+    expect(faults(forged(change)).join('\n')).toMatch(why);
+  });
+
+  it('finds an approval that came too late', () => {
+    const late = whole.map((stored) =>
+      isStep(stored.body, 'approved', 'cat') ? { ...stored, at: instant(stored.at + DAY_MS) } : stored,
+    );
+    expect(faults(late)).toEqual(['it came after the request had expired']);
+  });
+
+  it('finds a request that one who can make hashes weakened, by the policy in the journal', () => {
+    const loose = {
+      ...approvals,
+      rules: [{ ...approvals.rules[1], for: ['rearm' as const] }],
+    } as ApprovalPolicy;
+    const found = forged((body) => (body.kind === 'started' ? { ...body, policy: approvals } : body));
+    expect(faults(found)).toEqual([]);
+    const stricter: ApprovalPolicy = {
+      ...loose,
+      rules: [{ for: ['rearm'], outcome: [{ count: 2, groups: ['risk'] }] }, ...approvals.rules.slice(1)],
+    };
+    expect(
+      faults(forged((body) => (body.kind === 'started' ? { ...body, policy: stricter } : body)))[0],
+    ).toMatch(/it asks for less than the policy in force/u);
+  });
+});
