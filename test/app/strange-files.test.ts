@@ -151,6 +151,18 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     expect(status).toBe(78);
   });
 
+  it('does not start live where others can change a command that is told what happens', () => {
+    put('page', '#!/bin/sh\n', 0o722);
+    put(
+      'desk.yaml',
+      `${LIVE}strategies: ./strategies\noperate: { notify: { channels: [{ name: pager, command: { run: [./page] } }] } }\n`,
+    );
+    const { status, output } = tranche('run', '--config', 'desk.yaml');
+    expect(output).toContain('live mode refuses to start');
+    expect(output).toContain(`chmod go-w ${join(folder, 'page')}`);
+    expect(status).toBe(78);
+  });
+
   it('keeps the strategies it has when others can change one that is read again in live mode', () => {
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
     const port = running();

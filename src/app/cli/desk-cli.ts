@@ -101,7 +101,7 @@ export function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done
   cli
     .command('schema')
     .description('print the JSON Schema of a file type, for editors and for programs that read report.json')
-    .argument('[name]', 'config, strategy, venue or report', 'config')
+    .argument('[name]', 'config, strategy, venue, watch or report', 'config')
     .option('--write <folder>', 'write all schemas to this folder instead')
     .option('--openapi', 'print the REST interface of the venue as an OpenAPI 3.1 document instead')
     .option('--asyncapi', 'print its WebSocket interface as an AsyncAPI 3 document instead')
@@ -113,7 +113,10 @@ export function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done
       else if (write !== undefined) done(writeSchemas(write, io));
       else if (isSchemaName(name)) done(schema({ name }, io));
       else
-        throw new OperatorError('usage', `there is no schema "${name}": config, strategy, venue or report`);
+        throw new OperatorError(
+          'usage',
+          `there is no schema "${name}": config, strategy, venue, watch or report`,
+        );
     });
 }
 

@@ -2,6 +2,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { isOver } from '../../engine/operator/approval-requests.ts';
 import { isUndecided } from '../../engine/state/override-state.ts';
+import { needsWords } from '../../operate/notify/notice-of-record.ts';
 import { foreign } from '../../operate/notify/notice.ts';
 
 /** What waits for a person, or for proof: one line each. */
@@ -10,7 +11,7 @@ export function whatWaits(desk: Desk): readonly string[] {
   const requests = [...state.overrides.all()].flatMap(([id, request]) =>
     isUndecided(request) && !isOver(desk, id)
       ? [
-          `request ${foreign(id)} of ${foreign(request.proposal.by)} waits for another person until ${isoOf(request.proposal.expires_at)}: ${foreign(request.proposal.asks ?? request.proposal.limit)}`,
+          `request ${foreign(id)} of ${foreign(request.proposal.by)} waits for ${request.proposal.needs === undefined ? 'another person' : needsWords(request.proposal.needs)} until ${isoOf(request.proposal.expires_at)}: ${foreign(request.proposal.asks ?? request.proposal.limit)}`,
         ]
       : [],
   );

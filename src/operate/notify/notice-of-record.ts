@@ -144,6 +144,7 @@ function overrideNotice(body: OverrideRecord): Words {
   const lines = [
     `what: ${what}`,
     `why: ${foreign(why)}`,
+    ...(body.needs === undefined ? [] : [`needs: ${needsWords(body.needs)}`]),
     ...(body.difference ?? []).slice(0, FACTS_MAX).map((line) => foreign(line)),
   ];
   const page = `/#/approvals?id=${encodeURIComponent(override)}`;
@@ -168,6 +169,10 @@ function overrideNotice(body: OverrideRecord): Words {
   const did = step === 'agreed' ? 'agreed to' : step;
   return { ...action('override', `${foreign(by)} ${did} a request`, lines), page };
 }
+
+/** Who must agree, as in `1 of treasury; 2 of risk or board`. */
+export const needsWords = (needs: NonNullable<OverrideRecord['needs']>): string =>
+  needs.map(({ count, groups }) => `${count} of ${foreign(groups.join(' or '))}`).join('; ');
 
 function controlTitle({ parent, pair, strategy, state, by }: ControlRecord): string {
   const scope =

@@ -48,6 +48,14 @@ describe('what people are told of a record', () => {
       title: 'a request of ann waits for another person',
       page: '/#/approvals?id=r-1',
     });
+    const needs = [{ count: 1, groups: ['treasury'] }, { count: 2, groups: ['risk', 'board'] }]; // prettier-ignore
+    expect(noticeFor(aRequest({ needs, difference: ['limit 1 -> 2'] }))?.lines).toEqual([
+      'what: lift the halt <\u{FF20}all> https: //evil\u{2024}example',
+      'why: fixed',
+      'needs: 1 of treasury; 2 of risk or board',
+      'limit 1 -> 2',
+      'until: 2026-12-01T09:01:00.000Z',
+    ]);
     expect(noticeFor(aRequest({ step: 'expired' }))).toMatchObject({
       topic: 'approvals',
       severity: 'warning',

@@ -28,7 +28,7 @@ export const slackBody = (message: Message): object => ({
             type: 'section',
             text: {
               type: 'mrkdwn',
-              text: `<${escaped(message.link)}|Open in the dashboard>`,
+              text: `<${escaped(message.link).replaceAll('|', '%7C')}|Open in the dashboard>`,
               verbatim: true,
             },
           },
@@ -47,4 +47,4 @@ const cut = (text: string, max: number): string =>
 
 /** The three characters that begin Slack's own markup. */
 const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('|', '%7C');
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
