@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process';
+import process from 'node:process';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { addAuthenticator } from './authenticator.ts';
 import { noBrowser, startBrowser } from './chromium.ts';
+import { aFolder } from '../../system/support/desk.ts';
+import { Program, ROOT } from '../../system/support/program.ts';
 import { aPaperDesk } from './paper-desk.ts';
 
 /** What the page of the desk does: it asks for options, has the device sign, and sends what it signed. */
@@ -72,6 +76,8 @@ describe.skipIf(noBrowser !== undefined)(`signing in with a browser ${noBrowser 
     expect(await prove(second, { does: 'sign_in' })).toMatchObject({ status: 200, body: { name: 'ann' } });
     expect(await me(second)).toMatchObject({ status: 200, body: { name: 'ann', role: 'approver' } });
 
+    const listed = await desk.command('people');
+    expect(listed.stdout).toMatch(/^ann +approver +active +1 passkey +invited by local \(cli:.+\)\n$/u);
     expect((await desk.command('people', 'remove', 'ann', '--why', 'left')).code).toBe(0);
     expect(await me(second)).toMatchObject({ status: 401 });
     expect(await prove(second, { does: 'sign_in' })).toMatchObject({ status: 401 });
@@ -83,5 +89,39 @@ describe.skipIf(noBrowser !== undefined)(`signing in with a browser ${noBrowser 
       expect(said).not.toContain(secret);
       expect(said).not.toContain(invitation);
     }
+  }, 120_000);
+});
+
+describe('the start of a desk', () => {
+  it('prints a link that signs in to a terminal, and to a terminal alone', async () => {
+    const command = `${process.execPath} ${ROOT}/bin/tranche.js run --config ${ROOT}/config/paper.yaml`;
+    const started = (program: string, args: readonly string[]): Program => {
+      const desk = new Program(
+        spawn(program, args, {
+          cwd: aFolder(),
+          env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1' },
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      );
+      onTestFinished(async () => {
+        desk.signal('SIGTERM');
+        await desk.ended();
+      });
+      return desk;
+    };
+    const seen = started('script', ['-qfec', command, '/dev/null']);
+    const kept = started('sh', ['-c', `exec ${command}`]);
+    await seen.said(/works once/u);
+    await kept.said('open     the link that tranche sign-in prints');
+    expect(kept.stdout + kept.stderr).not.toContain('link=');
+    const link = /http:\/\/localhost:\d+\/sign-in\?link=(?<secret>[\w-]{43})/u.exec(seen.stdout);
+    const [url = ''] = link ?? [];
+    const { origin } = new URL(url);
+    const answer = await fetch(`${origin}/api/v1/sign-in/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-tranche': '1', origin },
+      body: JSON.stringify({ link: link?.groups?.['secret'] }),
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { name: 'local', mode: 'paper' }]);
   }, 120_000);
 });
