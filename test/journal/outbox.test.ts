@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -121,5 +121,37 @@ describe('the outbox of a journal', () => {
     db.close();
     expect(() => outboxOf(journal).save(aChange())).toThrow('outbox');
     expect(appendNow(journal, [aFill()])).toHaveLength(1);
+  });
+
+  it('leaves every record where it is, whichever byte of a change was the last on the disk', () => {
+    const file = aFile();
+    const journal = open(file);
+    const many = (from: number): OutboxChange =>
+      aChange({ put: Array.from({ length: 20 }, (_, n) => aRow(from + n, { notice: 'x'.repeat(500) })) });
+    for (let n = 0; n < 3; n++) {
+      appendNow(journal, [aFill({ slice: n, order_id: `o-${n}` })]);
+      outboxOf(journal).save(many(n * 20));
+    }
+    const log = `${file}-wal`;
+    const begin = readFileSync(log).length;
+    outboxOf(journal).save(many(100));
+    const whole = readFileSync(log);
+    const dead = `${file}.dead`;
+    copyFileSync(file, dead);
+    expect(whole.length).toBeGreaterThan(begin);
+    const wrong: string[] = [];
+    for (let at = begin; at <= whole.length; at += 997) {
+      const torn = aFile();
+      copyFileSync(dead, torn);
+      writeFileSync(`${torn}-wal`, whole.subarray(0, at));
+      const next = open(torn);
+      const slices = [...next.read()].map(({ body }) => (body.kind === 'fill' ? body.slice : body.kind));
+      const rows = outboxOf(next).load().rows.length;
+      if (slices.join() !== '0,1,2' || rows !== 60)
+        wrong.push(`cut at ${at}: ${slices.join()}, ${rows} rows`);
+      appendNow(next, [aFill({ slice: 6, order_id: 'o-6' })]);
+      if (!next.verify().ok) wrong.push(`cut at ${at}: cannot be gone on with`);
+    }
+    expect(wrong).toEqual([]);
   });
 });

@@ -103,3 +103,42 @@ describe('a desk that is killed between a notice and its delivery', () => {
     expect(waiting(file)).toEqual([]);
   });
 });
+
+describe('a watchman', () => {
+  it('tells that a real desk was killed, and that it is back', async () => {
+    const cwd = aFolder();
+    const hook = await receiver();
+    writeFileSync(join(cwd, 'desk.yaml'), config.replace(/ {2}notify:[\s\S]*?(?=strategies:)/u, ''));
+    writeFileSync(join(cwd, 'plan.yaml'), plan.replace('PT12S', 'PT1H'));
+    const desk = start(['run', '--json', '--config', 'desk.yaml'], { cwd });
+    const url = String((await desk.event('ready'))['operate_url']);
+    writeFileSync(join(cwd, 'desk.yaml'), config.replace(/ {2}notify:[\s\S]*?(?=strategies:)/u, '').replace('127.0.0.1:0', new URL(url).host)); // prettier-ignore
+    writeFileSync(
+      join(cwd, 'watch.yaml'),
+      `desks: [{ url: "${url}", name: desk-1 }]\nevery: PT1S\nsilent_after: PT1S\nnotify: { window: PT1S, channels: [{ name: hook, webhook: { format: json, url: "\${HOOK_URL}" } }] }\n`,
+    );
+    const watchman = start(['watch', '--config', 'watch.yaml', '--state', 'watch.db'], {
+      cwd,
+      env: { HOOK_URL: `${hook.url}/hook` },
+    });
+    await watchman.said('watching desk-1');
+    await desk.kill();
+    const titles = (): readonly string[] => hook.posts.map(({ body }) => (JSON.parse(body) as { title: string }).title); // prettier-ignore
+    await until(
+      () => titles().length === 1,
+      () => watchman.lastWords(),
+    );
+    const again = start(['run', '--json', '--config', 'desk.yaml'], { cwd });
+    await again.event('ready');
+    await until(
+      () => titles().length === 2,
+      () => watchman.lastWords(),
+    );
+    expect(titles()).toEqual([
+      'watchman (watch): critical: desk-1 does not answer',
+      'watchman (watch): critical: desk-1 answers again',
+    ]);
+    watchman.signal('SIGTERM');
+    expect((await watchman.ended()).code).toBe(0);
+  });
+});
