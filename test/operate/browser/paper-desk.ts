@@ -23,7 +23,7 @@ export interface PaperDesk {
 /** Starts `tranche run` with the paper config of the package, or another, in a folder of its own. It ends with the test. */
 export async function aPaperDesk(config = join(ROOT, 'config/paper.yaml')): Promise<PaperDesk> {
   const cwd = aFolder();
-  const program = start(['run', '--config', config, '--json'], { cwd });
+  const program = start(['run', '--no-closing-read', '--config', config, '--json'], { cwd });
   let hasEnded = false;
   const stop = async (): Promise<void> => {
     if (hasEnded) return;

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import process from 'node:process';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -94,17 +96,15 @@ describe.skipIf(noBrowser !== undefined)(`signing in with a browser ${noBrowser 
 
 describe('the start of a desk', () => {
   it('prints a link that signs in to a terminal, and to a terminal alone', async () => {
-    const command = `${process.execPath} ${ROOT}/bin/tranche.js run --config ${ROOT}/config/paper.yaml`;
+    const command = `${process.execPath} ${ROOT}/bin/tranche.js run --no-closing-read --config ${ROOT}/config/paper.yaml`;
     const started = (program: string, args: readonly string[]): Program => {
-      const desk = new Program(
-        spawn(program, args, {
-          cwd: aFolder(),
-          env: { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1' },
-          stdio: ['ignore', 'pipe', 'pipe'],
-        }),
-      );
+      const cwd = aFolder();
+      const env = { PATH: process.env['PATH'] ?? '', TERM: 'xterm', NO_COLOR: '1' };
+      const desk = new Program(spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }));
       onTestFinished(async () => {
-        desk.signal('SIGTERM');
+        // The desk itself: a signal to the terminal does not reach it.
+        const [file = ''] = globSync(join(cwd, 'var/paper/*.control'));
+        process.kill((JSON.parse(readFileSync(file, 'utf8')) as { readonly pid: number }).pid, 'SIGTERM');
         await desk.ended();
       });
       return desk;
