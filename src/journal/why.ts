@@ -6,6 +6,7 @@ import type {
   CorrectionRecord,
   FillRecord,
   IntentText,
+  OverrideRecord,
   SliceRecord,
   StoredRecord,
   WakeRecord,
@@ -117,6 +118,9 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
           };
         }
         break;
+      case 'override':
+        if (body.strategy !== undefined) yield requestTold(at, body);
+        break;
       case 'strategy':
         yield { at, strategy: body.strategy, event: 'begun', says: `begins as ${body.type}` };
         break;
@@ -156,7 +160,6 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'balances':
       case 'maximum':
       case 'resolved':
-      case 'override':
       case 'alert':
       case 'person':
         break;
@@ -171,6 +174,16 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
   }
   for (const open of slices.values()) yield openTold(open, of);
   yield* booking.open(newest);
+}
+
+/** A request that the strategy waits for: who asked, who agreed, how it ended. */
+function requestTold(at: Instant, { override, step, by, asks, needs, strategy }: OverrideRecord): Told {
+  const who = needs?.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
+  const says =
+    step === 'proposed'
+      ? `waits for approval ${override} (${who ?? 'another person'}): ${asks ?? ''}`
+      : `${override} ${step} by ${by}`;
+  return { at, strategy, event: 'desk', says };
 }
 
 /** Fills that the account has not shown, as far as the records go. */

@@ -164,6 +164,7 @@ export const checkNames = [
   'hours',
   'clock_changes',
   'cost',
+  'approval',
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 

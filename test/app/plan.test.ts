@@ -16,6 +16,27 @@ describe('tranche plan', () => {
     expect(out).toBe(shown);
   });
 
+  it('notes which strategy waits for people, for its text and for its size', async () => {
+    const policy = (above: string): string => `operate:
+  groups: { risk: [ann, bob] }
+  policy:
+    - { for: parent, above: { amount: '${above}', currency: usd }, require: { group: risk } }
+    - { for: [strategy, policy], require: { group: risk } }
+    - { for: [parent, rearm, limits, override, doubt], outcome: allow }
+`;
+    const above = await aDesk({ strategies: twap(), config: policy('50000') }).plan('--json');
+    expect(ofCheck(above, 'approval')).toMatchObject([
+      { verdict: 'note', strategy: 'one', says: 'to begin with this text needs 1 of risk' },
+      {
+        verdict: 'note',
+        says: expect.stringMatching(/^its first slice waits: .* needs 1 of risk$/u) as string,
+      },
+    ]);
+    const below = await aDesk({ strategies: twap(), config: policy('500000') }).plan('--json');
+    expect(ofCheck(below, 'approval')).toHaveLength(1);
+    expect(ofCheck(await aDesk({ strategies: twap() }).plan('--json'), 'approval')).toEqual([]);
+  });
+
   it('shows every slot in local time and UTC with its size', async () => {
     const { plan } = aDesk({ strategies: twap() });
     const { code, out } = await plan();

@@ -22,7 +22,7 @@ const both: ApprovalPolicy = {
     },
     { for: ['doubt'], outcome: 'block' },
     { for: ['override'], limits: ['max_drift_bps'], outcome: 'allow' },
-    { for: ['parent', 'strategy', 'limits', 'policy', 'config'], outcome: 'allow' },
+    { for: ['parent', 'strategy', 'limits', 'policy'], outcome: 'allow' },
   ],
   groups,
 };
@@ -197,7 +197,7 @@ describe('a start with another policy', () => {
   const guarded: ApprovalPolicy = {
     rules: [
       { for: ['policy'], outcome: [{ count: 1, groups: ['risk'] }] },
-      { for: ['rearm', 'parent', 'strategy', 'limits', 'doubt', 'override', 'config'], outcome: 'allow' },
+      { for: ['rearm', 'parent', 'strategy', 'limits', 'doubt', 'override'], outcome: 'allow' },
     ],
     groups,
   };

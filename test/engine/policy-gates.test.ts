@@ -4,6 +4,7 @@ import type { OverrideRecord, UsedToken } from '../../src/core/record.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Command, CommandAnswer, StrategiesPort } from '../../src/engine/ports.ts';
 import type { StrategySource } from '../../src/engine/state/strategy-source.ts';
+import { whyOf } from '../../src/journal/why.ts';
 import { aBench, aStrategy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
@@ -11,7 +12,7 @@ const person = (name: string): UsedToken => ({ name, kind: 'person' });
 const groups = { risk: ['ann', 'bob'] };
 const risk = [{ count: 1, groups: ['risk'] }];
 const rest: ApprovalRule = {
-  for: ['parent', 'strategy', 'limits', 'config', 'override', 'rearm', 'doubt', 'policy'],
+  for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'],
   outcome: 'allow',
 };
 const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules: [...rules, rest], groups });
@@ -64,7 +65,7 @@ describe('a parent above the amount of the policy', () => {
     expect(requests(bench)).toMatchObject([
       { step: 'proposed', request: 'parent', strategy: 't', needs: risk, by: 'tranche' },
     ]);
-    expect(requests(bench)[0]?.asks).toMatch(/^btcusd by strategy t: 1 btc, worth \d+(\.\d+)? usd$/u);
+    expect(requests(bench)[0]?.asks).toMatch(/^buy btcusd by strategy t: 1 btc, worth \d+(\.\d+)? usd$/u);
     expect(approve(bench, 'ann')).toBe('ov-1 is approved');
     run(bench, 12 * MINUTE_MS);
     expect(fills(bench)).toBeGreaterThan(0);
@@ -211,5 +212,24 @@ describe('a strategy whose text needs an approval', () => {
     expect(requests(again).filter(({ step }) => step === 'proposed')).toHaveLength(1);
     tell(again, 'bob', { do: 'reload' });
     expect(requests(again).filter(({ step }) => step === 'proposed')).toHaveLength(2);
+  });
+});
+
+describe('what `why` says of a strategy that waits', () => {
+  it('names the request, who must agree, who did, and the slices that it cost', () => {
+    const bench = aDesk(largeParents);
+    run(bench, 3 * MINUTE_MS);
+    approve(bench, 'ann');
+    run(bench, MINUTE_MS);
+    const lines = [...whyOf(bench.records(), { currencies: () => undefined })].map(
+      ({ strategy, says, reason }) => [strategy, says, reason],
+    );
+    expect(lines).toContainEqual([
+      't',
+      expect.stringMatching(/^waits for approval ov-1 \(1 of risk\): buy btcusd by strategy t: 1 btc/u),
+      undefined,
+    ]);
+    expect(lines).toContainEqual(['t', 'ov-1 approved by ann', undefined]);
+    expect(lines.map(([, , reason]) => reason)).toContain('approval_pending');
   });
 });

@@ -22,7 +22,7 @@ const approvals: ApprovalPolicy = {
       ],
     },
     { for: ['strategy', 'policy'], outcome: [{ count: 1, groups: ['risk'] }] },
-    { for: ['parent', 'limits', 'config', 'override', 'doubt'], outcome: 'allow' },
+    { for: ['parent', 'limits', 'override', 'doubt'], outcome: 'allow' },
   ],
   groups,
 };

@@ -7,6 +7,7 @@ import { pairsOfRate } from '../../core/rates.ts';
 import { after, DAY_MS, instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../planning/calendar-file.ts';
+import { approvalChecks } from '../../planning/check-approvals.ts';
 import { checksOf, isFeasible } from '../../planning/feasible.ts';
 import { expectedCosts } from '../../planning/check-cost.ts';
 import type { Check, PlanFacts, PlannedStrategy } from '../../planning/plan.ts';
@@ -192,6 +193,10 @@ function toldPlan({ config, strategies, found, world, begun, span, days, isNamed
   });
   const checks = [
     ...checksOf(planned, facts),
+    ...approvalChecks(planned, facts, {
+      policy: config.operate?.approvals,
+      isBegun: (id) => begun?.life(id)?.hash === strategies.find((one) => one.id === id)?.hash,
+    }),
     // Checked before, without what the venue has told since: the decimals of its currencies.
     ...strategies
       .filter(({ id }) => planned.some((one) => one.id === id && one.standing !== 'finished'))

@@ -7,7 +7,6 @@ export const requestKinds = {
   parent: 'a parent order sends its first slice',
   strategy: 'a strategy begins, or takes over from a running one with another text',
   limits: 'a limit allows more than before',
-  config: 'a setting other than a limit changes while the desk runs',
   override: 'one order may exceed a limit',
   rearm: 'a halt is lifted',
   doubt: 'a doubt ends with the figures of a person',
@@ -191,7 +190,7 @@ export function requirementWords({ outcome, needs }: Requirement): string {
 export function builtInPolicy(hasFourEyes: boolean): ApprovalPolicy {
   const second: ApprovalRule['outcome'] = [{ count: 1, groups: [APPROVERS] }];
   const guarded: readonly RequestKind[] = ['rearm', 'doubt', 'limits', 'policy'];
-  const free: readonly RequestKind[] = ['parent', 'strategy', 'config', ...(hasFourEyes ? [] : guarded)];
+  const free: readonly RequestKind[] = ['parent', 'strategy', ...(hasFourEyes ? [] : guarded)];
   return {
     rules: [
       { for: hasFourEyes ? ['override', ...guarded] : ['override'], outcome: second },

@@ -170,11 +170,20 @@ export function askAhead(
       const isAsked = desk.state.overrides.of(parent.subject) !== undefined;
       const hasTraded = life.slicesFilled > 0;
       if (isAsked || hasTraded || amountOf(desk, parent.totals) === undefined) return;
-      judge(desk, parent, { strategy: life.strategy, what: pairs.join(' and ') });
+      judge(desk, parent, {
+        strategy: life.strategy,
+        what: `${sideIn(life.document)}${pairs.join(' and ')}`,
+      });
     }),
     ignoreElements(),
   );
 }
+
+/** `buy ` or `sell ` where the text says so. */
+const sideIn = (document: unknown): string =>
+  typeof document === 'object' && document !== null && 'side' in document && typeof document.side === 'string'
+    ? `${document.side} `
+    : '';
 
 /** Prices are asked of the venue for so many at once. */
 const ASKED_AT_ONCE = 4;

@@ -9,7 +9,7 @@ const groups = { risk: ['approver@desk', 'bob'] };
 const approvals: ApprovalPolicy = {
   rules: [
     { for: ['parent'], above: '50000', outcome: [{ count: 1, groups: ['risk'] }] },
-    { for: ['rearm', 'strategy', 'limits', 'override', 'doubt', 'policy', 'config'], outcome: 'allow' },
+    { for: ['rearm', 'strategy', 'limits', 'override', 'doubt', 'policy'], outcome: 'allow' },
   ],
   groups,
 };
@@ -58,7 +58,7 @@ describe('/api/v1/approvals', () => {
     );
     const { body } = await desk.ask('/api/v1/status');
     expect(body).toMatchObject({ strategies: [{ id: 't', waits_for_approval: 'ov-1' }] });
-    expect(JSON.stringify(body)).toContain('ov-1: btcusd by strategy t');
+    expect(JSON.stringify(body)).toContain('ov-1: buy btcusd by strategy t');
   });
 
   it('takes an approval of the request that was seen, from who may, and of no other', async () => {

@@ -112,7 +112,7 @@ describe('the built-in policy', () => {
       expect(of('override')).toBe('require');
       for (const kind of ['rearm', 'doubt', 'limits', 'policy'] as const)
         expect(of(kind)).toBe(hasFourEyes ? 'require' : 'allow');
-      for (const kind of ['parent', 'strategy', 'config'] as const) expect(of(kind)).toBe('allow');
+      for (const kind of ['parent', 'strategy'] as const) expect(of(kind)).toBe('allow');
       expect(uncoveredKinds(policy)).toEqual([]);
     }
   });
