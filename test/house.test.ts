@@ -32,7 +32,7 @@ interface Source {
 }
 
 const sources: readonly Source[] = ['src/', 'test/', 'bench/'].flatMap((folder) =>
-  filesIn(folder, /\.ts$/u).map((file) => {
+  filesIn(folder, /\.tsx?$/u).map((file) => {
     const text = readFileSync(new URL(file, root), 'utf8');
     const tokens = tokenize(text);
     return { file, text, tokens, imports: importsOf(tokens) };

@@ -20,6 +20,8 @@ export interface Ban {
 
 type Test = (tokens: readonly Token[], index: number) => boolean;
 
+/** The program of the browser: its clock, its timers and its requests are those of the browser. */
+const BROWSER = 'src/operate/dashboard/';
 const everywhere = ['src/'];
 /** Where everything runs in virtual time as well. */
 const timeless = ['src/core/', 'src/engine/', 'src/strategy/', 'src/wire/', 'src/report/', 'src/planning/'];
@@ -110,7 +112,7 @@ export const bans: readonly Ban[] = [
     name: 'the time of the system',
     instead: 'take the time as a parameter, or from `ports.clock`: the same code runs in virtual time',
     within: everywhere,
-    homes: ['src/app/', 'src/engine/time/virtual-clock.ts'],
+    homes: ['src/app/', 'src/engine/time/virtual-clock.ts', BROWSER],
     find: where(
       either(
         run('Date', '.', 'now'),
@@ -129,7 +131,7 @@ export const bans: readonly Ban[] = [
     name: 'timers of the system',
     instead: 'use an operator of rxjs with `ports.clock.scheduler`',
     within: everywhere,
-    homes: ['src/app/', 'src/engine/time/virtual-clock.ts', 'src/simulator/http/server.ts', 'src/simulator/feeds/feeds.ts', 'src/venue/'],
+    homes: ['src/app/', 'src/engine/time/virtual-clock.ts', 'src/simulator/http/server.ts', 'src/simulator/feeds/feeds.ts', 'src/venue/', BROWSER],
     find: where(free('setTimeout', 'setInterval', 'setImmediate')),
     bad: ['setTimeout(f, 1);', 'const wait = setInterval;', 'globalThis.setImmediate(f)'],
     good: ['socket.setTimeout(1)', '{ setTimeout: 1 }', '// setTimeout(f)'],
@@ -147,7 +149,7 @@ export const bans: readonly Ban[] = [
     name: 'chance',
     instead: 'take randomness from `ports.random`, or a seeded generator: what happened must be repeatable',
     within: everywhere,
-    homes: ['src/app/'],
+    homes: ['src/app/', `${BROWSER}data/stream.ts`],
     find: where(either(run('Math', '.', 'random'), free('randomUUID', 'randomBytes', 'randomInt', 'getRandomValues', 'randomUUIDv7'), run('crypto', '.', 'randomUUID|getRandomValues|randomBytes|randomInt'))),
     bad: ['Math.random()', 'randomUUID()', 'crypto.getRandomValues(a)'],
     good: ['random.next()', 'Math.round(1)'],
@@ -186,7 +188,7 @@ export const bans: readonly Ban[] = [
     name: 'a way to the network besides the ports',
     instead: 'use `src/venue/http.ts`: its allow-list, size caps and timeouts protect the account; `src/app/daemon/post-outside.ts` for other servers',
     within: everywhere,
-    homes: ['src/app/daemon/post-outside.ts'],
+    homes: ['src/app/daemon/post-outside.ts', `${BROWSER}data/request.ts`, `${BROWSER}data/stream.ts`],
     find: where(either(both(free('fetch'), followedBy('(')), both(free('EventSource', 'XMLHttpRequest'), before('new')))),
     bad: ['await fetch(url)', 'globalThis.fetch(url)', 'new EventSource(url)'],
     good: ['cache.fetch(x)', 'const fetch = 1;'],

@@ -44,6 +44,11 @@ export const rooms: Readonly<Record<string, Room>> = {
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs/promises': ['pages.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts', 'pages.ts'], rxjs: ['descriptors.ts', 'alert-records.ts', 'notify/notifier.ts'],
     },
   },
+  // The program of the browser: it knows the desk by its API alone, and no part of the program of the desk.
+  'operate/dashboard': {
+    parts: [],
+    packages: { preact: anywhere, 'preact/hooks': anywhere, '@preact/signals': anywhere, uplot: anywhere, 'uplot/dist/uPlot.min.css': anywhere, '@simplewebauthn/browser': anywhere },
+  },
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
   research: {
     parts: ['core', 'engine', 'strategy', 'simulator', 'files'],
@@ -87,6 +92,7 @@ export const rooms: Readonly<Record<string, Room>> = {
 
 /** Name of the part that `file` (`src/core/money.ts`) belongs to. Files right under `src` start the program: `app`. */
 export function roomOf(file: string): string {
+  if (file.startsWith('src/operate/dashboard/')) return 'operate/dashboard';
   const [, folder, ...rest] = file.split('/');
   return rest.length === 0 || folder === undefined ? 'app' : folder;
 }

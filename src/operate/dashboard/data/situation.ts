@@ -1,0 +1,134 @@
+import type { Alert, Status } from './shapes.ts';
+import { clockTime, count, duration } from './format.ts';
+
+/** What a person has to know in one look. */
+export interface Situation {
+  readonly level: 'good' | 'attention' | 'bad' | 'unknown';
+  readonly sentence: string;
+  /** What stands behind it, the most urgent first. */
+  readonly reasons: readonly string[];
+  /** The one thing to do; absent when nothing is to be done. */
+  readonly action?: { readonly words: string; readonly href?: string; readonly runbook?: string } | undefined;
+}
+
+interface Known {
+  readonly status: Status | undefined;
+  readonly isLost: boolean;
+  /** Seconds since the desk was last heard. */
+  readonly silenceS: number;
+  /** Alerts that hold, with what to do; the most urgent first. */
+  readonly alerts: readonly Alert[];
+  /** Requests that wait for whoever looks. */
+  readonly approvals: number;
+}
+
+/** Judges the desk. What nobody knows is never all right. */
+export function situationOf({ status, isLost, silenceS, alerts, approvals }: Known): Situation {
+  if (status === undefined) {
+    return isLost
+      ? {
+          level: 'unknown',
+          sentence: 'The desk does not answer. Nothing is known about it.',
+          reasons: [],
+          action: { words: LOST },
+        }
+      : { level: 'unknown', sentence: 'Reading the desk…', reasons: [] };
+  }
+  const told = alerts.filter(({ severity }) => severity !== 'info');
+  const critical = told.filter(({ severity }) => severity === 'critical');
+  const doubts = status.open_doubts?.length ?? 0;
+  const reasons = [
+    ...status.not_ready,
+    ...told.map(({ says, alert }) => says ?? alert.replaceAll('_', ' ')),
+    ...(status.waiting ?? []),
+  ];
+  const first = told[0];
+  const advice =
+    first?.does === undefined
+      ? undefined
+      : { words: first.does, ...(first.runbook === undefined ? {} : { runbook: first.runbook }) };
+  if (isLost)
+    return {
+      level: 'unknown',
+      sentence: `Nothing has been heard of the desk for ${duration(silenceS)}. What you see is as it was then.`,
+      reasons,
+      action: { words: LOST },
+    };
+  if (status.state === 'halted')
+    return {
+      level: 'bad',
+      sentence: `Halted${by(status)}. No order leaves.`,
+      reasons: [...(status.why === undefined ? [] : [`Reason: ${status.why}`]), ...reasons],
+      action: advice ?? {
+        words:
+          doubts > 0
+            ? 'Settle the open doubts, find the cause, then re-arm the desk below.'
+            : 'Find the cause, then re-arm the desk below.',
+        ...(doubts > 0 ? { href: '#/doubts' } : {}),
+      },
+    };
+  if (doubts > 0)
+    return {
+      level: 'bad',
+      sentence: `${count(doubts, 'order has', 'orders have')} an unknown outcome. Its size stays reserved until the account proves what happened.`,
+      reasons,
+      action: {
+        words: 'Open the doubts: each says when it can be proven. Usually the desk proves it by itself.',
+        href: '#/doubts',
+      },
+    };
+  if (critical.length > 0)
+    return {
+      level: 'bad',
+      sentence: `${sentenceOf(critical[0])}.`,
+      reasons: reasons.slice(1),
+      action: advice,
+    };
+  if (status.state === 'paused' || status.state === 'reducing')
+    return {
+      level: 'attention',
+      sentence:
+        status.state === 'paused'
+          ? `Paused${by(status)}. No new slice starts.`
+          : `Reducing${by(status)}. Only orders that reduce a borrowed balance leave.`,
+      reasons: [...(status.why === undefined ? [] : [`Reason: ${status.why}`]), ...reasons],
+      action: advice ?? { words: 'Resume the desk below once the reason is gone.' },
+    };
+  if (status.not_ready.length > 0)
+    return {
+      level: 'attention',
+      sentence: 'Not ready to trade.',
+      reasons,
+      action: advice ?? { words: 'Wait: the desk retries by itself. See the reasons below.' },
+    };
+  if (told.length > 0)
+    return {
+      level: 'attention',
+      sentence: `${sentenceOf(first)}.`,
+      reasons: reasons.slice(1),
+      action: advice,
+    };
+  const calls =
+    approvals === 0
+      ? undefined
+      : { words: `${count(approvals, 'request waits', 'requests wait')} for you.`, href: '#/approvals' };
+  if (status.is_stopping === true)
+    return { level: 'attention', sentence: 'The desk is stopping.', reasons, action: calls };
+  return {
+    level: approvals > 0 ? 'attention' : 'good',
+    sentence: approvals > 0 ? 'All is right, and a decision waits for you.' : 'All is right.',
+    reasons,
+    action: calls,
+  };
+}
+
+const LOST =
+  'Check that the machine and its network are up. The desk itself may well be trading: to stop it, use tranche halt on its machine.';
+
+const by = ({ by: who, since }: Status): string =>
+  `${since === undefined ? '' : ` since ${clockTime(since)} UTC`}${who === undefined ? '' : ` by ${who}`}`;
+
+const sentenceOf = (alert: Alert | undefined): string => {
+  const says = alert?.says ?? alert?.alert.replaceAll('_', ' ') ?? '';
+  return says.charAt(0).toUpperCase() + says.slice(1);
+};

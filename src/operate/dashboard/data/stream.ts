@@ -1,0 +1,97 @@
+import { signal } from '@preact/signals';
+import { isSignedOut } from './request.ts';
+import { eventReader } from './event-text.ts';
+import { now } from './clock.ts';
+import type { JournalRecord } from './shapes.ts';
+
+/** `lost`: nothing comes, and what is shown grows old. */
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+/** When something last came from the desk, as `now` counts; a heartbeat counts. */
+export const heardAt = signal<number | undefined>(undefined);
+/** Age of the prices of the desk in seconds, as it says itself. */
+export const dataAge = signal<number | undefined>(undefined);
+/** The newest record that arrived here. */
+export const lastSeq = signal(0);
+
+/** After this long without a byte a connection counts as dead: a heartbeat comes every 10 s. */
+const SILENCE_MS = 25_000;
+const RETRY_MS = [250, 500, 1_000, 2_000, 5_000] as const;
+
+interface Listener {
+  /** Each record exactly once, in order, without a gap. */
+  readonly onRecord: (record: JournalRecord) => void;
+  /** What the desk says about itself every second. */
+  readonly onStatus: (status: Readonly<Record<string, unknown>>) => void;
+  /** The stream is (back) there. */
+  readonly onLive: () => void;
+}
+
+/**
+ * Follows the event stream from after record `from`, for as long as the page lives. A connection that ends, is silent, or skips
+ * a record is opened again after the last record that came: the desk sends what was missed first, so no row is lost.
+ */
+export async function follow(from: number, listener: Listener): Promise<never> {
+  lastSeq.value = from;
+  for (let failures = 0; ; failures += 1) {
+    const gone = new AbortController();
+    const watch = setInterval(() => {
+      if (now() - (heardAt.peek() ?? 0) > SILENCE_MS) gone.abort();
+    }, 1_000);
+    // Wakes from sleep and changes of network end old connections late: who comes back online asks at once.
+    const onOnline = (): void => {
+      gone.abort();
+    };
+    addEventListener('online', onOnline);
+    try {
+      heardAt.value = now();
+      await readOnce(gone, listener, () => {
+        failures = 0;
+      });
+    } catch {
+      // Whatever ended it: the next connection tells.
+    }
+    clearInterval(watch);
+    removeEventListener('online', onOnline);
+    gone.abort();
+    connection.value = 'lost';
+    const wait = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 5_000;
+    // A little apart, so that all pages of a desk that starts again do not ask in the same moment.
+    await new Promise((done) => setTimeout(done, wait * (0.8 + Math.random() * 0.4)));
+  }
+}
+
+async function readOnce(gone: AbortController, listener: Listener, onOpen: () => void): Promise<void> {
+  const response = await fetch(`/api/v1/events?after=${lastSeq.peek()}`, {
+    cache: 'no-store',
+    credentials: 'same-origin',
+    headers: { accept: 'text/event-stream' },
+    signal: gone.signal,
+  });
+  if (response.status === 401) isSignedOut.value = true;
+  if (!response.ok || response.body === null) return;
+  const take = eventReader(({ event, data }) => {
+    if (event === 'status') listener.onStatus(JSON.parse(data) as Record<string, unknown>);
+    else {
+      const record = JSON.parse(data) as JournalRecord;
+      const last = lastSeq.peek();
+      if (record.seq <= last) return;
+      // A row is missing: ask again from the last one that came.
+      if (last > 0 && record.seq > last + 1) {
+        gone.abort();
+        return;
+      }
+      lastSeq.value = record.seq;
+      listener.onRecord(record);
+    }
+  });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  connection.value = 'live';
+  onOpen();
+  listener.onLive();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || gone.signal.aborted) return;
+    heardAt.value = now();
+    take(value);
+  }
+}

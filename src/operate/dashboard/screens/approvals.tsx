@@ -1,0 +1,218 @@
+import { useSignal } from '@preact/signals';
+import { startAuthentication } from '@simplewebauthn/browser';
+import type { JSX } from 'preact';
+import { second } from '../data/clock.ts';
+import { count, plain, relative, shortTime } from '../data/format.ts';
+import { post } from '../data/request.ts';
+import type { Approval, Done, Page } from '../data/shapes.ts';
+import { useRead } from '../data/use-read.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
+import { ask, route } from '../router.ts';
+
+/** What waits for me, and what changes if I say yes? */
+export function Approvals(): JSX.Element {
+  const { state = 'open', id: asked } = route.value.query;
+  const read = useRead<Page<Approval>>(
+    'approvals',
+    { state: state === 'all' ? undefined : state },
+    { kinds: ['approval', 'override', 'control', 'reload'], everyMs: 5_000 },
+  );
+  const items = read.data.value?.items ?? [];
+  const mine = items.filter((one) => one.state === 'open' && one.may_i === 'yes').length;
+  return (
+    <>
+      <section class={`situation ${mine > 0 ? 'attention' : 'good'}`}>
+        <div class="says">
+          <h1 aria-live="polite">
+            {read.data.value === undefined
+              ? 'Reading the requests…'
+              : mine === 0
+                ? 'Nothing waits for you.'
+                : `${count(mine, 'request waits', 'requests wait')} for you.`}
+          </h1>
+        </div>
+      </section>
+      <Problem of={read.problem} />
+      <div class="filters">
+        <div class="choices" role="group" aria-label="Requests to list">
+          {['open', 'all'].map((each) => (
+            <button
+              type="button"
+              key={each}
+              aria-pressed={state === each}
+              onClick={() => {
+                ask({ state: each, id: undefined });
+              }}
+            >
+              {each === 'open' ? 'Open' : 'All'}
+            </button>
+          ))}
+        </div>
+      </div>
+      {items.map((one) => (
+        <Request key={one.id} one={one} isAsked={one.id === asked} onDone={read.reload} />
+      ))}
+    </>
+  );
+}
+
+type Answer = 'approve' | 'reject';
+
+function Request(props: {
+  readonly one: Approval;
+  readonly isAsked: boolean;
+  readonly onDone: () => void;
+}): JSX.Element {
+  const { one, isAsked, onDone } = props;
+  const answer = useSignal<Answer | undefined>(undefined);
+  const may = one.may_i === 'yes';
+  return (
+    <Panel
+      title={one.asks}
+      class={isAsked ? 'is-asked' : ''}
+      aside={
+        <>
+          <Tag>{one.kind}</Tag>
+          <Tag level={one.state === 'open' ? 'attention' : one.state === 'approved' ? 'good' : ''}>
+            {one.state}
+          </Tag>
+        </>
+      }
+    >
+      <dl class="facts-list">
+        <Fact name="Asked by">{one.proposed_by}</Fact>
+        <Fact name="Asked at">{shortTime(one.proposed_at, second.peek())}</Fact>
+        <Fact name="Expires">
+          {one.expires_at === undefined
+            ? '–'
+            : `${shortTime(one.expires_at, second.peek())} (${relative(one.expires_at, second.value)})`}
+        </Fact>
+        {one.why !== undefined && <Fact name="Reason">{one.why}</Fact>}
+        {one.needs.map(({ groups, count: number, have }) => (
+          <Fact key={groups.join()} name={`Needs ${number} of ${groups.join(', ')}`}>
+            {have.length} of {number}
+            {have.length > 0 && `: ${have.join(', ')}`}
+          </Fact>
+        ))}
+      </dl>
+      <Difference of={one.difference} />
+      <p class="hash muted">
+        What you approve is exactly this: <code>{one.hash}</code>
+      </p>
+      {one.state === 'open' && (
+        <div class="answers">
+          <button
+            type="button"
+            class="button primary"
+            disabled={!may}
+            onClick={() => {
+              answer.value = 'approve';
+            }}
+          >
+            Approve…
+          </button>
+          <button
+            type="button"
+            class="button"
+            disabled={!may}
+            onClick={() => {
+              answer.value = 'reject';
+            }}
+          >
+            Reject…
+          </button>
+          {!may && <span class="muted">You may not: {one.may_i.replace(/^no:\s*/u, '')}</span>}
+        </div>
+      )}
+      {answer.value !== undefined && (
+        <Decide
+          one={one}
+          what={answer.value}
+          onClose={() => {
+            answer.value = undefined;
+            onDone();
+          }}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** What changes: before and after of each thing, or a difference of text. */
+function Difference({ of }: { readonly of: Approval['difference'] }): JSX.Element | null {
+  if (of === undefined || of.length === 0) return null;
+  if (typeof of === 'string')
+    return (
+      <pre class="diff" tabIndex={0}>
+        {of.split('\n').map((line, n) => (
+          <span key={n} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : ''}>
+            {line}
+            {'\n'}
+          </span>
+        ))}
+      </pre>
+    );
+  return (
+    <table class="changes">
+      <thead>
+        <tr>
+          <th scope="col">What changes</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {of.map(({ what, before, after }) => (
+          <tr key={what}>
+            <td>{what}</td>
+            <td class="removed">{plain(before)}</td>
+            <td class="added">{plain(after)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Decide(props: {
+  readonly one: Approval;
+  readonly what: Answer;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const { one, what, onClose } = props;
+  return (
+    <Dialog
+      title={`${what === 'approve' ? 'Approve' : 'Reject'}: ${one.asks}`}
+      confirm={what === 'approve' ? 'Approve' : 'Reject'}
+      isDangerous={what === 'approve'}
+      reason="Reason (goes into the record)"
+      isReasonNeeded
+      act={async (why) => {
+        const { id, hash } = one;
+        const assertion = what === 'approve' ? await assertionOf(hash) : undefined;
+        return (
+          (await post<Done>(`approvals/${what}`, { id, hash, why, assertion })).says ??
+          `${what}: written down`
+        );
+      }}
+      onClose={onClose}
+    >
+      <p>
+        {what === 'approve'
+          ? 'Your passkey signs exactly this request. The signature stays in the record.'
+          : 'The request ends. Whoever asked sees who rejected it, and why.'}
+      </p>
+    </Dialog>
+  );
+}
+
+/** The signature of a passkey over exactly this request: its hash is the challenge. */
+async function assertionOf(hash: string): Promise<unknown> {
+  const bytes = hash.match(/../gu)?.map((hex) => Number.parseInt(hex, 16)) ?? [];
+  const challenge = btoa(String.fromCodePoint(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+  return await startAuthentication({ optionsJSON: { challenge, userVerification: 'required' } });
+}

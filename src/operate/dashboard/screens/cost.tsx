@@ -1,0 +1,198 @@
+import type { JSX } from 'preact';
+import { second } from '../data/clock.ts';
+import { count, dateTime, grouped, words } from '../data/format.ts';
+import type { Costs, Report, ReportParent } from '../data/shapes.ts';
+import { useRead } from '../data/use-read.ts';
+import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { ask, linkTo, route } from '../router.ts';
+
+const DAY_MS = 86_400_000;
+const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
+
+/** Two decimals of basis points are what anybody reads. */
+const bps = (text: string | undefined): string =>
+  text === undefined ? '–' : `${grouped(Number(text).toFixed(2))} bp`;
+
+/** The two decimals of cash; the report itself has every digit. */
+const cash = (text: string): string => grouped(/^-?\d+(?:\.\d{1,2})?/u.exec(text)?.[0] ?? text);
+
+/** Was this good execution? */
+export function Cost(): JSX.Element {
+  const { days = '1' } = route.value.query;
+  const hour = Math.floor(second.peek() / 60_000) * 60_000;
+  const read = useRead<Report>(
+    'costs',
+    { since: new Date(hour - Number(days) * DAY_MS).toISOString() },
+    { kinds: ['slice'], atMostEveryMs: 30_000 },
+  );
+  const report = read.data.value;
+  return (
+    <>
+      <h1 class="sr">Cost</h1>
+      <div class="filters">
+        <div class="choices" role="group" aria-label="Time">
+          {['1', '7', '30'].map((each) => (
+            <button
+              type="button"
+              key={each}
+              aria-pressed={days === each}
+              onClick={() => {
+                ask({ days: each });
+              }}
+            >
+              {each === '1' ? '1 day' : `${each} days`}
+            </button>
+          ))}
+        </div>
+      </div>
+      <Problem of={read.problem} />
+      {report === undefined && read.problem.value === undefined && <p class="muted">Reading…</p>}
+      {report?.totals.length === 0 && <p class="none">Nothing traded in this time.</p>}
+      {report?.totals.map(({ quote, amount, fees, costs }) => (
+        <Panel
+          key={quote}
+          title={`Traded in ${quote}`}
+          aside={`${count(report.fills, 'fill')}, ${count(costs.parents ?? 0, 'parent')}`}
+        >
+          <dl class="facts-list large">
+            <Fact name="Amount">
+              {cash(amount)} {quote}
+            </Fact>
+            <Fact name="Cost in all">
+              <strong>{bps(costs.bps?.total)}</strong> · {cash(costs.total)} {quote}
+            </Fact>
+            <Fact name="Fees">
+              {cash(fees)} {quote}
+            </Fact>
+          </dl>
+          <Parts of={costs} quote={quote} />
+          <p class="muted">
+            Against the price when each parent was decided. Positive is bad: delay is the wait before it
+            began, timing how the market moved meanwhile, execution the spread and impact paid, opportunity
+            what was left untraded.
+          </p>
+        </Panel>
+      ))}
+      {report !== undefined && (
+        <Panel title="Parents" aside={`${grouped(report.parents.length)} listed`}>
+          <Rows<ReportParent>
+            label="Parents"
+            rows={report.parents}
+            keyOf={({ strategy, parent, leg }) => `${strategy}${parent}${leg}`}
+            empty="No parent in this time."
+            height={10}
+            columns={[
+              { title: 'Begun', kind: 'time', isExtra: true, cell: ({ begun_at: at }) => dateTime(at) },
+              {
+                title: 'Strategy',
+                kind: 'wide',
+                cell: ({ strategy }) => <a href={linkTo('slices', { strategy })}>{strategy}</a>,
+              },
+              {
+                title: 'Side',
+                cell: ({ side, pair }) => (
+                  <>
+                    <span class={`side ${side}`}>{side}</span> {pair}
+                  </>
+                ),
+              },
+              { title: 'Traded', kind: 'number', cell: ({ traded, base }) => `${grouped(traded)} ${base}` },
+              { title: 'Of', kind: 'number', isExtra: true, cell: ({ planned }) => grouped(planned) },
+              {
+                title: 'Arrival',
+                kind: 'number',
+                isExtra: true,
+                cell: ({ arrival_price: price }) => grouped(price),
+              },
+              {
+                title: 'Average',
+                kind: 'number',
+                isExtra: true,
+                cell: ({ average_price: price }) => grouped(price),
+              },
+              {
+                title: 'Execution',
+                kind: 'number',
+                isExtra: true,
+                cell: ({ costs }) => bps(costs.bps?.execution),
+              },
+              { title: 'Total', kind: 'number', cell: ({ costs }) => bps(costs.bps?.total) },
+            ]}
+          />
+        </Panel>
+      )}
+      {report !== undefined && (
+        <div class="halves">
+          <Panel title="Quotes and orders">
+            <dl class="facts-list">
+              {(['requests', 'quotes', 'orders', 'fills', 'rejected', 'doubts', 'expired'] as const).map(
+                (name) => (
+                  <Fact key={name} name={words(name)}>
+                    {grouped(report.quoting[name])}
+                  </Fact>
+                ),
+              )}
+            </dl>
+          </Panel>
+          <Panel title="Not traded">
+            <Rows
+              label="Not traded"
+              rows={report.untraded}
+              keyOf={({ strategy, reason }) => `${strategy}${reason}`}
+              empty="Every slice traded."
+              height={5}
+              columns={[
+                { title: 'Strategy', cell: ({ strategy }) => strategy },
+                { title: 'Why', kind: 'wide', cell: ({ words: said }) => <span title={said}>{said}</span> },
+                { title: 'Slices', kind: 'number', cell: ({ slices }) => grouped(slices) },
+              ]}
+            />
+          </Panel>
+        </div>
+      )}
+      {report !== undefined && report.warnings.length > 0 && (
+        <Panel
+          title="Read these figures with care"
+          aside={<Tag level="attention">{report.warnings.length}</Tag>}
+        >
+          <ul class="alert-list">
+            {report.warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+/** Where the cost comes from: each part beside the others, bad to the right and good to the left. */
+function Parts({ of, quote }: { readonly of: Costs; readonly quote: string }): JSX.Element {
+  const values = PARTS.map((name) => Number(of.bps?.[name] ?? 0));
+  const largest = Math.max(...values.map(Math.abs), 0.01);
+  return (
+    <div
+      class="parts"
+      role="img"
+      aria-label={`Parts of the cost in ${quote}: ${PARTS.map((name, n) => `${name} ${(values[n] ?? 0).toFixed(2)} bp`).join(', ')}`}
+    >
+      {PARTS.map((name, n) => {
+        const value = values[n] ?? 0;
+        const share = (Math.abs(value) / largest) * 50;
+        return (
+          <div class="part" key={name}>
+            <span>{name}</span>
+            <span class="track">
+              <span
+                class={value > 0 ? 'worse' : 'better'}
+                style={value > 0 ? { left: '50%', width: `${share}%` } : { right: '50%', width: `${share}%` }}
+              />
+            </span>
+            <span class="number">{value.toFixed(2)} bp</span>
+          </div>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,192 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { second } from '../data/clock.ts';
+import { clockTime, count, duration, grouped, relative } from '../data/format.ts';
+import { post } from '../data/request.ts';
+import type { Done, Doubt } from '../data/shapes.ts';
+import { useRead } from '../data/use-read.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
+import { linkTo, route } from '../router.ts';
+import { mayAct } from '../shell.tsx';
+
+/** What is unknown, what does it reserve, when can it be proven? */
+export function Doubts(): JSX.Element {
+  const read = useRead<{ readonly doubts: readonly Doubt[] }>(
+    'doubts',
+    {},
+    { kinds: ['attempt', 'fill', 'resolved', 'balances'], everyMs: 5_000 },
+  );
+  const doubts = read.data.value?.doubts ?? [];
+  return (
+    <>
+      <section class={`situation ${doubts.length === 0 ? 'good' : 'bad'}`}>
+        <div class="says">
+          <h1 aria-live="polite">
+            {read.data.value === undefined
+              ? 'Reading the doubts…'
+              : doubts.length === 0
+                ? 'Nothing is in doubt. The outcome of every order is known.'
+                : `${count(doubts.length, 'order has', 'orders have')} an unknown outcome.`}
+          </h1>
+          {doubts.length > 0 && (
+            <p>
+              Each may have traded, and counts at its worst until the account proves what happened. The desk
+              reads the account by itself; a person settles a doubt only with evidence from the venue.
+            </p>
+          )}
+        </div>
+      </section>
+      <Problem of={read.problem} />
+      {doubts.map((doubt) => (
+        <One
+          key={doubt.client_order_id}
+          doubt={doubt}
+          isAsked={route.value.query['id'] === doubt.client_order_id}
+        />
+      ))}
+    </>
+  );
+}
+
+function One({ doubt, isAsked }: { readonly doubt: Doubt; readonly isAsked: boolean }): JSX.Element {
+  const isSettling = useSignal(false);
+  const at = second.value;
+  const { earliest_answer_at: earliest, since, reserves, strategy } = doubt;
+  return (
+    <Panel
+      title={`${doubt.side ?? ''} ${doubt.size ?? ''} of ${doubt.pair ?? ''}`}
+      class={isAsked ? 'is-asked' : ''}
+      aside={
+        <>
+          <Tag level="bad">unknown</Tag>
+          <a href={linkTo('why', { strategy, at: since })}>Why</a>
+          {mayAct() && (
+            <button
+              type="button"
+              class="button small"
+              onClick={() => {
+                isSettling.value = true;
+              }}
+            >
+              Settle…
+            </button>
+          )}
+        </>
+      }
+    >
+      <dl class="facts-list">
+        <Fact name="Why it is unknown">{doubt.why}</Fact>
+        <Fact name="Since">
+          {clockTime(since)} UTC ({duration((at - Date.parse(since ?? '')) / 1_000)})
+        </Fact>
+        <Fact name="Earliest proof that it did not trade">
+          {earliest === undefined
+            ? 'none: it certainly traded'
+            : `${clockTime(earliest)} UTC (${relative(earliest, at)})`}
+        </Fact>
+        <Fact name="Reads of the account still needed">{doubt.clean_reads_left ?? '–'}</Fact>
+        <Fact name="Reserved in the limits">{doubt.notional}</Fact>
+        <Fact name="Reserved of the balance">
+          {reserves === undefined ? '–' : `${grouped(reserves.amount)} ${reserves.currency}`}
+        </Fact>
+        <Fact name="Strategy">
+          {strategy !== undefined && (
+            <a href={linkTo('slices', { strategy })}>
+              {strategy}, slice {doubt.slice}, attempt {doubt.attempt}
+            </a>
+          )}
+        </Fact>
+        <Fact name="Client order id">
+          <code>{doubt.client_order_id}</code>
+        </Fact>
+        <Fact name="Quote id">
+          <code>{doubt.quote_id ?? '–'}</code>
+        </Fact>
+      </dl>
+      {isSettling.value && (
+        <Settle
+          doubt={doubt}
+          onClose={() => {
+            isSettling.value = false;
+          }}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const FIGURES = [
+  ['order_id', 'Order id of the venue'],
+  ['quantity', 'Quantity, base currency'],
+  ['amount', 'Amount, quote currency'],
+  ['fees', 'Fees, quote currency (0 if none)'],
+] as const;
+
+function Settle({ doubt, onClose }: { readonly doubt: Doubt; readonly onClose: () => void }): JSX.Element {
+  const verdict = useSignal<'not_executed' | 'filled'>('not_executed');
+  const figures = useSignal<Readonly<Record<string, string>>>({});
+  return (
+    <Dialog
+      title="What became of this order?"
+      confirm="Write it down"
+      isDangerous
+      reason="Evidence: where the venue shows it"
+      isReasonNeeded
+      act={async (evidence) => {
+        const given = Object.entries(figures.value).filter(([, value]) => value.trim() !== '');
+        const answer = await post<Done>('doubts/resolve', {
+          client_order_id: doubt.client_order_id,
+          verdict: verdict.value,
+          evidence,
+          ...(verdict.value === 'filled' ? Object.fromEntries(given) : {}),
+        });
+        return answer.says ?? 'written down';
+      }}
+      onClose={onClose}
+    >
+      <p>
+        A wrong verdict trades twice or hides a trade. Settle it only with what the venue shows or says in
+        writing; otherwise let the desk prove it.
+      </p>
+      <fieldset class="choices-list">
+        <legend class="sr">Verdict</legend>
+        <label class="check">
+          <input
+            type="radio"
+            name="verdict"
+            checked={verdict.value === 'not_executed'}
+            onChange={() => {
+              verdict.value = 'not_executed';
+            }}
+          />
+          It did not execute: its reserve is freed and the slice may trade again
+        </label>
+        <label class="check">
+          <input
+            type="radio"
+            name="verdict"
+            checked={verdict.value === 'filled'}
+            onChange={() => {
+              verdict.value = 'filled';
+            }}
+          />
+          It was filled: figures from the statement of the venue, or none to let the account show them
+        </label>
+      </fieldset>
+      {verdict.value === 'filled' &&
+        FIGURES.map(([name, title]) => (
+          <label class="field" key={name}>
+            <span>{title}</span>
+            <input
+              value={figures.value[name] ?? ''}
+              autocomplete="off"
+              onInput={(event) => {
+                figures.value = { ...figures.value, [name]: event.currentTarget.value };
+              }}
+            />
+          </label>
+        ))}
+    </Dialog>
+  );
+}

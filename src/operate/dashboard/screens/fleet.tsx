@@ -1,0 +1,120 @@
+import type { JSX } from 'preact';
+import { duration, grouped } from '../data/format.ts';
+import type { FleetDesk, Page } from '../data/shapes.ts';
+import { useRead } from '../data/use-read.ts';
+import { Panel, Problem, Tag } from '../parts/panel.tsx';
+import { Rows } from '../parts/rows.tsx';
+
+/** Higher needs somebody sooner. */
+function urgency({
+  error,
+  state,
+  open_alerts: alerts,
+  not_ready: notReady,
+  open_doubts: doubts = 0,
+}: FleetDesk): number {
+  if (error !== undefined) return 5;
+  if (state === 'halted') return 4;
+  if (doubts > 0 || alerts.some(({ severity }) => severity === 'critical')) return 3;
+  if (state !== 'active' || notReady.length > 0) return 2;
+  return alerts.some(({ severity }) => severity === 'warning') ? 1 : 0;
+}
+
+const levels = ['good', 'attention', 'attention', 'bad', 'bad', 'bad'] as const;
+
+/** Why it needs somebody, in a few words. */
+const needOf = ({
+  error,
+  state,
+  open_alerts: alerts,
+  not_ready: notReady,
+  open_doubts: doubts = 0,
+}: FleetDesk): string =>
+  error ??
+  [
+    ...(state === 'active' ? [] : [state ?? 'unknown']),
+    ...(doubts > 0 ? [`${doubts} in doubt`] : []),
+    ...notReady,
+    ...alerts.map(({ says, alert }) => says ?? alert),
+  ].join('; ');
+
+/** Which desk needs me? Live desks and others stand apart, and are never added up. */
+export function Fleet(): JSX.Element {
+  const read = useRead<Page<FleetDesk>>('fleet', {}, { everyMs: 5_000 });
+  const desks = read.data.value?.items ?? [];
+  const needy = desks.filter((desk) => urgency(desk) > 1).length;
+  const groups = [
+    { title: 'Live', desks: desks.filter(({ mode }) => mode === 'live') },
+    {
+      title: 'Paper and dry run: no money',
+      desks: desks.filter(({ mode }) => mode !== 'live' && mode !== undefined),
+    },
+    { title: 'Not reached', desks: desks.filter(({ mode }) => mode === undefined) },
+  ].filter((group) => group.desks.length > 0);
+  return (
+    <>
+      <section class={`situation ${read.data.value === undefined ? 'unknown' : needy > 0 ? 'bad' : 'good'}`}>
+        <div class="says">
+          <h1 aria-live="polite">
+            {read.data.value === undefined
+              ? 'Asking the desks…'
+              : needy === 0
+                ? 'No desk needs you.'
+                : needy === 1
+                  ? '1 desk needs you.'
+                  : `${needy} desks need you.`}
+          </h1>
+        </div>
+      </section>
+      <Problem of={read.problem} />
+      {groups.map((group) => (
+        <Panel key={group.title} title={group.title}>
+          <Rows<FleetDesk>
+            label={group.title}
+            rows={group.desks.toSorted((a, b) => urgency(b) - urgency(a))}
+            keyOf={({ name, url }) => `${name} ${url}`}
+            empty=""
+            height={10}
+            columns={[
+              {
+                title: 'Desk',
+                cell: ({ name, url }) =>
+                  url !== undefined && /^https?:\/\//u.test(url) ? (
+                    <a href={url} rel="noreferrer">
+                      {name}
+                    </a>
+                  ) : (
+                    <>
+                      {name} <span class="muted">this one</span>
+                    </>
+                  ),
+              },
+              { title: 'Mode', isExtra: true, cell: ({ mode }) => mode ?? '–' },
+              {
+                title: 'State',
+                cell: (desk) => (
+                  <Tag level={levels[urgency(desk)] ?? ''}>
+                    {desk.error === undefined ? desk.state : 'no answer'}
+                  </Tag>
+                ),
+              },
+              {
+                title: 'What it needs',
+                kind: 'wide',
+                cell: (desk) => <span title={needOf(desk)}>{needOf(desk)}</span>,
+              },
+              { title: 'Doubts', kind: 'number', cell: ({ open_doubts: doubts }) => grouped(doubts) },
+              { title: 'Fills', kind: 'number', isExtra: true, cell: ({ fills }) => grouped(fills) },
+              {
+                title: 'Account read',
+                kind: 'number',
+                isExtra: true,
+                cell: ({ data_age_s: age }) => (age === undefined ? '–' : `${duration(age)} ago`),
+              },
+            ]}
+          />
+        </Panel>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,99 @@
+import type { JSX } from 'preact';
+import { shareOf } from '../data/amounts.ts';
+import { grouped, shortTime, words } from '../data/format.ts';
+import { second } from '../data/clock.ts';
+import type { Limit, Page } from '../data/shapes.ts';
+import { useRead } from '../data/use-read.ts';
+import { Bar, Panel, Problem, Tag } from '../parts/panel.tsx';
+import { Rows } from '../parts/rows.tsx';
+
+/** From this share on a limit is near, in the words of the screen. */
+const NEAR = 0.8;
+
+const isKnown = ({ used, max }: Limit): boolean =>
+  used !== undefined && max !== undefined && Number.isFinite(Number(max));
+
+/** Of a floor the used share is how near the balance is to it. */
+const usedShare = ({ used, max, is_floor: isFloor }: Limit): number =>
+  isFloor === true ? shareOf(max, used) : shareOf(used, max);
+
+/** How much of each limit is used, every unknown outcome at its worst? */
+export function Limits(): JSX.Element {
+  const read = useRead<Page<Limit>>(
+    'limits',
+    { limit: 500 },
+    { kinds: ['fill', 'intent', 'attempt', 'resolved', 'override', 'control'], everyMs: 15_000 },
+  );
+  const rows = (read.data.value?.items ?? []).toSorted(
+    (a, b) => (isKnown(b) ? usedShare(b) : -1) - (isKnown(a) ? usedShare(a) : -1),
+  );
+  const near = rows.filter((limit) => isKnown(limit) && usedShare(limit) >= NEAR).length;
+  return (
+    <>
+      <h1 class="sr">Limits</h1>
+      <Panel
+        title="Limits, the most used first"
+        aside={near === 0 ? 'None is near' : <Tag level="attention">{near} near or reached</Tag>}
+      >
+        <Problem of={read.problem} />
+        <Rows<Limit>
+          label="Limits"
+          rows={rows}
+          keyOf={({ limit, scope }) => `${limit} ${scope}`}
+          empty={read.data.value === undefined ? 'Reading…' : 'No limit is configured.'}
+          height={18}
+          columns={[
+            {
+              title: 'Limit',
+              kind: 'wide',
+              cell: ({ limit, scope }) => (
+                <>
+                  {words(limit)} {scope !== undefined && <span class="muted">{scope}</span>}
+                </>
+              ),
+            },
+            { title: 'Used', kind: 'number', cell: ({ used }) => grouped(used) },
+            {
+              title: 'In doubt',
+              kind: 'number',
+              isExtra: true,
+              cell: ({ in_doubt: inDoubt }) => grouped(inDoubt),
+            },
+            {
+              title: 'Limit',
+              kind: 'number',
+              cell: ({ max, currency, is_floor: isFloor }) =>
+                `${isFloor === true ? 'at least ' : ''}${grouped(max)} ${currency ?? ''}`,
+            },
+            {
+              title: 'Share',
+              kind: 'number',
+              cell: (limit) => (isKnown(limit) ? `${(usedShare(limit) * 100).toFixed(0)} %` : '–'),
+            },
+            {
+              title: '',
+              cell: (limit) =>
+                isKnown(limit) && (
+                  <Bar
+                    share={usedShare(limit)}
+                    label={`${words(limit.limit)} ${limit.scope ?? ''}: share used`}
+                    level={usedShare(limit) >= 1 ? 'bad' : usedShare(limit) >= NEAR ? 'attention' : ''}
+                  />
+                ),
+            },
+            {
+              title: 'Since',
+              kind: 'time',
+              isExtra: true,
+              cell: ({ since }) => (since === undefined ? '' : shortTime(since, second.peek())),
+            },
+          ]}
+        />
+        <p class="muted">
+          “In doubt” is the part of “used” that may turn out not to have traded: orders whose outcome is
+          unknown count at their worst.
+        </p>
+      </Panel>
+    </>
+  );
+}

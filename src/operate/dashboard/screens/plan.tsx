@@ -1,0 +1,157 @@
+import type { JSX } from 'preact';
+import { second } from '../data/clock.ts';
+import { dateTime, grouped, relative, words } from '../data/format.ts';
+import type { Plan as PlanAnswer, PlanSlot } from '../data/shapes.ts';
+import { useRead } from '../data/use-read.ts';
+import { Panel, Problem, Tag } from '../parts/panel.tsx';
+import { Rows } from '../parts/rows.tsx';
+import { StrategyField } from '../parts/strategy-field.tsx';
+import { ask, linkTo, route } from '../router.ts';
+
+type Check = PlanAnswer['checks'][number];
+type Slot = PlanSlot & { readonly strategy: string };
+
+const isFine = ({ verdict }: Check): boolean => ['ok', 'pass', 'passes', 'fits'].includes(verdict);
+
+/** What will it do next, and can it? */
+export function Plan(): JSX.Element {
+  const { strategy = '', days = '1' } = route.value.query;
+  const read = useRead<PlanAnswer>(
+    'plan',
+    { strategy, days },
+    { kinds: ['reload', 'strategy'], everyMs: 60_000 },
+  );
+  const plan = read.data.value;
+  const checks = [...(plan?.checks ?? [])].toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
+  const slots = (plan?.strategies ?? [])
+    .flatMap((one) =>
+      (one.slots.length > 0 ? one.slots : (one.estimate?.slots ?? [])).map((slot) => ({
+        ...slot,
+        strategy: one.id,
+      })),
+    )
+    .toSorted((a, b) => a.at.localeCompare(b.at));
+  const notes = (plan?.strategies ?? []).flatMap(({ id, notes: said, standing }) =>
+    [...said, ...(standing === undefined ? [] : [standing])].filter(Boolean).map((note) => `${id}: ${note}`),
+  );
+  return (
+    <>
+      <section class={`situation ${plan === undefined ? 'unknown' : plan.feasible ? 'good' : 'attention'}`}>
+        <div class="says">
+          <h1 aria-live="polite">
+            {plan === undefined
+              ? 'Reading the plan…'
+              : plan.feasible
+                ? 'It can do all that it plans.'
+                : 'It cannot do all that it plans.'}
+          </h1>
+          {plan !== undefined && (
+            <p class="sub">
+              From {dateTime(plan.from)} to {dateTime(plan.until)} UTC
+            </p>
+          )}
+        </div>
+      </section>
+      <Problem of={read.problem} />
+      <div class="filters">
+        <StrategyField strategy={strategy} />
+        <div class="choices" role="group" aria-label="Days ahead">
+          {['1', '7', '30'].map((each) => (
+            <button
+              type="button"
+              key={each}
+              aria-pressed={days === each}
+              onClick={() => {
+                ask({ days: each });
+              }}
+            >
+              {each === '1' ? '1 day' : `${each} days`}
+            </button>
+          ))}
+        </div>
+      </div>
+      <Panel title="Checks">
+        <Rows<Check>
+          label="Checks"
+          rows={checks}
+          keyOf={(check) => `${check.check}${check.strategy}${check.says}`}
+          empty={plan === undefined ? 'Reading…' : 'Nothing to check.'}
+          height={8}
+          columns={[
+            { title: 'Check', cell: ({ check }) => words(check) },
+            {
+              title: 'Verdict',
+              cell: (check) => <Tag level={isFine(check) ? 'good' : 'attention'}>{words(check.verdict)}</Tag>,
+            },
+            { title: 'Strategy', isExtra: true, cell: ({ strategy: id }) => id ?? 'all' },
+            {
+              title: 'What it found',
+              kind: 'wide',
+              cell: ({ says, fix }) => (
+                <span title={`${says} ${fix ?? ''}`}>
+                  {says} {fix !== undefined && <strong>{fix}</strong>}
+                </span>
+              ),
+            },
+          ]}
+        />
+      </Panel>
+      <Panel title="Slots ahead" aside={`${grouped(slots.length)} slots`}>
+        <Rows<Slot>
+          label="Slots ahead"
+          rows={slots}
+          keyOf={(slot) => `${slot.strategy}${slot.leg}${slot.slice}${slot.at}`}
+          empty={plan === undefined ? 'Reading…' : 'No slot lies ahead.'}
+          height={12}
+          columns={[
+            { title: 'At', kind: 'time', cell: ({ at }) => dateTime(at) },
+            { title: 'In', kind: 'time', isExtra: true, cell: ({ at }) => relative(at, second.peek()) },
+            {
+              title: 'Strategy',
+              kind: 'wide',
+              cell: ({ strategy: id, slice }) => (
+                <>
+                  <a href={linkTo('slices', { strategy: id })}>{id}</a> <span class="muted">#{slice}</span>
+                </>
+              ),
+            },
+            {
+              title: 'Side',
+              cell: ({ side, pair }) => (
+                <>
+                  <span class={`side ${side}`}>{side}</span> {pair}
+                </>
+              ),
+            },
+            {
+              title: 'Size',
+              kind: 'number',
+              cell: ({ quantity, amount, currency }) => `${grouped(quantity ?? amount)} ${currency ?? ''}`,
+            },
+            {
+              title: 'Limit price',
+              kind: 'number',
+              isExtra: true,
+              cell: ({ limit_price: limit }) => grouped(limit),
+            },
+            {
+              title: '',
+              cell: ({ closed }) => closed !== undefined && <Tag level="attention">{closed}</Tag>,
+            },
+          ]}
+        />
+      </Panel>
+      {notes.length > 0 && (
+        <Panel title="Notes">
+          <ul class="alert-list">
+            {notes.slice(0, NOTES_SHOWN).map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+const NOTES_SHOWN = 50;

@@ -1,0 +1,133 @@
+import { useSignal } from '@preact/signals';
+import { startAuthentication, startRegistration } from '@simplewebauthn/browser';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { post, problemOf } from '../data/request.ts';
+
+const given = new URLSearchParams(location.search);
+
+/** How this browser becomes known: by a link of this machine, a passkey, or an invitation. */
+export function SignIn(): JSX.Element {
+  const invitation = given.get('invitation');
+  return (
+    <main class="sign-in" aria-label="Sign in">
+      <p class="brand">
+        <span class="mark" aria-hidden="true" /> <span class="name">Tranche</span>
+      </p>
+      {invitation === null ? <Enter /> : <Enrol invitation={invitation} />}
+    </main>
+  );
+}
+
+/** The session is there: the page begins again, without the secret in its address. */
+const open = (): void => {
+  location.replace(`/${location.hash}`);
+};
+
+function Enter(): JSX.Element {
+  const link = given.get('link');
+  const problem = useSignal<string | undefined>(undefined);
+  const isBusy = useSignal(link !== null);
+  const attempt = async (act: () => Promise<unknown>): Promise<void> => {
+    isBusy.value = true;
+    problem.value = undefined;
+    try {
+      await act();
+      open();
+    } catch (error) {
+      problem.value = problemOf(error);
+      isBusy.value = false;
+    }
+  };
+  useEffect(() => {
+    if (link !== null) void attempt(async () => await post('sign-in/link', { link }));
+  }, []);
+  return (
+    <>
+      <h1>Sign in</h1>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <button
+        type="button"
+        class="button primary"
+        disabled={isBusy}
+        onClick={() => {
+          void attempt(async () => {
+            const { options, id } = await post<PasskeyOptions<ForSignIn>>('sign-in/passkey/options', {});
+            await post('sign-in/passkey', {
+              id,
+              response: await startAuthentication({ optionsJSON: options }),
+            });
+          });
+        }}
+      >
+        {isBusy.value ? 'Signing in…' : 'Sign in with a passkey'}
+      </button>
+      <p class="muted">
+        On the machine of the desk, <code>tranche run</code> prints a link that signs in once. People with a
+        passkey of this desk use the button.
+      </p>
+    </>
+  );
+}
+
+type ForSignIn = Parameters<typeof startAuthentication>[0]['optionsJSON'];
+type ForEnrolment = Parameters<typeof startRegistration>[0]['optionsJSON'];
+
+interface PasskeyOptions<T> {
+  readonly options: T;
+  readonly id: string;
+  readonly name?: string;
+  readonly role?: string;
+}
+
+function Enrol({ invitation }: { readonly invitation: string }): JSX.Element {
+  const asked = useSignal<PasskeyOptions<ForEnrolment> | undefined>(undefined);
+  const problem = useSignal<string | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const ask = async (): Promise<void> => {
+    try {
+      asked.value = await post<PasskeyOptions<ForEnrolment>>('enrol/options', { invitation });
+    } catch (error) {
+      problem.value = problemOf(error);
+    }
+  };
+  useEffect(() => void ask(), []);
+  const enrol = async (): Promise<void> => {
+    if (asked.value === undefined) return;
+    const { options, id } = asked.value;
+    isBusy.value = true;
+    problem.value = undefined;
+    try {
+      await post('enrol', { id, response: await startRegistration({ optionsJSON: options }) });
+      open();
+    } catch (error) {
+      problem.value = problemOf(error);
+      isBusy.value = false;
+      // Options serve once.
+      await ask();
+    }
+  };
+  return (
+    <>
+      <h1>Welcome{asked.value?.name === undefined ? '' : `, ${asked.value.name}`}</h1>
+      <p>
+        {asked.value?.role === undefined
+          ? 'Reading the invitation…'
+          : `You are invited as ${asked.value.role}. A passkey of this device proves from now on that it is you.`}
+      </p>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <button
+        type="button"
+        class="button primary"
+        disabled={asked.value === undefined || isBusy.value}
+        onClick={() => void enrol()}
+      >
+        Make a passkey
+      </button>
+    </>
+  );
+}
