@@ -27,6 +27,16 @@ export async function buildDashboard(folder: string): Promise<void> {
       modulePreload: false,
       reportCompressedSize: false,
       chunkSizeWarningLimit: 200,
+      rolldownOptions: {
+        output: {
+          minify: {
+            compress: { target: 'es2023' },
+            mangle: { toplevel: true },
+            codegen: { removeWhitespace: true },
+          },
+          comments: { legal: false, annotation: false, jsdoc: false },
+        },
+      },
     },
   });
 }

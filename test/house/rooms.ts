@@ -47,7 +47,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The program of the browser: it knows the desk by its API alone, and no part of the program of the desk.
   'operate/dashboard': {
     parts: [],
-    packages: { preact: anywhere, 'preact/hooks': anywhere, '@preact/signals': anywhere, uplot: anywhere, 'uplot/dist/uPlot.min.css': anywhere, '@simplewebauthn/browser': anywhere },
+    packages: { preact: anywhere, 'preact/hooks': anywhere, '@preact/signals': anywhere, uplot: anywhere },
   },
   // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
   research: {

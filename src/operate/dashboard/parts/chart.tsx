@@ -1,7 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 
 /** A mark in the chart. `at`: Unix seconds. A slot has no price: it is a line from top to bottom. */
 export interface Mark {
@@ -82,7 +81,7 @@ function optionsOf(box: HTMLElement, shown: () => ChartProps): uPlot.Options {
       y: { range: (_plot, min, max) => rangeOf(shown(), min, max) },
     },
     axes: [
-      { ...axis, values: TIME_LABELS },
+      { ...axis, values: TIME_LABELS, space: 96 },
       {
         ...axis,
         size: 78,

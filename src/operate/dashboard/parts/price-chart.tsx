@@ -8,6 +8,7 @@ import { get } from '../data/request.ts';
 import type { Page, Slice } from '../data/shapes.ts';
 import { Chart } from './chart.tsx';
 import type { Mark } from './chart.tsx';
+import { Choices } from './choices.tsx';
 import { Panel } from './panel.tsx';
 
 interface Point {
@@ -15,11 +16,8 @@ interface Point {
   readonly mid: string;
 }
 
-const ranges = [
-  { minutes: 5, title: '5 min' },
-  { minutes: 30, title: '30 min' },
-  { minutes: 240, title: '4 h' },
-] as const;
+/** Minutes, and what they are called. */
+const RANGES = { 5: '5 min', 30: '30 min', 240: '4 h' } as const;
 const POINTS_KEPT = 20_000;
 const EVERY_MS = 1_000;
 /** Part of the time ahead, where slots to come stand. */
@@ -51,20 +49,14 @@ export function PriceChart(props: {
       aside={
         <>
           <span class="figures last-price">{grouped(last?.mid)}</span>
-          <span class="choices" role="group" aria-label="Time shown">
-            {ranges.map((range) => (
-              <button
-                type="button"
-                key={range.title}
-                aria-pressed={minutes.value === range.minutes}
-                onClick={() => {
-                  minutes.value = range.minutes;
-                }}
-              >
-                {range.title}
-              </button>
-            ))}
-          </span>
+          <Choices
+            label="Time shown"
+            of={RANGES}
+            chosen={String(minutes.value)}
+            onChoose={(chosen) => {
+              minutes.value = Number(chosen);
+            }}
+          />
         </>
       }
     >

@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals';
-import { startAuthentication } from '@simplewebauthn/browser';
 import type { JSX } from 'preact';
 import { second } from '../data/clock.ts';
-import { count, plain, relative, shortTime } from '../data/format.ts';
+import { count, grouped, plain, relative, shortTime } from '../data/format.ts';
+import { signWithPasskey } from '../data/passkey.ts';
 import { post } from '../data/request.ts';
 import type { Approval, Done, Page } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
+import { Choices } from '../parts/choices.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
+import { Verdict } from '../parts/verdict.tsx';
 import { ask, route } from '../router.ts';
 
 /** What waits for me, and what changes if I say yes? */
@@ -22,33 +24,26 @@ export function Approvals(): JSX.Element {
   const mine = items.filter((one) => one.state === 'open' && one.may_i === 'yes').length;
   return (
     <>
-      <section class={`situation ${mine > 0 ? 'attention' : 'good'}`}>
-        <div class="says">
-          <h1 aria-live="polite">
-            {read.data.value === undefined
-              ? 'Reading the requests…'
-              : mine === 0
-                ? 'Nothing waits for you.'
-                : `${count(mine, 'request waits', 'requests wait')} for you.`}
-          </h1>
-        </div>
-      </section>
+      <Verdict
+        level={read.data.value === undefined ? 'unknown' : mine > 0 ? 'attention' : 'good'}
+        sentence={
+          read.data.value === undefined
+            ? 'Reading the requests…'
+            : mine === 0
+              ? 'Nothing waits for you.'
+              : `${count(mine, 'request waits', 'requests wait')} for you.`
+        }
+      ></Verdict>
       <Problem of={read.problem} />
       <div class="filters">
-        <div class="choices" role="group" aria-label="Requests to list">
-          {['open', 'all'].map((each) => (
-            <button
-              type="button"
-              key={each}
-              aria-pressed={state === each}
-              onClick={() => {
-                ask({ state: each, id: undefined });
-              }}
-            >
-              {each === 'open' ? 'Open' : 'All'}
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Requests to list"
+          of={{ open: 'Open', all: 'All' }}
+          chosen={state}
+          onChoose={(chosen) => {
+            ask({ state: chosen, id: undefined });
+          }}
+        />
       </div>
       {items.map((one) => (
         <Request key={one.id} one={one} isAsked={one.id === asked} onDone={read.reload} />
@@ -166,8 +161,8 @@ function Difference({ of }: { readonly of: Approval['difference'] }): JSX.Elemen
         {of.map(({ what, before, after }) => (
           <tr key={what}>
             <td>{what}</td>
-            <td class="removed">{plain(before)}</td>
-            <td class="added">{plain(after)}</td>
+            <td class="removed">{grouped(plain(before))}</td>
+            <td class="added">{grouped(plain(after))}</td>
           </tr>
         ))}
       </tbody>
@@ -214,5 +209,5 @@ async function assertionOf(hash: string): Promise<unknown> {
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
-  return await startAuthentication({ optionsJSON: { challenge, userVerification: 'required' } });
+  return await signWithPasskey({ challenge, userVerification: 'required' });
 }

@@ -3,6 +3,7 @@ import { second } from '../data/clock.ts';
 import { count, dateTime, grouped, words } from '../data/format.ts';
 import type { Costs, Report, ReportParent } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
+import { Choices, DAYS } from '../parts/choices.tsx';
 import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { ask, linkTo, route } from '../router.ts';
@@ -31,20 +32,14 @@ export function Cost(): JSX.Element {
     <>
       <h1 class="sr">Cost</h1>
       <div class="filters">
-        <div class="choices" role="group" aria-label="Time">
-          {['1', '7', '30'].map((each) => (
-            <button
-              type="button"
-              key={each}
-              aria-pressed={days === each}
-              onClick={() => {
-                ask({ days: each });
-              }}
-            >
-              {each === '1' ? '1 day' : `${each} days`}
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Time"
+          of={DAYS}
+          chosen={days}
+          onChoose={(chosen) => {
+            ask({ days: chosen });
+          }}
+        />
       </div>
       <Problem of={read.problem} />
       {report === undefined && read.problem.value === undefined && <p class="muted">Reading…</p>}

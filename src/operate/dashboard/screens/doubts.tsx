@@ -7,6 +7,7 @@ import type { Done, Doubt } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
+import { Verdict } from '../parts/verdict.tsx';
 import { linkTo, route } from '../router.ts';
 import { mayAct } from '../shell.tsx';
 
@@ -20,23 +21,23 @@ export function Doubts(): JSX.Element {
   const doubts = read.data.value?.doubts ?? [];
   return (
     <>
-      <section class={`situation ${doubts.length === 0 ? 'good' : 'bad'}`}>
-        <div class="says">
-          <h1 aria-live="polite">
-            {read.data.value === undefined
-              ? 'Reading the doubts…'
-              : doubts.length === 0
-                ? 'Nothing is in doubt. The outcome of every order is known.'
-                : `${count(doubts.length, 'order has', 'orders have')} an unknown outcome.`}
-          </h1>
-          {doubts.length > 0 && (
-            <p>
-              Each may have traded, and counts at its worst until the account proves what happened. The desk
-              reads the account by itself; a person settles a doubt only with evidence from the venue.
-            </p>
-          )}
-        </div>
-      </section>
+      <Verdict
+        level={read.data.value === undefined ? 'unknown' : doubts.length === 0 ? 'good' : 'bad'}
+        sentence={
+          read.data.value === undefined
+            ? 'Reading the doubts…'
+            : doubts.length === 0
+              ? 'Nothing is in doubt. The outcome of every order is known.'
+              : `${count(doubts.length, 'order has', 'orders have')} an unknown outcome.`
+        }
+      >
+        {doubts.length > 0 && (
+          <p>
+            Each may have traded, and counts at its worst until the account proves what happened. The desk
+            reads the account by itself; a person settles a doubt only with evidence from the venue.
+          </p>
+        )}
+      </Verdict>
       <Problem of={read.problem} />
       {doubts.map((doubt) => (
         <One

@@ -4,6 +4,7 @@ import type { FleetDesk, Page } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
+import { Verdict } from '../parts/verdict.tsx';
 
 /** Higher needs somebody sooner. */
 function urgency({
@@ -53,19 +54,18 @@ export function Fleet(): JSX.Element {
   ].filter((group) => group.desks.length > 0);
   return (
     <>
-      <section class={`situation ${read.data.value === undefined ? 'unknown' : needy > 0 ? 'bad' : 'good'}`}>
-        <div class="says">
-          <h1 aria-live="polite">
-            {read.data.value === undefined
-              ? 'Asking the desks…'
-              : needy === 0
-                ? 'No desk needs you.'
-                : needy === 1
-                  ? '1 desk needs you.'
-                  : `${needy} desks need you.`}
-          </h1>
-        </div>
-      </section>
+      <Verdict
+        level={read.data.value === undefined ? 'unknown' : needy > 0 ? 'bad' : 'good'}
+        sentence={
+          read.data.value === undefined
+            ? 'Asking the desks…'
+            : needy === 0
+              ? 'No desk needs you.'
+              : needy === 1
+                ? '1 desk needs you.'
+                : `${needy} desks need you.`
+        }
+      ></Verdict>
       <Problem of={read.problem} />
       {groups.map((group) => (
         <Panel key={group.title} title={group.title}>

@@ -13,9 +13,9 @@ import { followStrategies, strategiesProblem, strategyIds, strategyOf } from '..
 import { connection, heardAt } from '../data/stream.ts';
 import { useRead } from '../data/use-read.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Icon } from '../parts/icons.tsx';
 import { Bar, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
+import { Verdict } from '../parts/verdict.tsx';
 import { linkTo } from '../router.ts';
 import { mayAct } from '../shell.tsx';
 
@@ -70,47 +70,34 @@ function State({ open }: { readonly open: readonly Alert[] }): JSX.Element {
   const running = strategyIds.value.length;
   const next = nextOf();
   return (
-    <section class={`situation ${level}`} aria-labelledby="situation">
-      <div class="sign" aria-hidden="true">
-        <Icon name={level} />
-      </div>
-      <div class="says">
-        <h1 id="situation" aria-live="polite">
-          {sentence}
-        </h1>
-        {level === 'good' && (
-          <p class="sub">
-            {count(running, 'strategy', 'strategies')}
-            {next === undefined
-              ? ''
-              : `; the next slice is due ${clockTime(next)} UTC (${relative(next, at)})`}
-            .
-          </p>
-        )}
-        {reasons.length > 0 && (
-          <ul class="reasons">
-            {reasons.slice(0, REASONS_SHOWN).map((reason) => (
-              <li key={reason}>{reason}</li>
-            ))}
-            {reasons.length > REASONS_SHOWN && (
-              <li>and {reasons.length - REASONS_SHOWN} more, listed below</li>
-            )}
-          </ul>
-        )}
-        {action !== undefined && (
-          <p class="action">
-            <strong>Do this:</strong> {action.words}{' '}
-            {action.href !== undefined && (
-              <a class="button primary small" href={action.href}>
-                Open
-              </a>
-            )}
-            {action.runbook !== undefined && <Runbook of={action.runbook} />}
-          </p>
-        )}
-      </div>
-      <Commands known={known} />
-    </section>
+    <Verdict level={level} sentence={sentence} commands={<Commands known={known} />}>
+      {level === 'good' && (
+        <p class="sub">
+          {count(running, 'strategy', 'strategies')}
+          {next === undefined ? '' : `; the next slice is due ${clockTime(next)} UTC (${relative(next, at)})`}
+          .
+        </p>
+      )}
+      {reasons.length > 0 && (
+        <ul class="reasons">
+          {reasons.slice(0, REASONS_SHOWN).map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+          {reasons.length > REASONS_SHOWN && <li>and {reasons.length - REASONS_SHOWN} more, listed below</li>}
+        </ul>
+      )}
+      {action !== undefined && (
+        <p class="action">
+          <strong>Do this:</strong> {action.words}{' '}
+          {action.href !== undefined && (
+            <a class="button primary small" href={action.href}>
+              Open
+            </a>
+          )}
+          {action.runbook !== undefined && <Runbook of={action.runbook} />}
+        </p>
+      )}
+    </Verdict>
   );
 }
 

@@ -3,8 +3,10 @@ import { second } from '../data/clock.ts';
 import { dateTime, grouped, relative, words } from '../data/format.ts';
 import type { Plan as PlanAnswer, PlanSlot } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
+import { Choices, DAYS } from '../parts/choices.tsx';
 import { Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
+import { Verdict } from '../parts/verdict.tsx';
 import { StrategyField } from '../parts/strategy-field.tsx';
 import { ask, linkTo, route } from '../router.ts';
 
@@ -36,39 +38,33 @@ export function Plan(): JSX.Element {
   );
   return (
     <>
-      <section class={`situation ${plan === undefined ? 'unknown' : plan.feasible ? 'good' : 'attention'}`}>
-        <div class="says">
-          <h1 aria-live="polite">
-            {plan === undefined
-              ? 'Reading the plan…'
-              : plan.feasible
-                ? 'It can do all that it plans.'
-                : 'It cannot do all that it plans.'}
-          </h1>
-          {plan !== undefined && (
-            <p class="sub">
-              From {dateTime(plan.from)} to {dateTime(plan.until)} UTC
-            </p>
-          )}
-        </div>
-      </section>
+      <Verdict
+        level={plan === undefined ? 'unknown' : plan.feasible ? 'good' : 'attention'}
+        sentence={
+          plan === undefined
+            ? 'Reading the plan…'
+            : plan.feasible
+              ? 'It can do all that it plans.'
+              : 'It cannot do all that it plans.'
+        }
+      >
+        {plan !== undefined && (
+          <p class="sub">
+            From {dateTime(plan.from)} to {dateTime(plan.until)} UTC
+          </p>
+        )}
+      </Verdict>
       <Problem of={read.problem} />
       <div class="filters">
         <StrategyField strategy={strategy} />
-        <div class="choices" role="group" aria-label="Days ahead">
-          {['1', '7', '30'].map((each) => (
-            <button
-              type="button"
-              key={each}
-              aria-pressed={days === each}
-              onClick={() => {
-                ask({ days: each });
-              }}
-            >
-              {each === '1' ? '1 day' : `${each} days`}
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Days ahead"
+          of={DAYS}
+          chosen={days}
+          onChoose={(chosen) => {
+            ask({ days: chosen });
+          }}
+        />
       </div>
       <Panel title="Checks">
         <Rows<Check>

@@ -163,7 +163,8 @@ function contentOf(body: JournalRecord['body']): string {
       typeof value === 'object'
     )
       continue;
-    parts.push(`${words(name)} ${plain(value)}`);
+    const isTime = typeof value === 'number' && /(?:_at|until)$/u.test(name);
+    parts.push(`${words(name)} ${isTime ? dateTime(value) : `${value}`}`);
   }
   return parts.join(' · ').slice(0, LINE_MAX);
 }

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { startAuthentication, startRegistration } from '@simplewebauthn/browser';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { makePasskey, signWithPasskey } from '../data/passkey.ts';
+import type { ForEnrolment, ForSignIn } from '../data/passkey.ts';
 import { post, problemOf } from '../data/request.ts';
 
 const given = new URLSearchParams(location.search);
@@ -57,7 +58,7 @@ function Enter(): JSX.Element {
             const { options, id } = await post<PasskeyOptions<ForSignIn>>('sign-in/passkey/options', {});
             await post('sign-in/passkey', {
               id,
-              response: await startAuthentication({ optionsJSON: options }),
+              response: await signWithPasskey(options),
             });
           });
         }}
@@ -71,9 +72,6 @@ function Enter(): JSX.Element {
     </>
   );
 }
-
-type ForSignIn = Parameters<typeof startAuthentication>[0]['optionsJSON'];
-type ForEnrolment = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
 interface PasskeyOptions<T> {
   readonly options: T;
@@ -100,7 +98,7 @@ function Enrol({ invitation }: { readonly invitation: string }): JSX.Element {
     isBusy.value = true;
     problem.value = undefined;
     try {
-      await post('enrol', { id, response: await startRegistration({ optionsJSON: options }) });
+      await post('enrol', { id, response: await makePasskey(options) });
       open();
     } catch (error) {
       problem.value = problemOf(error);

@@ -8,6 +8,7 @@ import { get, problemOf } from '../data/request.ts';
 import type { Page, Slice } from '../data/shapes.ts';
 import { SliceFold, keyOf, latestOf } from '../data/slice-fold.ts';
 import { onRecords, status } from '../data/store.ts';
+import { Choices } from '../parts/choices.tsx';
 import { Panel, Problem, Tag } from '../parts/panel.tsx';
 import { PriceChart } from '../parts/price-chart.tsx';
 import { Rows } from '../parts/rows.tsx';
@@ -20,16 +21,15 @@ const PAGE = 500;
 const PAGES = 4;
 const AGAIN_MS = 30_000;
 
-type Show = 'all' | 'open' | 'filled' | 'not-traded' | 'planned';
-const shows: readonly { readonly id: Show; readonly title: string }[] = [
-  { id: 'all', title: 'All' },
-  { id: 'open', title: 'Open' },
-  { id: 'filled', title: 'Filled' },
-  { id: 'not-traded', title: 'Not traded' },
-  { id: 'planned', title: 'Planned' },
-];
+const shows = {
+  all: 'All',
+  open: 'Open',
+  filled: 'Filled',
+  'not-traded': 'Not traded',
+  planned: 'Planned',
+} as const;
 
-const isShown = (slice: Slice, show: Show): boolean => {
+const isShown = (slice: Slice, show: string): boolean => {
   if (show === 'all') return true;
   if (show === 'not-traded') return ['skipped', 'expired', 'missed'].includes(slice.state);
   return slice.state === show;
@@ -39,7 +39,7 @@ const isShown = (slice: Slice, show: Show): boolean => {
 export function Slices(): JSX.Element {
   const { query } = route.value;
   const strategy = query['strategy'] ?? '';
-  const show = shows.find(({ id }) => id === query['show'])?.id ?? 'all';
+  const show = query['show'] ?? 'all';
   const { slices, problem } = useSlices(strategy);
   const opened = useSignal<string | undefined>(query['slice']);
   const rows = useComputed(() => {
@@ -80,20 +80,14 @@ export function Slices(): JSX.Element {
             ))}
           </select>
         </label>
-        <div class="choices" role="group" aria-label="Slices to list">
-          {shows.map(({ id, title }) => (
-            <button
-              type="button"
-              key={id}
-              aria-pressed={show === id}
-              onClick={() => {
-                ask({ show: id });
-              }}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Slices to list"
+          of={shows}
+          chosen={show}
+          onChoose={(chosen) => {
+            ask({ show: chosen });
+          }}
+        />
       </div>
       <PriceChart pair={pair} slices={slices} />
       <Panel title="Schedule and what happened" aside={summaryOf(slices.value)}>
@@ -123,7 +117,6 @@ const columnsOf = (
   { title: 'Due', kind: 'time', cell: ({ due_at: due }) => shortTime(due, second.peek()) },
   {
     title: 'Slice',
-    kind: hasStrategy ? 'wide' : 'number',
     cell: (slice) => (
       <button
         type="button"
@@ -149,7 +142,7 @@ const columnsOf = (
   { title: 'Price', kind: 'number', cell: (slice) => grouped(priceOf(slice)) },
   { title: 'Tries', kind: 'number', isExtra: true, cell: ({ attempts }) => attempts.length || '–' },
   { title: 'State', cell: ({ state }) => <Tag level={stateLevels[state]}>{state}</Tag> },
-  { title: 'Reason', isExtra: true, cell: ({ reason }) => words(reason) },
+  { title: 'Reason', kind: 'wide', isExtra: true, cell: ({ reason }) => words(reason) },
 ];
 
 const stateLevels: Readonly<Record<Slice['state'], string>> = {

@@ -3,6 +3,7 @@ import { second } from '../data/clock.ts';
 import { dateTime, words } from '../data/format.ts';
 import type { Page, WhyLine } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
+import { Choices } from '../parts/choices.tsx';
 import { Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { StrategyField } from '../parts/strategy-field.tsx';
@@ -51,20 +52,14 @@ export function Why(): JSX.Element {
             }}
           />
         </label>
-        <div class="choices" role="group" aria-label="Time">
-          {['1', '4', '24'].map((each) => (
-            <button
-              type="button"
-              key={each}
-              aria-pressed={Number.isNaN(middle) && hours === each}
-              onClick={() => {
-                ask({ hours: each, at: undefined });
-              }}
-            >
-              {each} h
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Time"
+          of={{ 1: '1 h', 4: '4 h', 24: '24 h' }}
+          chosen={Number.isNaN(middle) ? hours : ''}
+          onChoose={(chosen) => {
+            ask({ hours: chosen, at: undefined });
+          }}
+        />
       </div>
       <Panel title={strategy === '' ? 'What happened, and why' : `What ${strategy} did, and why`}>
         <Problem of={read.problem} />
