@@ -3,14 +3,20 @@
  *
  * Run: `npm run build:dashboard`. `npm ci` runs it too (scripts/prepare-dashboard.js).
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'vite';
+import { licences } from './licences.ts';
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
 /** Builds into that folder; what it held before goes. */
 export async function buildDashboard(folder: string): Promise<void> {
-  await build({
+  // Whatever the program that builds runs in, the page gets the production code of its packages.
+  const before = process.env['NODE_ENV'];
+  process.env['NODE_ENV'] = 'production';
+  const built = await build({
     configFile: false,
     root: pathOf('../src/operate/dashboard'),
     // The page is served at `/` and at `/sign-in`: its files have one address.
@@ -26,19 +32,15 @@ export async function buildDashboard(folder: string): Promise<void> {
       assetsInlineLimit: 0,
       modulePreload: false,
       reportCompressedSize: false,
-      chunkSizeWarningLimit: 200,
-      rolldownOptions: {
-        output: {
-          minify: {
-            compress: { target: 'es2023' },
-            mangle: { toplevel: true },
-            codegen: { removeWhitespace: true },
-          },
-          comments: { legal: false, annotation: false, jsdoc: false },
-        },
-      },
     },
   });
+  if (before === undefined) delete process.env['NODE_ENV'];
+  else process.env['NODE_ENV'] = before;
+  const outputs = (Array.isArray(built) ? built : [built]).flatMap((one) =>
+    'output' in one ? one.output : [],
+  );
+  const modules = outputs.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  writeFileSync(join(folder, 'LICENSES.txt'), licences(modules.filter((id) => id.includes('node_modules'))));
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)

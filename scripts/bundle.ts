@@ -4,12 +4,13 @@
  * Run: `npm run build`.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
+import { licences } from './licences.ts';
 import { isPreset, presetModel, presets } from '../src/research/run/model.ts';
 import { configSchema } from '../src/app/config/config-schema.ts';
 import { venueOptionsSchema } from '../src/simulator/options/options.ts';
@@ -239,27 +240,6 @@ const escaped = (sign: string): string =>
     { length: sign.length },
     (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
-
-/** What the packages whose code was bundled ask to be told along with it. */
-function licences(modules: readonly string[]): string {
-  const folders = modules.map((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/u.exec(id)?.[0]);
-  const packages = [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
-  const texts = packages.map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-      readonly name: string;
-      readonly version: string;
-      readonly license: string;
-    };
-    const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/iu.test(file));
-    if (files.length === 0 && license !== 'MIT')
-      throw new Error(`${name} comes without the text of its licence`);
-    return [
-      `${name} ${version} (${license})`,
-      ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim()),
-    ].join('\n\n');
-  });
-  return `Code of these packages is part of the files beside this one.\n\n${texts.join('\n\n----\n\n')}\n`;
-}
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
   await bundle(fileURLToPath(new URL('../dist', import.meta.url)));

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { approvalsWaiting } from './data/approvals-waiting.ts';
+import { useEffect } from 'preact/hooks';
+import { approvalsWaiting, followApprovals } from './data/approvals-waiting.ts';
 import { now, second } from './data/clock.ts';
 import { ZONE, clockTime, duration } from './data/format.ts';
 import { me, post } from './data/request.ts';
@@ -16,6 +17,7 @@ import { asksHalt, asksKeys } from './shortcuts.ts';
 /** What stands around every screen. */
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const screen = screens.find(({ id }) => id === route.value.screen);
+  useEffect(followApprovals, []);
   return (
     <div class="shell">
       <a

@@ -5,7 +5,7 @@ const paths = {
   attention: 'M12 4l9 16H3zM12 10v4.5M12 17.2v.3',
   bad: 'M8 3h8l5 5v8l-5 5H8l-5-5V8zM12 7.5v6M12 16.3v.3',
   unknown: 'M9 9.5a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.9M12 17.3v.3M12 3a9 9 0 1 0 .01 0',
-  halt: 'M7 7h10v10H7zM10 10h4v4h-4z',
+  halt: 'M7 7h10v10H7z',
   now: 'M4 12h4l2-6 4 12 2-6h4',
   slices: 'M4 19V11M10 19V5M16 19v-9M21 19H3',
   why: 'M9 9.5a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.9M12 17.3v.3M12 3a9 9 0 1 0 .01 0',

@@ -54,7 +54,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
       class="rows"
       ref={box}
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={props.label}
       style={{ maxHeight: `${height + ROW_PX}px` }}
       onScroll={(event) => {

@@ -68,18 +68,7 @@ export function Limits(): JSX.Element {
             {
               title: 'Share',
               kind: 'number',
-              cell: (limit) => (isKnown(limit) ? `${(usedShare(limit) * 100).toFixed(0)} %` : '–'),
-            },
-            {
-              title: '',
-              cell: (limit) =>
-                isKnown(limit) && (
-                  <Bar
-                    share={usedShare(limit)}
-                    label={`${words(limit.limit)} ${limit.scope ?? ''}: share used`}
-                    level={usedShare(limit) >= 1 ? 'bad' : usedShare(limit) >= NEAR ? 'attention' : ''}
-                  />
-                ),
+              cell: (limit) => (isKnown(limit) ? <Share limit={limit} /> : '–'),
             },
             {
               title: 'Since',
@@ -97,3 +86,17 @@ export function Limits(): JSX.Element {
     </>
   );
 }
+
+const Share = ({ limit }: { readonly limit: Limit }): JSX.Element => {
+  const share = usedShare(limit);
+  return (
+    <>
+      <Bar
+        share={share}
+        label={`${words(limit.limit)} ${limit.scope ?? ''}: share used`}
+        level={share >= 1 ? 'bad' : share >= NEAR ? 'attention' : ''}
+      />{' '}
+      <span class="percent">{(share * 100).toFixed(0)} %</span>
+    </>
+  );
+};

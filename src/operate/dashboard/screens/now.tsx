@@ -195,7 +195,7 @@ function Strategies(): JSX.Element {
           },
           { title: 'Traded', kind: 'number', cell: (id) => <TradedCell id={id} /> },
           { title: 'Of', kind: 'number', isExtra: true, cell: (id) => <OfCell id={id} /> },
-          { title: '', cell: (id) => <DoneBar id={id} /> },
+          { title: 'Done', cell: (id) => <DoneBar id={id} /> },
           { title: 'Slices', kind: 'number', isExtra: true, cell: (id) => <SlicesCell id={id} /> },
           { title: 'Next', kind: 'time', cell: (id) => <NextCell id={id} /> },
           { title: 'Last reason', isExtra: true, cell: (id) => <ReasonCell id={id} /> },

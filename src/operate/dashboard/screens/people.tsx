@@ -78,7 +78,7 @@ export function People(): JSX.Element {
             { title: 'State', cell: ({ state }) => <Tag level={levels[state]}>{state}</Tag> },
             { title: 'Invited by', isExtra: true, cell: ({ invited_by: by }) => by },
             {
-              title: '',
+              title: 'Action',
               cell: ({ name, state }) =>
                 isAdmin &&
                 state !== 'removed' && (
@@ -114,7 +114,7 @@ export function People(): JSX.Element {
             },
             { title: 'From', isExtra: true, cell: ({ by, via }) => plain(via ?? by) },
             {
-              title: '',
+              title: 'Action',
               cell: ({ session }) => (
                 <button
                   type="button"

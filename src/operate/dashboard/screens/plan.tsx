@@ -131,7 +131,7 @@ export function Plan(): JSX.Element {
               cell: ({ limit_price: limit }) => grouped(limit),
             },
             {
-              title: '',
+              title: 'Closed',
               cell: ({ closed }) => closed !== undefined && <Tag level="attention">{closed}</Tag>,
             },
           ]}

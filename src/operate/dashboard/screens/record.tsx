@@ -156,6 +156,7 @@ function contentOf(body: JournalRecord['body']): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries(body)) {
     if (
+      value === undefined ||
       name === 'kind' ||
       name === 'by' ||
       name === 'strategy' ||
@@ -164,7 +165,7 @@ function contentOf(body: JournalRecord['body']): string {
     )
       continue;
     const isTime = typeof value === 'number' && /(?:_at|until)$/u.test(name);
-    parts.push(`${words(name)} ${isTime ? dateTime(value) : `${value}`}`);
+    parts.push(`${words(name)} ${isTime ? dateTime(value) : JSON.stringify(value).replaceAll('"', '')}`);
   }
   return parts.join(' · ').slice(0, LINE_MAX);
 }

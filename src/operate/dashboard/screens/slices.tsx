@@ -118,12 +118,7 @@ const columnsOf = (
   {
     title: 'Slice',
     cell: (slice) => (
-      <button
-        type="button"
-        class="link"
-        aria-expanded={opened.value === keyOf(slice)}
-        aria-label={`Slice ${slice.slice} of ${slice.strategy}`}
-      >
+      <button type="button" class="link" aria-expanded={opened.value === keyOf(slice)}>
         {hasStrategy ? `${slice.strategy} ` : ''}
         <span class="figures">#{slice.slice}</span>
       </button>

@@ -1,0 +1,183 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSyntheticDesk } from '../dashboard/synthetic-desk.ts';
+import type { SyntheticDesk } from '../dashboard/synthetic-desk.ts';
+import { syntheticAnswers } from '../dashboard/synthetic-answers.ts';
+import {
+  accessProblems,
+  builtDashboard,
+  noBrowser,
+  openPage,
+  sizes,
+  startBrowser,
+} from './dashboard-page.ts';
+
+const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'fleet', 'record', 'people']; // prettier-ignore
+const HOSTILE = '"><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>';
+
+describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser ?? ''}`, () => {
+  let browser: Browser;
+  let built: Awaited<ReturnType<typeof builtDashboard>>;
+  beforeAll(async () => {
+    [browser, built] = await Promise.all([startBrowser(), builtDashboard()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    built.remove();
+  });
+
+  const withDesk = async (
+    answers: ReadonlyMap<string, unknown>,
+    work: (desk: SyntheticDesk) => Promise<void>,
+  ): Promise<void> => {
+    const desk = await startSyntheticDesk(built.folder, answers);
+    try {
+      await work(desk);
+    } finally {
+      await desk.close();
+    }
+  };
+  const show = async (page: Page, desk: SyntheticDesk, screen: string): Promise<void> => {
+    await page.goto(`${desk.url}/#/${screen}`);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    await expect.poll(async () => await page.locator('main').textContent()).not.toMatch(/Reading|Asking/u);
+  };
+
+  it.each(['wide', 'dark', 'phone'] as const)(
+    'shows every screen without an error, and axe finds nothing: %s',
+    async (size) => {
+      await withDesk(syntheticAnswers(30), async (desk) => {
+        const { page, problems } = await openPage(browser, sizes[size]);
+        const found: string[] = [];
+        for (const screen of screens) {
+          await show(page, desk, screen);
+          found.push(...(await accessProblems(page)).map((problem) => `${screen}: ${problem}`));
+          // Nothing is wider than the window: who scrolls sideways loses the halt button.
+          const isWider = await page.evaluate<boolean>(`document.documentElement.scrollWidth > innerWidth`);
+          if (isWider) found.push(`${screen}: wider than the window`);
+        }
+
+        expect(found).toStrictEqual([]);
+        expect(problems).toStrictEqual([]);
+        await page.context().close();
+      });
+    },
+    120_000,
+  );
+
+  it('shows script in every text as text', async () => {
+    await withDesk(syntheticAnswers(3, HOSTILE), async (desk) => {
+      const { page, problems } = await openPage(browser, sizes.wide);
+      for (const screen of screens) {
+        await show(page, desk, screen);
+        if (screen === 'record') desk.record({ kind: 'control', by: HOSTILE, why: HOSTILE, state: 'active' });
+        await page.getByText(HOSTILE, { exact: false }).first().waitFor({ state: 'attached' });
+        const made = await page.evaluate<number>(
+          `document.querySelectorAll('main img, main script, header img, nav img, svg[onload]').length`,
+        );
+
+        expect({ screen, made }).toStrictEqual({ screen, made: 0 });
+      }
+
+      expect(problems).toStrictEqual([]);
+      await page.context().close();
+    });
+  });
+
+  it('loses no row when the stream drops, is refused for a while, or leaves a row out', async () => {
+    await withDesk(syntheticAnswers(3), async (desk) => {
+      const { page } = await openPage(browser, sizes.wide);
+      await show(page, desk, 'record');
+      await page.getByText('live', { exact: false }).first().waitFor();
+      const write = (count: number): void => {
+        for (let n = 0; n < count; n += 1) desk.record({ kind: 'shown', fills: {}, note: `row ${n}` });
+      };
+      write(5);
+      await page.locator('tbody tr').nth(4).waitFor();
+      desk.drop();
+      await page.getByText('Connection lost').waitFor();
+      write(7);
+      desk.accept();
+      await page.getByText('Connection lost').waitFor({ state: 'detached' });
+      // A row that is written and never sent: the next one shows the gap, and the page asks again.
+      desk.record({ kind: 'shown', fills: {}, note: 'a row that got lost' }, false);
+      write(1);
+      await page.locator('tbody tr').nth(13).waitFor();
+      const numbers = await page.locator('tbody tr td:first-child').allTextContents();
+
+      expect(numbers.map(Number)).toStrictEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+      await page.context().close();
+    });
+  });
+
+  it('halts with one request, after it asked once', async () => {
+    await withDesk(syntheticAnswers(3), async (desk) => {
+      const { page } = await openPage(browser, sizes.phone);
+      await show(page, desk, 'now');
+      await page.getByRole('button', { name: 'Halt' }).click();
+      expect(desk.commands).toStrictEqual([]);
+      await page.getByLabel('Reason').fill('prices look wrong');
+      await page.getByRole('button', { name: 'Halt now' }).click();
+      await page.getByRole('button', { name: 'Halted' }).waitFor();
+
+      expect(desk.commands).toStrictEqual([{ path: 'halt', body: { why: 'prices look wrong' } }]);
+      await page.context().close();
+    });
+  });
+
+  it('is driven by the keyboard alone, and leaves a halt that is not confirmed', async () => {
+    await withDesk(syntheticAnswers(3), async (desk) => {
+      const { page } = await openPage(browser, sizes.wide);
+      await show(page, desk, 'now');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate<string>('document.activeElement.id')).toBe('main');
+      await page.keyboard.press('g');
+      await page.keyboard.press('l');
+      await page.getByRole('heading', { name: 'Limits', exact: true }).waitFor({ state: 'attached' });
+      await page.keyboard.press('h');
+      await page.keyboard.press('h');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+      expect(desk.commands).toStrictEqual([]);
+      await page.context().close();
+    });
+  });
+
+  it('shows a viewer no way to act', async () => {
+    const answers = syntheticAnswers(3);
+    answers.set('me', { ...(answers.get('me') as object), role: 'viewer' });
+    await withDesk(answers, async (desk) => {
+      const { page } = await openPage(browser, sizes.wide);
+      await show(page, desk, 'now');
+
+      expect(await page.getByRole('button', { name: 'Halt' }).isDisabled()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+      await page.context().close();
+    });
+  });
+
+  it('moves nothing while data comes', async () => {
+    await withDesk(syntheticAnswers(30), async (desk) => {
+      const { page } = await openPage(browser, sizes.wide);
+      await show(page, desk, 'now');
+      await page.waitForTimeout(500);
+      await page.evaluate(`
+        globalThis.shifted = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) globalThis.shifted += entry.value;
+        }).observe({ type: 'layout-shift' });
+      `);
+      for (let n = 0; n < 20; n += 1) {
+        desk.record({ kind: 'slice', strategy: `btc-twap-${n}`, result: 'filled', filled: '0.05' });
+        await page.waitForTimeout(25);
+      }
+      await page.waitForTimeout(1_500);
+
+      expect(await page.evaluate<number>('globalThis.shifted')).toBeLessThan(0.01);
+      await page.context().close();
+    });
+  });
+});

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addText, shareOf } from '../../../src/operate/dashboard/data/amounts.ts';
+import { duration, grouped } from '../../../src/operate/dashboard/data/format.ts';
+import { add, quantity, text } from '../../../src/core/money.ts';
+
+describe('amounts in the browser', () => {
+  it('are added exactly, as the desk adds them', () => {
+    const amount = fc
+      .tuple(fc.bigInt({ min: 0n, max: 10n ** 15n }), fc.integer({ min: 0, max: 999_999_999 }))
+      .map(([whole, part]) => `${whole}.${String(part).padStart(9, '0')}`);
+    fc.assert(
+      fc.property(amount, amount, (a, b) => {
+        expect(addText(a, b)).toBe(text(add(quantity(a), quantity(b))));
+      }),
+    );
+  });
+
+  it('have their thousands apart, and what is no amount stays as it is', () => {
+    expect(['1234567.5', '-1000', '12', 'all', ''].map((each) => grouped(each))).toStrictEqual([
+      '1,234,567.5',
+      '−1,000',
+      '12',
+      'all',
+      '–',
+    ]);
+  });
+
+  it('make shares between nothing and all, whatever is divided', () => {
+    expect([shareOf('1', '4'), shareOf('5', '4'), shareOf(undefined, '4'), shareOf('1', '0')]).toStrictEqual([
+      0.25, 1, 0, 0,
+    ]);
+  });
+
+  it('says ages in the unit that one reads', () => {
+    expect([3, 240, 7_500, 200_000].map((seconds) => duration(seconds))).toStrictEqual([
+      '3 s',
+      '4 min',
+      '2 h 05 min',
+      '2 d',
+    ]);
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { situationOf } from '../../../src/operate/dashboard/data/situation.ts';
+import type { Alert, Status } from '../../../src/operate/dashboard/data/shapes.ts';
+
+const active: Status = {
+  desk: 'treasury',
+  mode: 'paper',
+  version: '1',
+  state: 'active',
+  not_ready: [],
+  open_alerts: [],
+};
+const of = (
+  status: Partial<Status>,
+  more: Partial<Parameters<typeof situationOf>[0]> = {},
+): ReturnType<typeof situationOf> =>
+  situationOf({
+    status: { ...active, ...status },
+    isLost: false,
+    silenceS: 0,
+    alerts: [],
+    approvals: 0,
+    ...more,
+  });
+const alert = (severity: Alert['severity'], more: Partial<Alert> = {}): Alert => ({
+  alert: 'venue_down',
+  severity,
+  at: '2026-12-01T09:00:00.000Z',
+  says: 'the venue does not answer',
+  facts: {},
+  ...more,
+});
+
+describe('what a person has to know in one look', () => {
+  it('is that all is right, with nothing to do, when nothing else is the case', () => {
+    expect(of({})).toMatchObject({
+      level: 'good',
+      sentence: 'All is right.',
+      reasons: [],
+      action: undefined,
+    });
+  });
+
+  it('is never that all is right while the desk is not heard', () => {
+    const lost = of({}, { isLost: true, silenceS: 240 });
+
+    expect(lost.level).toBe('unknown');
+    expect(lost.sentence).toContain('4 min');
+    expect(lost.action?.words).toContain('tranche halt');
+  });
+
+  it('is that nothing is known before the desk has answered once', () => {
+    expect(of({}, { status: undefined, isLost: true }).level).toBe('unknown');
+    expect(of({}, { status: undefined }).level).toBe('unknown');
+  });
+
+  it('is who halted the desk, when, and why', () => {
+    const halted = of({
+      state: 'halted',
+      by: 'ada',
+      since: '2026-12-01T09:15:00.000Z',
+      why: 'a wrong price',
+    });
+
+    expect(halted).toMatchObject({
+      level: 'bad',
+      sentence: 'Halted since 09:15:00 UTC by ada. No order leaves.',
+    });
+    expect(halted.reasons[0]).toBe('Reason: a wrong price');
+  });
+
+  it('is what an alert says to do', () => {
+    const does = 'Wait: the desk retries.';
+    const warned = of({}, { alerts: [alert('warning', { does, runbook: 'docs/runbook.md#venue_down' })] });
+
+    expect(warned).toMatchObject({ level: 'attention', sentence: 'The venue does not answer.' });
+    expect(warned.action).toStrictEqual({ words: does, runbook: 'docs/runbook.md#venue_down' });
+    expect(of({}, { alerts: [alert('critical', { does })] }).level).toBe('bad');
+  });
+
+  it('puts a halt before a doubt, a doubt before an alert, and an alert before a request', () => {
+    const alerts = [alert('critical')];
+    const doubts = { open_doubts: ['c1'] };
+
+    expect(of({ ...doubts, state: 'halted' }, { alerts, approvals: 1 }).sentence).toMatch(/^Halted/u);
+    expect(of(doubts, { alerts, approvals: 1 }).action?.href).toBe('#/doubts');
+    expect(of({}, { alerts, approvals: 1 }).sentence).toMatch(/^The venue/u);
+    expect(of({}, { approvals: 2 })).toMatchObject({
+      level: 'attention',
+      action: { words: '2 requests wait for you.', href: '#/approvals' },
+    });
+  });
+
+  it('leaves out what is only told for information', () => {
+    expect(of({}, { alerts: [alert('info')] }).level).toBe('good');
+  });
+
+  it('gives every reason why the desk is not ready', () => {
+    expect(of({ not_ready: ['recovering', 'no prices'] })).toMatchObject({
+      level: 'attention',
+      reasons: ['recovering', 'no prices'],
+    });
+  });
+});
