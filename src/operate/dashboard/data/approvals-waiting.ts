@@ -7,7 +7,7 @@ import { onRecords } from './store.ts';
 export const approvalsWaiting = signal(0);
 
 const EVERY_MS = 15_000;
-const KINDS: readonly string[] = ['approval', 'override', 'control', 'reload'];
+const KINDS = new Set(['override', 'control', 'reload']);
 
 /** Follows them until the returned function is called. */
 export function followApprovals(): () => void {
@@ -25,7 +25,7 @@ export function followApprovals(): () => void {
   };
   void read();
   const off = onRecords((records) => {
-    if (records.some(({ kind }) => KINDS.includes(kind))) void read();
+    if (records.some(({ kind }) => KINDS.has(kind))) void read();
   });
   return () => {
     isOver = true;

@@ -218,6 +218,8 @@ export interface Approval {
     | string
     | readonly { readonly what: string; readonly before?: unknown; readonly after?: unknown }[]
     | undefined;
+  /** An approval needs the signature of a passkey. */
+  readonly passkey?: 'required' | undefined;
   readonly proposed_by: string;
   readonly proposed_at: string;
   readonly expires_at?: string | undefined;

@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
-import { now, wall } from './clock.ts';
+import { now } from './clock.ts';
 import { get, problemOf } from './request.ts';
 import type { Chain, JournalRecord, Status } from './shapes.ts';
 import { dataAge, follow } from './stream.ts';
@@ -13,11 +13,7 @@ export const statusAt = signal(0);
 export const statusProblem = signal<string | undefined>(undefined);
 /** The newest records, newest last. */
 export const records: Signal<readonly JournalRecord[]> = signal([]);
-/** From the stamp of the newest record to its place on the screen, milliseconds; the clocks of both machines count. */
-export const recordDelays: number[] = [];
-
 const RECORDS_KEPT = 500;
-const DELAYS_KEPT = 5_000;
 const STATUS_EVERY_MS = 1_000;
 const STATUS_IDLE_MS = 5_000;
 
@@ -42,8 +38,6 @@ function flush(): void {
     records.value = [...records.peek(), ...arrived].slice(-RECORDS_KEPT);
     for (const listener of listeners) listener(arrived);
   });
-  for (const { at } of arrived) recordDelays.push(wall() - Date.parse(at));
-  if (recordDelays.length > DELAYS_KEPT) recordDelays.splice(0, recordDelays.length - DELAYS_KEPT);
 }
 
 function take(record: JournalRecord): void {

@@ -185,7 +185,8 @@ function Decide(props: {
       isReasonNeeded
       act={async (why) => {
         const { id, hash } = one;
-        const assertion = what === 'approve' ? await assertionOf(hash) : undefined;
+        const assertion =
+          what === 'approve' && one.passkey === 'required' ? await assertionOf(hash) : undefined;
         return (
           (await post<Done>(`approvals/${what}`, { id, hash, why, assertion })).says ??
           `${what}: written down`
@@ -195,7 +196,7 @@ function Decide(props: {
     >
       <p>
         {what === 'approve'
-          ? 'Your passkey signs exactly this request. The signature stays in the record.'
+          ? 'You agree to exactly this request. It stays in the record, with the signature of your passkey where that is required.'
           : 'The request ends. Whoever asked sees who rejected it, and why.'}
       </p>
     </Dialog>
@@ -209,5 +210,11 @@ async function assertionOf(hash: string): Promise<unknown> {
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
-  return await signWithPasskey({ challenge, userVerification: 'required' });
+  const { id, response } = await signWithPasskey({ challenge, userVerification: 'required' });
+  return {
+    credential_id: id,
+    authenticator_data: response.authenticatorData,
+    client_data_json: response.clientDataJSON,
+    signature: response.signature,
+  };
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { count, plain, shortTime } from '../data/format.ts';
+import { count, shortTime } from '../data/format.ts';
 import { second } from '../data/clock.ts';
 import { me, post, problemOf } from '../data/request.ts';
 import type { Done, Page, Person } from '../data/shapes.ts';
@@ -14,12 +14,11 @@ const levels = { invited: 'attention', active: 'good', removed: '' } as const;
 
 interface Session {
   readonly session: string;
-  readonly person?: string | undefined;
-  readonly name?: string | undefined;
-  readonly by?: string | undefined;
-  readonly since?: string | undefined;
-  readonly begun_at?: string | undefined;
-  readonly [fact: string]: unknown;
+  readonly name: string;
+  readonly via: string;
+  readonly begun_at: string;
+  readonly used_at: string;
+  readonly is_own: boolean;
 }
 
 /** Who may do what? */
@@ -106,13 +105,18 @@ export function People(): JSX.Element {
           empty="No session."
           height={6}
           columns={[
-            { title: 'Who', kind: 'wide', cell: ({ person, name }) => person ?? name ?? '' },
             {
-              title: 'Since',
-              kind: 'time',
-              cell: ({ begun_at: at, since }) => shortTime(at ?? since, second.peek()),
+              title: 'Who',
+              kind: 'wide',
+              cell: ({ name, is_own: isOwn }) => (
+                <>
+                  {name} {isOwn && <span class="muted">this one</span>}
+                </>
+              ),
             },
-            { title: 'From', isExtra: true, cell: ({ by, via }) => plain(via ?? by) },
+            { title: 'By', isExtra: true, cell: ({ via }) => via },
+            { title: 'Since', kind: 'time', cell: ({ begun_at: at }) => shortTime(at, second.peek()) },
+            { title: 'Used', kind: 'time', cell: ({ used_at: at }) => shortTime(at, second.peek()) },
             {
               title: 'Action',
               cell: ({ session }) => (

@@ -22,7 +22,8 @@ export function SignIn(): JSX.Element {
 
 /** The session is there: the page begins again, without the secret in its address. */
 const open = (): void => {
-  location.replace(`/${location.hash}`);
+  if (location.pathname === '/') location.reload();
+  else location.replace(`/${location.hash}`);
 };
 
 function Enter(): JSX.Element {

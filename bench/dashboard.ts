@@ -1,0 +1,229 @@
+/**
+ * The dashboard in Chromium. First with a synthetic desk of 1,000 strategies that records 50 slices a second, six records each:
+ * milliseconds from sending a record to the frame that shows it, and memory of the page, on three screens. Then with a real desk
+ * that trades as fast as it may: from the click on "Halt now" to the last byte of an order at the venue's socket; the time that
+ * the driver of the browser takes to click counts. Exit code 1 when a target is missed.
+ *
+ * Run: `node bench/dashboard.ts [--seconds 20] [--halts 20]`
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { buildDashboard } from '../scripts/build-dashboard.ts';
+import { syntheticAnswers } from '../test/operate/dashboard/synthetic-answers.ts';
+import { startSyntheticDesk } from '../test/operate/dashboard/synthetic-desk.ts';
+import type { SyntheticDesk } from '../test/operate/dashboard/synthetic-desk.ts';
+import { inFolder, startDesk, stopDesk } from './halt-desk.ts';
+import type { Running } from './halt-desk.ts';
+import type { RelayData } from './halt-relay.ts';
+import { quantile, table } from './measure.ts';
+
+const STRATEGIES = 1_000;
+const SLICES_PER_SECOND = 50;
+const PIXEL_MS = 100;
+const MEMORY_MB = 100;
+const HALT_MS = 50;
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '20' },
+    halts: { type: 'string', default: '20' },
+    chromium: { type: 'string', default: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium' },
+  },
+});
+const seconds = Number(values.seconds);
+const halts = Number(values.halts);
+if (!existsSync(values.chromium)) {
+  process.stderr.write(
+    `There is no browser at ${values.chromium}: install chromium, or name one with --chromium.\n`,
+  );
+  process.exit(2);
+}
+
+const rows: Readonly<Record<string, string | number>>[] = [];
+let isMissed = false;
+
+/** A number on the screen that grows with what is sent, and how often a new one is sent. */
+interface Watched {
+  readonly screen: string;
+  /** Reads it in the page. */
+  readonly number: string;
+}
+
+const watched: readonly Watched[] = [
+  // The slices of the first strategy that filled.
+  { screen: 'now', number: `parseInt(document.querySelector('tbody tr td:nth-child(5)')?.textContent ?? '0')` },
+  // The newest slice.
+  { screen: 'slices', number: `parseInt(document.querySelector('tbody tr:not(.gap) .link .figures')?.textContent.slice(1) ?? '0')` },
+  // The newest record.
+  { screen: 'record', number: `parseInt((document.querySelector('tbody tr td')?.textContent ?? '0').replaceAll(',', ''))` },
+]; // prettier-ignore
+
+/** Notes when each number was first in a frame: after its rendering, which comes before the next task. */
+const WATCH = (number: string): string => `
+  globalThis.shown = [];
+  let last = -1;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    const number = ${number};
+    if (number > last) shown.push([last = number, Date.now()]);
+  };
+  const look = () => { port2.postMessage(0); requestAnimationFrame(look); };
+  requestAnimationFrame(look);
+`;
+
+/** Six records of one slice, as an engine writes them. */
+function slice(desk: SyntheticDesk, number: number): { readonly seq: number } {
+  const strategy = `btc-twap-${number % STRATEGIES}`;
+  const of = { strategy, parent: `p${number % STRATEGIES}`, slice: number };
+  const client_order_id = `bench-${number}`;
+  const order = { client_order_id, ...of, attempt: 1, pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy' };
+  const figures = { quantity: '0.05', price: '64210.5', amount: '3210.525', fees: '0' };
+  const at = Date.now();
+  const intent = { leg: 'all', ...of, pair: 'btcusd', side: 'buy', by: 'quantity', size: '0.05', deadline: at };
+  desk.record({ kind: 'wake', strategy, on: 'at', detail: { due: at }, waits: [{ on: 'at', at: at + 2e4 }], missed: [], intents: [intent] });
+  desk.record({ kind: 'intent', ...order, by: 'quantity', size: '0.05' });
+  desk.record({ kind: 'quote', client_order_id, quote_id: `q${number}`, ...figures, life_ms: 3000, age_ms: 2 });
+  desk.record({ kind: 'fill', ...order, ...figures, order_id: `o${number}`, executed_at: at, source: 'order' });
+  desk.record({ kind: 'attempt', client_order_id, result: 'filled' });
+  return desk.record({ kind: 'slice', ...of, leg: 'all', result: 'filled', filled: '0.05', filled_amount: '3210.525' });
+} // prettier-ignore
+
+async function load(browser: Browser, folder: string, { screen, number }: Watched): Promise<void> {
+  const desk = await startSyntheticDesk(folder, syntheticAnswers(STRATEGIES));
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.goto(`${desk.url}/#/${screen}`);
+  await page.locator('tbody tr').first().waitFor();
+  await sleep(2_000);
+  await page.evaluate(WATCH(number));
+  const sent = new Map<number, number>();
+  // What stood there before, so that the number of the first strategy is that of its slices sent from here.
+  const before = Number(await page.evaluate(number));
+  const begun = performance.now();
+  for (let n = 0; n < seconds * SLICES_PER_SECOND; n += 1) {
+    const due = begun + (n * 1_000) / SLICES_PER_SECOND;
+    if (due > performance.now()) await sleep(due - performance.now());
+    // Every twentieth slice is one of the first strategy, which is in view.
+    const of = screen === 'now' && n % 20 === 0 ? n * STRATEGIES : n + 1_000;
+    const { seq } = slice(desk, of);
+    if (screen === 'record') sent.set(seq, Date.now());
+    else if (screen === 'slices') sent.set(of, Date.now());
+    else if (n % 20 === 0) sent.set(before + n / 20 + 1, Date.now());
+  }
+  await sleep(1_000);
+  const shown = (await page.evaluate('globalThis.shown')) as readonly (readonly [number, number])[];
+  const delays: number[] = [];
+  for (const [which, at] of sent) {
+    // A frame that shows a later one shows this one too.
+    const seen = shown.find(([newest]) => newest >= which);
+    delays.push(seen === undefined ? Number.POSITIVE_INFINITY : seen[1] - at);
+  }
+  const memory = await memoryOf(page);
+  const isMet = quantile(delays, 0.95) <= PIXEL_MS && memory <= MEMORY_MB;
+  if (!isMet) isMissed = true;
+  const show = (q: number): string => quantile(delays, q).toFixed(0);
+  rows.push({ measures: `record to pixel, ${screen}`, tries: delays.length, 'p50 ms': show(0.5), 'p95 ms': show(0.95), 'max ms': show(1), 'MB': memory.toFixed(1), target: `p95 <= ${PIXEL_MS}, ${MEMORY_MB} MB`, is: isMet ? 'met' : 'missed' }); // prettier-ignore
+  await page.close();
+  await desk.close();
+}
+
+/** What scripts hold, garbage included, in megabytes. */
+async function memoryOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const { metrics } = await session.send('Performance.getMetrics');
+  return (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1e6;
+}
+
+const portOf = async (worker: Worker): Promise<number> =>
+  await new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+
+async function rearm({ control }: Running): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${control.url}/api/v1/rearm`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${control.token}`,
+        'content-type': 'application/json',
+        'x-tranche': '1',
+      },
+      body: JSON.stringify({ why: 'bench', confirm: control.desk, with_open_doubts: true }),
+    });
+    await answer.text();
+    if (answer.ok) return;
+    await sleep(20);
+  }
+}
+
+/** A real desk, halted by clicks and armed again. */
+async function halting(browser: Browser): Promise<void> {
+  const seen = new Float64Array(new SharedArrayBuffer(16));
+  const thread = (name: string, data: unknown): Worker =>
+    new Worker(new URL(name, import.meta.url), { workerData: data });
+  const account = { name: 'bench', token: 'bench-dashboard-token' };
+  const real = thread('halt-venue.ts', [account]);
+  const relay = thread('halt-relay.ts', { port: await portOf(real), seen } satisfies RelayData);
+  const venuePort = await portOf(relay);
+  await inFolder(async (folder) => {
+    const running = await startDesk(folder, { account, venuePort, journalAt: folder, journalSeen: folder, isDeaf: false }); // prettier-ignore
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      // The token of this machine, where a person has a session: the way of the request is the same.
+      extraHTTPHeaders: { authorization: `Bearer ${running.control.token}` },
+    });
+    const page = await context.newPage();
+    await page.goto(running.control.url);
+    const measured: number[] = [];
+    for (let n = 0; n < halts; n += 1) {
+      const from = seen[0] ?? 0;
+      while ((seen[0] ?? 0) < from + 2) await sleep(2);
+      await page.getByRole('button', { name: 'Halt', exact: true }).click();
+      const confirm = page.getByRole('button', { name: 'Halt now' });
+      await confirm.waitFor();
+      await sleep(Math.random() * 40);
+      const at = Number(process.hrtime.bigint()) / 1e6;
+      await confirm.click();
+      await page.getByRole('button', { name: 'Halted' }).waitFor();
+      await sleep(200);
+      measured.push(Math.max(0, (seen[1] ?? 0) - at));
+      await rearm(running);
+      await page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
+    }
+    const isMet = quantile(measured, 0.95) <= HALT_MS;
+    if (!isMet) isMissed = true;
+    const show = (q: number): string => quantile(measured, q).toFixed(1);
+    rows.push({ measures: 'click on halt to the last order at the venue', tries: halts, 'p50 ms': show(0.5), 'p95 ms': show(0.95), 'max ms': show(1), 'MB': '', target: `p95 <= ${HALT_MS}`, is: isMet ? 'met' : 'missed' }); // prettier-ignore
+    await context.close();
+    await stopDesk(running);
+  });
+  await real.terminate();
+  await relay.terminate();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-dashboard-'));
+await buildDashboard(folder);
+const browser = await chromium.launch({
+  executablePath: values.chromium,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+});
+try {
+  for (const each of watched) await load(browser, folder, each);
+  if (halts > 0) {
+    // The daemon serves what is built for it.
+    await buildDashboard(join(import.meta.dirname, '../dist/dashboard'));
+    await halting(browser);
+  }
+} finally {
+  await browser.close();
+  rmSync(folder, { recursive: true });
+}
+process.stdout.write(`${table(rows)}\n`);
+process.exit(isMissed ? 1 : 0);
