@@ -42,8 +42,13 @@ export function pageUrls(
 ): { readonly pageUrl: string; readonly invitationUrl: string } {
   const { protocol, hostname, port } = new URL(url);
   const [name] = hosts;
-  const isLocal = isLoopbackName(hostname.replaceAll(/[[\]]/gu, ''));
-  const named = name === undefined ? url : `https://${name}`;
-  const pageUrl = isLocal ? `${protocol}//localhost${port === '' ? '' : `:${port}`}` : named;
-  return { pageUrl, invitationUrl: name === undefined ? pageUrl : named };
+  const host = hostname.replaceAll(/[[\]]/gu, '');
+  const isTls = protocol === 'https:';
+  const local = `${protocol}//localhost${port === '' ? '' : `:${port}`}`;
+  // Unencrypted, a browser signs in on loopback alone.
+  const isOfThisMachine = isLoopbackName(host) || EVERY_ADDRESS.has(host);
+  const named = name === undefined ? (isOfThisMachine ? local : url) : `https://${name}`;
+  return { pageUrl: isTls || !isOfThisMachine ? named : local, invitationUrl: named };
 }
+
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

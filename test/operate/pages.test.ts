@@ -109,6 +109,10 @@ describe('the address of the pages', () => {
     ['http://[::1]:8321', [], 'http://localhost:8321', 'http://localhost:8321'],
     ['http://127.0.0.1:8321', ['desk.example'], 'http://localhost:8321', 'https://desk.example'],
     ['https://0.0.0.0:8321', ['desk.example:8321'], 'https://desk.example:8321', 'https://desk.example:8321'],
+    ['https://127.0.0.1:8321', ['desk.example'], 'https://desk.example', 'https://desk.example'],
+    ['https://0.0.0.0:8321', [], 'https://localhost:8321', 'https://localhost:8321'],
+    ['http://0.0.0.0:8321', [], 'http://localhost:8321', 'http://localhost:8321'],
+    ['http://[::]:8321', ['desk.example'], 'http://localhost:8321', 'https://desk.example'],
     ['https://10.0.0.5:8321', [], 'https://10.0.0.5:8321', 'https://10.0.0.5:8321'],
   ])('of %s with the names %j is %s here and %s elsewhere', (url, hosts, pageUrl, invitationUrl) => {
     expect(pageUrls(url, { hosts })).toEqual({ pageUrl, invitationUrl });

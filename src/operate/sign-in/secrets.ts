@@ -13,7 +13,7 @@ export const isSecretLike = (text: unknown): text is string =>
 
 const KEPT_MAX = 1_000;
 /** Of one owner: whoever asks again and again takes away from nobody else. */
-const OWN_MAX = 10;
+const OWN_MAX = 100;
 
 interface Kept<T> {
   readonly value: T;
