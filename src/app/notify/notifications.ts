@@ -17,7 +17,7 @@ import type { NotifyConfig } from './notify-config.ts';
 export interface NotificationsParts {
   readonly desk: string;
   readonly mode: string;
-  readonly journal: Pick<Journal, 'head' | 'read' | 'outbox'>;
+  readonly journal: Pick<Journal, 'read' | 'outbox'>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly alert: Observer['alert'];
   readonly warn: Observer['warn'];
@@ -72,14 +72,6 @@ export function notifications(
     },
     warn,
   });
-  try {
-    notifier.recover(journal.head().seq, (seq) => journal.read(seq));
-  } catch (error) {
-    warn('notices of the process before could not be read', { error });
-  }
-  // The first one tells of the time from now on.
-  if (digest !== undefined && notifier.noted(LAST_DIGEST) === undefined)
-    notifier.note(LAST_DIGEST, String(clock.wall()));
   let nextTry = monotonic(0);
   const tellDigest = async (): Promise<void> => {
     const now = clock.wall();
@@ -115,13 +107,23 @@ export function notifications(
       )
       .subscribe();
   let running: Subscription | undefined;
+  /** At the first record of this process: by then the chain is proven, so that neither reading nor writing waits for that. */
+  const begin = (head: number): void => {
+    try {
+      notifier.recover(head, (seq) => recordsUpTo(head, journal.read(seq)));
+    } catch (error) {
+      warn('notices of the process before could not be read', { error });
+    }
+    // The first digest tells of the time from now on.
+    if (digest !== undefined && notifier.noted(LAST_DIGEST) === undefined)
+      notifier.note(LAST_DIGEST, String(clock.wall()));
+    running = notifier.running$.subscribe();
+    if (digest !== undefined) running.add(digests());
+  };
   return {
     take(stored) {
+      if (running === undefined) begin(stored.seq - 1);
       notifier.take(stored);
-      // From the first record on: by then the chain is proven, so that writing beside it waits for nothing.
-      if (running !== undefined) return;
-      running = notifier.running$.subscribe();
-      if (digest !== undefined) running.add(digests());
     },
     figures: () => notifier.figures(),
     async close() {
@@ -130,6 +132,13 @@ export function notifications(
       await Promise.race([notifier.close(), sleep(CLOSING_MS)]);
     },
   };
+}
+
+function* recordsUpTo(last: number, records: Iterable<StoredRecord>): Generator<StoredRecord> {
+  for (const stored of records) {
+    if (stored.seq > last) return;
+    yield stored;
+  }
 }
 
 async function sleep(ms: number): Promise<void> {
