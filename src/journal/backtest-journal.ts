@@ -4,6 +4,7 @@ import { OperatorError, invariant } from '../core/errors.ts';
 import { EMPTY, link, textOf, verify } from './proof/chain.ts';
 import type { Line } from './proof/chain.ts';
 import type { Journal } from './journal.ts';
+import { selected } from './record-query.ts';
 
 /**
  * A journal in memory that checks, encodes and hashes its records on demand. Backtests use it: a sweep runs thousands of them, nobody
@@ -33,6 +34,7 @@ export function backtestJournal(): Journal {
     },
     head: () => ({ seq: chain.length, hash: chain.tie() }),
     lines: () => chain.lines(),
+    select: (query) => selected(chain.records(query.after ?? 0), query),
     verify: () => verify(chain.lines()),
   };
 }

@@ -1,6 +1,8 @@
 import type { OutboxPort } from '../core/outbox.ts';
+import type { StoredRecord } from '../core/record.ts';
 import type { JournalPort } from '../engine/ports.ts';
 import type { Head, Line, Verdict } from './proof/chain.ts';
+import type { RecordQuery } from './record-query.ts';
 
 /** A journal as its drivers make it: what the engine needs, and what proves and exports it. */
 export interface Journal extends JournalPort {
@@ -9,6 +11,9 @@ export interface Journal extends JournalPort {
 
   /** All records as they are stored, unchecked: for proof and export. */
   lines(): Iterable<Line>;
+
+  /** Some of the records, unchecked: for those who look something up. */
+  select(query: RecordQuery): Iterable<StoredRecord>;
 
   /** Checks the chain from the first record to the head. Never throws for damage. */
   verify(): Verdict;

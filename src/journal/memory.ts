@@ -1,8 +1,10 @@
 import { memoryOutbox } from '../core/outbox.ts';
+import type { StoredRecord } from '../core/record.ts';
 import { EMPTY, readLines, tie, verify } from './proof/chain.ts';
 import type { Head, Line } from './proof/chain.ts';
 import { appender } from './sqlite/appender.ts';
 import type { Journal } from './journal.ts';
+import { selected } from './record-query.ts';
 
 /** A journal that lives as long as its process: for backtests and tests. Same text and same hashes as on disk. */
 export function memoryJournal(): Journal {
@@ -17,9 +19,11 @@ export function memoryJournal(): Journal {
     }
     return added;
   });
+  const read = (after = 0): Iterable<StoredRecord> => readLines('memory:', lines.slice(after), headAt(after));
   return {
     append: (bodies, at) => append.run(bodies, at),
-    read: (after = 0) => readLines('memory:', lines.slice(after), headAt(after)),
+    read,
+    select: (query) => selected(read(query.after), query),
     close: () => append.close(),
     head: () => head,
     lines: () => lines.slice(),

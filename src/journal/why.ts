@@ -270,6 +270,21 @@ interface Speaker {
 const keyOf = ({ parent, slice }: { readonly parent: string; readonly slice: number }): string =>
   `${parent}/${slice}`;
 
+/** What one wake led to, in words: as `whyOf` tells it, or the slices that it began. */
+export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): string {
+  const { shown = (amount: string) => amount } = options;
+  const of: Speaker = {
+    shown,
+    base: (pair) => options.currencies(pair)?.base ?? `of ${pair}`,
+    quote: (pair) => options.currencies(pair)?.quote ?? `in the quote currency of ${pair}`,
+  };
+  const begun = wake.intents.map(
+    (intent) => `begins slice ${intent.slice}: ${intent.side} ${wantedOf(intent, of, shown)}`,
+  );
+  const told = [...begun, ...[...wakeTold(at, wake, of)].map(({ says }) => says)];
+  return told.length === 0 ? 'nothing to trade yet: it waits' : told.join('; ');
+}
+
 /** What a wake tells besides the slices that it began: those tell their own story when they end. */
 function* wakeTold(at: Instant, wake: WakeRecord, of: Speaker): Generator<Told> {
   const { strategy, reason, note, finished, missed } = wake;

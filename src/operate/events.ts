@@ -1,13 +1,86 @@
 import type { ServerResponse } from 'node:http';
+import type { StoredRecord } from '../core/record.ts';
+import { isoOf } from '../core/time.ts';
 
 /** Bytes that may wait for a client that reads too slowly. Beyond it the client is dropped: it never holds up the desk. */
 const WAITING_BYTES_MAX = 256 * 1024;
-const CLIENTS_MAX = 16;
+/** Listeners in all, and of one name. */
+const CLIENTS_MAX = 32;
+const CLIENTS_OF_ONE_MAX = 4;
+const BEAT_MS = 10_000;
+const STATUS_MS = 1_000;
+/** Heartbeats in a row that found bytes waiting: such a client does not read. */
+const STUCK_BEATS_MAX = 3;
 
-/** Server-sent events for listeners. Nothing waits for a listener. */
+/** Data of one event. */
+export interface EventRow {
+  readonly seq: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly body: object;
+}
+
+export interface EventOptions {
+  /** Records behind number `after`, the oldest first; none at the end of the journal. Omitted: nobody can resume. */
+  readonly past?: ((after: number) => Promise<readonly EventRow[]>) | undefined;
+  /** Number of the newest record of the journal. */
+  readonly head?: (() => number) | undefined;
+  /** How the desk is, told once a second while it changes. */
+  readonly status?: (() => object) | undefined;
+  /** Calls again and again; gives what ends that. Omitted: no heartbeat and no status. */
+  readonly every?: ((ms: number, call: () => void) => () => void) | undefined;
+  /** Calls once this tick is over, so that telling does not hold it up. Omitted: at once. */
+  readonly later?: ((call: () => void) => void) | undefined;
+}
+
+export interface ListenerOptions {
+  /** Whose it is. */
+  readonly name: string;
+  /** Only these kinds of record. */
+  readonly kinds?: ReadonlySet<string> | undefined;
+  /** The last record that it has; omitted: it wants what comes from now on. */
+  readonly after?: number | undefined;
+}
+
+interface Listener extends ListenerOptions {
+  readonly response: ServerResponse;
+  /** Number of the record that it needs next; `undefined`: whichever comes. */
+  next: number | undefined;
+  /** Gets what is published. Otherwise it reads what it has missed from the journal, up to what is published. */
+  isLive: boolean;
+  stuckBeats: number;
+}
+
+/**
+ * Server-sent events for listeners, one a record. Nothing waits for a listener. A listener has a place in the journal: what is published
+ * is sent when it is the next record, and the journal is read when it is not, so that no record is lost or comes twice.
+ */
 export class EventStream {
-  readonly #clients = new Set<ServerResponse>();
+  readonly #options: EventOptions;
+  readonly #listeners = new Set<Listener>();
+  readonly #ends: readonly (() => void)[];
+  #queue: StoredRecord[] = [];
+  #isFlushing = false;
+  /** Number of the newest record that was published. */
+  #last = 0;
   #dropped = 0;
+  #status = '';
+
+  constructor(options: EventOptions = {}) {
+    this.#options = options;
+    const { every } = options;
+    this.#ends =
+      every === undefined
+        ? []
+        : [
+            every(BEAT_MS, () => {
+              this.beat();
+            }),
+            every(STATUS_MS, () => {
+              this.tellStatus();
+            }),
+          ];
+  }
 
   /** Listeners that were dropped because they did not read. */
   get dropped(): number {
@@ -15,41 +88,173 @@ export class EventStream {
   }
 
   get listeners(): number {
-    return this.#clients.size;
+    return this.#listeners.size;
   }
 
-  get isFull(): boolean {
-    return this.#clients.size >= CLIENTS_MAX;
+  /** Why `name` may not listen now, with the status to answer. */
+  refusal(name: string): { readonly status: number; readonly why: string } | undefined {
+    if (this.#listeners.size >= CLIENTS_MAX) return { status: 503, why: 'too many listeners' };
+    const own = [...this.#listeners].filter((listener) => listener.name === name).length;
+    return own < CLIENTS_OF_ONE_MAX
+      ? undefined
+      : { status: 429, why: `${name} has ${own} listeners, of at most ${CLIENTS_OF_ONE_MAX}: close one` };
   }
 
   /** Takes a response over until its client goes. */
-  add(response: ServerResponse): void {
+  add(response: ServerResponse, options: ListenerOptions): void {
     response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     });
     response.write(': tranche\n\n');
-    this.#clients.add(response);
-    response.on('error', () => this.#clients.delete(response));
-    response.on('close', () => this.#clients.delete(response));
+    response.socket?.setKeepAlive(true, BEAT_MS);
+    const { after } = options;
+    const next = after === undefined ? undefined : after + 1;
+    const listener: Listener = { ...options, response, next, isLive: next === undefined, stuckBeats: 0 };
+    this.#listeners.add(listener);
+    response.on('error', () => this.#listeners.delete(listener));
+    response.on('close', () => this.#listeners.delete(listener));
+    if (this.#status !== '') response.write(this.#status);
+    if (listener.isLive) return;
+    this.#refuseFuture(listener);
+    void this.#catchUp(listener);
   }
 
-  /** `event` is one object; `id` increases. Costs nothing without listeners. */
-  publish(id: number, event: object): void {
-    if (this.#clients.size === 0) return;
-    const text = `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`;
-    for (const client of this.#clients) {
-      if (client.writableLength + text.length > WAITING_BYTES_MAX) {
-        this.#clients.delete(client);
-        this.#dropped += 1;
-        client.destroy();
-      } else client.write(text);
+  /** Costs next to nothing without listeners. */
+  publish(stored: StoredRecord): void {
+    this.#last = stored.seq;
+    if (this.#listeners.size === 0) return;
+    this.#queue.push(stored);
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    const flush = (): void => {
+      this.#isFlushing = false;
+      this.#flush();
+    };
+    if (this.#options.later === undefined) flush();
+    else this.#options.later(flush);
+  }
+
+  /** Shows each client that the connection lives, and drops those that have not read for long. */
+  beat(): void {
+    for (const listener of this.#listeners) {
+      listener.stuckBeats = listener.response.writableLength > 0 ? listener.stuckBeats + 1 : 0;
+      if (listener.stuckBeats >= STUCK_BEATS_MAX) this.#drop(listener);
+      else listener.response.write(': beat\n\n');
     }
   }
 
+  tellStatus(): void {
+    const { status } = this.#options;
+    if (status === undefined || this.#listeners.size === 0) return;
+    const text = `event: status\ndata: ${JSON.stringify(status())}\n\n`;
+    if (text === this.#status) return;
+    this.#status = text;
+    for (const listener of this.#listeners) this.#write(listener, text);
+  }
+
   close(): void {
-    for (const client of this.#clients) client.destroy();
-    this.#clients.clear();
+    for (const end of this.#ends) end();
+    for (const { response } of this.#listeners) response.destroy();
+    this.#listeners.clear();
+  }
+
+  #flush(): void {
+    const records = this.#queue;
+    this.#queue = [];
+    const texts = new Map<StoredRecord, string>();
+    const textOf = (stored: StoredRecord): string => {
+      const known = texts.get(stored) ?? textOfRow(rowOf(stored));
+      texts.set(stored, known);
+      return known;
+    };
+    for (const listener of this.#listeners) {
+      let text = '';
+      for (const stored of records) {
+        if (!listener.isLive) break;
+        const { next = stored.seq } = listener;
+        if (stored.seq < next) continue;
+        if (stored.seq > next) {
+          listener.isLive = false;
+          void this.#catchUp(listener);
+          break;
+        }
+        listener.next = stored.seq + 1;
+        if (listener.kinds?.has(stored.body.kind) !== false) text += textOf(stored);
+      }
+      if (text !== '') this.#write(listener, text);
+    }
+  }
+
+  /** A place that the journal has not reached is of another journal, or of a copy that is gone: whoever has it must look again. */
+  #refuseFuture(listener: Listener): void {
+    const head = this.#options.head?.();
+    if (head === undefined || listener.next === undefined || listener.next <= head + 1) return;
+    const why = `the journal ends with record ${head}, not with ${listener.next - 1}: read everything again`;
+    listener.response.write(`event: reset\nid: ${head}\ndata: ${JSON.stringify({ seq: head, why })}\n\n`);
+    listener.next = head + 1;
+  }
+
+  /** Sends what the listener has missed, a piece at a time as fast as it reads, until what comes next will be published. */
+  async #catchUp(listener: Listener): Promise<void> {
+    const { past } = this.#options;
+    const { response } = listener;
+    if (past === undefined) {
+      listener.isLive = true;
+      listener.next = undefined;
+      return;
+    }
+    let looksInVain = 0;
+    try {
+      while (this.#listeners.has(listener)) {
+        const rows = await past((listener.next ?? 1) - 1);
+        if (!this.#listeners.has(listener)) return;
+        const last = rows.at(-1);
+        if (last === undefined) {
+          // In one tick with the look: whatever is not there yet is published after it.
+          if ((listener.next ?? 0) > this.#last) {
+            listener.isLive = true;
+            return;
+          }
+          // It was published during that look: the next one finds it.
+          if (looksInVain > 0) throw new Error('a published record is not in the journal');
+          looksInVain += 1;
+          continue;
+        }
+        looksInVain = 0;
+        const wanted = rows.filter(({ kind }) => listener.kinds?.has(kind) !== false);
+        listener.next = last.seq + 1;
+        if (wanted.length === 0) continue;
+        if (!response.write(wanted.map(textOfRow).join(''))) await drained(response);
+      }
+    } catch {
+      // It comes again with the number of the last record that it has.
+      if (this.#listeners.has(listener)) this.#drop(listener);
+    }
+  }
+
+  #write(listener: Listener, text: string): void {
+    if (listener.response.writableLength > WAITING_BYTES_MAX) this.#drop(listener);
+    else listener.response.write(text);
+  }
+
+  #drop(listener: Listener): void {
+    this.#listeners.delete(listener);
+    this.#dropped += 1;
+    listener.response.destroy();
   }
 }
+
+const rowOf = ({ seq, at, body }: StoredRecord): EventRow => ({ seq, at: isoOf(at), kind: body.kind, body });
+
+const textOfRow = ({ seq, at, kind, body }: EventRow): string =>
+  `id: ${seq}\ndata: ${JSON.stringify({ seq, at, kind, body })}\n\n`;
+
+/** Once the client has read what waits, or is gone: heartbeats end one that does neither. */
+const drained = async (response: ServerResponse): Promise<void> => {
+  await new Promise<void>((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+};

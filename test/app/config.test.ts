@@ -210,6 +210,7 @@ describe('loadConfig', () => {
       allowNetwork: false,
       fourEyes: false,
       tokens: [],
+      fleet: [],
     });
     expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();
     expect(refusal('operate: { listen: "127.0.0.1:99999" }\nstrategies: []\n')).toContain('operate.listen');

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
+import type { StoredRecord } from '../../src/core/record.ts';
 import { after, instant, monotonic } from '../../src/core/time.ts';
 import { authenticatorOf } from '../../src/operate/access.ts';
 import { WrongTokens } from '../../src/operate/wrong-tokens.ts';
@@ -383,6 +384,13 @@ describe('the address that it listens on', () => {
   });
 });
 
+const aRecord = (seq: number, why: string): StoredRecord => ({
+  seq,
+  at: instant(0),
+  body: { kind: 'stopped', why, open_doubts: 0 },
+  hash: '',
+});
+
 describe('the stream of events', () => {
   it('tells each record to who listens', async () => {
     const { url, events } = await serve();
@@ -395,7 +403,7 @@ describe('the stream of events', () => {
           response.on('data', (chunk: Buffer) => {
             all += chunk.toString();
             if (all.includes('\n\n') && events.listeners === 1 && !all.includes('id:'))
-              events.publish(7, { event: 'fill' });
+              events.publish(aRecord(7, 'x'));
             if (all.includes('data:')) {
               exchange.destroy();
               resolve(all);
@@ -406,13 +414,13 @@ describe('the stream of events', () => {
       exchange.on('error', reject);
       exchange.end();
     });
-    expect(await text).toContain('id: 7\ndata: {"event":"fill"}\n\n');
+    expect(await text).toContain('id: 7\ndata: {"seq":7,"at":"1970-01-01T00:00:00.000Z","kind":"stopped",');
   });
 
-  it('takes no more listeners than it has room for, and answers everybody else meanwhile', async () => {
+  it('takes at most four listeners of one name, and answers everybody else meanwhile', async () => {
     const { url, events } = await serve();
     const { hostname, port, host } = new URL(url);
-    const listeners = Array.from({ length: 16 }, () => connect(Number(port), hostname));
+    const listeners = Array.from({ length: 4 }, () => connect(Number(port), hostname));
     closers.push(() => {
       for (const one of listeners) one.destroy();
     });
@@ -422,11 +430,21 @@ describe('the stream of events', () => {
         `GET /api/v1/events HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${tokenOf('viewer')}\r\n\r\n`,
       );
     }
-    while (events.listeners < 16) await new Promise((resolve) => setImmediate(resolve));
-    expect(await ask(`${url}/api/v1/events`, { headers: as('viewer') })).toMatchObject({ status: 503 });
+    while (events.listeners < 4) await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask(`${url}/api/v1/events`, { headers: as('viewer') })).toMatchObject({ status: 429 });
     expect(await ask(`${url}/api/v1/status`, { headers: as('viewer') })).toMatchObject({ status: 200 });
-    expect(events.listeners).toBe(16);
+    expect(events.refusal('operator@desk')).toBeUndefined();
+    expect(events.listeners).toBe(4);
   });
+
+  it.each(['after=-1', 'after=1e9', 'after=x', 'after=1&after=2', 'kinds=', 'since=1'])(
+    'refuses a place that is none: %s',
+    async (query) => {
+      const { url, events } = await serve();
+      const { status } = await ask(`${url}/api/v1/events?${query}`, { headers: as('viewer') });
+      expect([status, events.listeners]).toEqual([400, 0]);
+    },
+  );
 
   it('drops a listener that does not read, and waits for none', async () => {
     const { url, events } = await serve();
@@ -441,9 +459,9 @@ describe('the stream of events', () => {
       `GET /api/v1/events HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${tokenOf('viewer')}\r\n\r\n`,
     );
     while (events.listeners === 0) await new Promise((resolve) => setImmediate(resolve));
-    const event = { event: 'wake', detail: 'x'.repeat(10_000) };
+    const why = 'x'.repeat(10_000);
     for (let i = 0; i < 5_000 && events.dropped === 0; i++) {
-      events.publish(i, event);
+      events.publish(aRecord(i, why));
       if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     expect([events.dropped, events.listeners]).toEqual([1, 0]);

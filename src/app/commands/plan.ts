@@ -2,16 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
-import { precisionsOf } from '../../core/instrument.ts';
 import { pairsOfRate } from '../../core/rates.ts';
-import { after, DAY_MS, instant, isoOf } from '../../core/time.ts';
+import { after, DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../planning/calendar-file.ts';
-import { approvalChecks } from '../../planning/check-approvals.ts';
-import { checksOf, isFeasible } from '../../planning/feasible.ts';
-import { expectedCosts } from '../../planning/check-cost.ts';
-import type { Check, PlanFacts, PlannedStrategy } from '../../planning/plan.ts';
-import type { Problem } from '../../strategy/kernel.ts';
 import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
 import type { JournalSnapshot } from '../strategies/journal-snapshot.ts';
 import { readConfig } from '../config/config.ts';
@@ -19,13 +13,11 @@ import type { Config, Mode } from '../config/config.ts';
 import { whyUnreadable } from '../config/files.ts';
 import { namedZone, readMoment, zoneHere } from '../cli/local-time.ts';
 import { findFacts } from '../planning/plan-facts.ts';
-import type { FactOptions, Found } from '../planning/plan-facts.ts';
-import { planLimits } from '../planning/plan-limits.ts';
+import type { FactOptions } from '../planning/plan-facts.ts';
 import { planData, planEvents, planWords } from '../planning/plan-text.ts';
 import type { ToldPlan } from '../planning/plan-text.ts';
-import { planOf } from '../planning/planning.ts';
 import type { PlanWorld } from '../planning/planning.ts';
-import { rehearse } from '../planning/rehearse.ts';
+import { planWorld, toldPlan } from '../planning/told-plan.ts';
 import { formatProblems } from '../config/problems.ts';
 import { statedRates } from '../config/rates.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
@@ -134,98 +126,6 @@ function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonl
     return quote === undefined ? [] : (pairsOfRate(quote, limits, listing, { stated, between: [] }) ?? []);
   });
   return [...new Set([...traded, ...rates])];
-}
-
-function planWorld(config: Config, { precisions }: Found, zone: string): PlanWorld {
-  const world = worldOf(config);
-  return {
-    ...world,
-    // What the venue has just told counts.
-    precisions(pair) {
-      const names = world.currencies(pair);
-      return names === undefined
-        ? world.precisions(pair)
-        : precisionsOf(names, (currency) => precisions.get(currency), world.minimum(pair));
-    },
-    zone,
-  };
-}
-
-const refusals = (strategy: string, problems: readonly Problem[]): readonly Check[] =>
-  problems.map(({ message }) => ({ check: 'minimum', verdict: 'refused', strategy, says: message }));
-
-interface Wanted {
-  readonly config: Config;
-  readonly strategies: readonly LoadedStrategy[];
-  readonly found: Found;
-  readonly world: PlanWorld;
-  readonly begun: JournalSnapshot | undefined;
-  readonly span: { readonly from: Instant; readonly until: Instant };
-  readonly days: number;
-  /** Whether one zone was named for all. */
-  readonly isNamed: boolean;
-}
-
-function toldPlan({ config, strategies, found, world, begun, span, days, isNamed }: Wanted): ToldPlan {
-  const facts: PlanFacts = {
-    ...planLimits(config),
-    now: span.from,
-    until: span.until,
-    currencies: (pair) => world.currencies(pair),
-    minimum: (pair) => world.minimum(pair),
-    precisions: (pair) => world.precisions(pair),
-    price: (pair) => found.prices.get(pair),
-    funds: found.funds,
-    traded: begun && {
-      day: isoOf(span.from).slice(0, 10),
-      total: begun.dayNotional(span.from),
-      ofPair: (pair) => begun.dayNotional(span.from, pair),
-    },
-  };
-  const planned = strategies.map((one): PlannedStrategy => {
-    const own = planOf(one, span, world);
-    const estimate = estimateOf(one, own, facts);
-    return {
-      ...own,
-      ...(isNamed ? { zone: world.zone } : {}),
-      ...(estimate === undefined ? {} : { estimate }),
-    };
-  });
-  const checks = [
-    ...checksOf(planned, facts),
-    ...approvalChecks(planned, facts, {
-      policy: config.operate?.approvals,
-      isBegun: (id) => begun?.life(id)?.hash === strategies.find((one) => one.id === id)?.hash,
-    }),
-    // Checked before, without what the venue has told since: the decimals of its currencies.
-    ...strategies
-      .filter(({ id }) => planned.some((one) => one.id === id && one.standing !== 'finished'))
-      .flatMap(({ id, bound }) => refusals(id, bound.check(world))),
-  ];
-  return {
-    from: span.from,
-    until: span.until,
-    days,
-    where: `mode ${config.mode}, desk ${config.desk}`,
-    strategies: planned,
-    costs: expectedCosts(planned, facts),
-    checks,
-    feasible: isFeasible(checks),
-    currency: facts.limits.currency,
-    names: (pair) => world.currencies(pair),
-  };
-}
-
-/** Of a strategy that decides on the account: at its next time, or now where it watches the prices. */
-function estimateOf(
-  { id, bound, document }: LoadedStrategy,
-  { standing, times }: PlannedStrategy,
-  facts: PlanFacts,
-): PlannedStrategy['estimate'] {
-  if (!bound.isEstimated || standing === 'finished') return undefined;
-  const isScheduled = document['schedule'] !== undefined;
-  const at = isScheduled ? times.find(({ closed }) => closed === undefined)?.at : facts.now;
-  return at === undefined ? undefined : rehearse({ id, bound, at, isScheduled }, facts);
 }
 
 function writeCalendar(

@@ -1,11 +1,11 @@
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
-import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { withSeparators } from '../../core/with-separators.ts';
 import { whyOf } from '../../journal/why.ts';
 import type { Told } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';
+import { whyRow, whyWords } from '../cli/why-line.ts';
 import type { CommandIo } from './io.ts';
 import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
 import { openNamed } from './journal/journal-read.ts';
@@ -78,24 +78,11 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
 
 const EMPTY = 'the journal is empty: no strategy has woken yet';
 
-/** One line: local time and zone, strategy, slice, what happened and why. */
-function wordLine(told: Told, zone: string, now: Instant): string {
-  const { slices, leg } = told;
-  const name = slices?.length === 1 && told.event !== 'desk' ? `slice ${slices[0]}` : undefined;
-  const slice = name !== undefined && told.says.startsWith(`${name} `) ? undefined : name;
-  const place = [leg, slice].filter((part) => part !== undefined).join(' ');
-  const who = [told.strategy ?? 'desk', place].filter((part) => part !== '').join('  ');
-  const isOver = told.next !== undefined && told.next <= now;
-  const when = told.event === 'open' ? (isOver ? 'its time ended' : 'until') : 'next';
-  const next = told.next === undefined ? '' : `; ${when} ${localText(told.next, zone)}`;
-  return `${forTerminal(`${localText(told.at, zone)} ${zone}  ${who}: ${told.says}${next}`)}\n`;
-}
+/** One line, with local time and zone. */
+const wordLine = (told: Told, zone: string, now: Instant): string =>
+  `${forTerminal(`${localText(told.at, zone)} ${zone}  ${whyWords(told, zone, now)}`)}\n`;
 
-/** The same as data. Times in UTC, and as the clock of the zone shows them. */
-function jsonLine({ at, next, ...told }: Told, zone: string): string {
-  const row = { at: isoOf(at), local: localText(at, zone), zone, ...told, next: next && isoOf(next) };
-  return `${escapeMarks(JSON.stringify(row))}\n`;
-}
+const jsonLine = (told: Told, zone: string): string => `${escapeMarks(JSON.stringify(whyRow(told, zone)))}\n`;
 
 /** What came of all that was told, counted by reason. */
 class Tally {

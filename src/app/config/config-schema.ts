@@ -381,6 +381,30 @@ const operate = z.lazy(() =>
           .max(50)
           .default([])
           .describe('Who may use the API besides the commands of this machine'),
+        fleet: z
+          .array(
+            z.lazy(() =>
+              z.strictObject({
+                name: z
+                  .string()
+                  .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
+                  .describe('Name under which the desk is shown'),
+                url: z
+                  .string()
+                  .refine((text) => addressProblem(text, 'http') === undefined, {
+                    error: 'expected an https:// address without user, password or query',
+                  })
+                  .describe('Address of its API'),
+                token_file: z
+                  .string()
+                  .min(1)
+                  .describe('File with a token of the role viewer of that desk; relative to this file'),
+              }),
+            ),
+          )
+          .max(50)
+          .default([])
+          .describe('Other desks, which this one asks for their status and shows beside its own'),
         heads: heads
           .optional()
           .describe(

@@ -147,10 +147,20 @@ export interface OperateConfig {
   readonly fourEyes: boolean;
   /** Who must agree to what; `undefined`: what `fourEyes` says. */
   readonly approvals: ApprovalPolicy | undefined;
+  /** Other desks that this one shows beside itself. */
+  readonly fleet: readonly FleetMember[];
   /** Where signed heads of the journal go; `undefined`: nowhere. */
   readonly heads: HeadsConfig | undefined;
   /** Who is told what; `undefined`: nobody. */
   readonly notify: NotifyConfig | undefined;
+}
+
+export interface FleetMember {
+  readonly name: string;
+  /** Origin of its API. */
+  readonly url: string;
+  /** Absolute. */
+  readonly tokenFile: string;
 }
 
 export interface HeadsConfig {
@@ -399,6 +409,11 @@ const operateOf = (
   tokens: tokens.map(({ token_file: file, ...token }) => ({ ...token, file: resolve(folder, file) })),
   fourEyes: raw.policy === undefined && (raw.four_eyes ?? (mode === 'live' && hasTwoPeople(tokens))),
   approvals: approvalPolicyOf(raw.policy, raw.groups),
+  fleet: raw.fleet.map(({ name, url, token_file: file }) => ({
+    name,
+    url: new URL(url).origin,
+    tokenFile: resolve(folder, file),
+  })),
   heads: heads && {
     everyMs: heads.every,
     webhook: heads.webhook,

@@ -18,7 +18,6 @@ import { requestLogFile } from '../../journal/sidecar/request-log.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { AlertRecords } from '../../operate/alert-records.ts';
-import { EventStream } from '../../operate/events.ts';
 import type { Log } from '../../operate/log.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import { tokenRotation } from './token-rotation.ts';
@@ -35,6 +34,7 @@ import { secretsOf } from '../notify/notify-config.ts';
 import type { Notifications, NotificationsParts } from '../notify/notifications.ts';
 import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
+import { readParts } from './read-parts.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
 import { faultWords, standingFaults } from '../planning/standing-faults.ts';
@@ -44,7 +44,7 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { Summary } from '../cli/summary.ts';
 import { version } from '../version.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
-import { eventOf, observe, showDesk, slotCounts } from '../cli/watch.ts';
+import { observe, showDesk, slotCounts } from '../cli/watch.ts';
 
 export interface DaemonOptions {
   readonly config: Config;
@@ -205,11 +205,15 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   }
   const operator$ = new Subject<Command>();
   const summary = new Summary();
-  const events = new EventStream();
+  const past = readParts(config.journal, journal, () => wired.desk);
+  const { events } = past;
+  closers.push(() => {
+    past.close();
+  });
   const onRecord = (stored: StoredRecord): void => {
     options.onRecord(stored);
     notifying?.take(stored);
-    events.publish(stored.seq, eventOf(stored));
+    events.publish(stored);
   };
   const history = new AlertHistory();
   const progressOf = ({ strategy, state }: WakeRecord): ParentProgress | undefined =>
@@ -255,7 +259,16 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
-  const servedAt = await serve(config, { metrics, desk, alerts: history, waits, closers, events, command });
+  const servedAt = await serve(config, {
+    metrics,
+    desk,
+    alerts: history,
+    waits,
+    closers,
+    events,
+    command,
+    past,
+  });
   const heartbeat = await heartbeatOf(config, desk, { waits, warn });
   closers.push(() => {
     heartbeat?.unsubscribe();

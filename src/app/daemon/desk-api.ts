@@ -23,6 +23,7 @@ import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operate
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
 import { approvalsOf, asksOf, openApprovals } from './approvals-api.ts';
+import { reserveOf } from './limit-rows.ts';
 import { AlertHistory } from './open-alerts.ts';
 import { notReady } from './readiness.ts';
 
@@ -157,11 +158,11 @@ const shownFill = ({
 });
 
 /** What has traded of a parent with a total, the open slices of the strategy included. */
-function tradedOf(
+export function tradedOf(
   { state }: Desk,
   strategy: string,
   progress: ParentProgress | undefined,
-): object | undefined {
+): { readonly amount: string; readonly of: string; readonly currency: string } | undefined {
   if (progress === undefined) return undefined;
   const { total, left, currency } = progress;
   let traded = subtract(quantity(total), quantity(left));
@@ -183,7 +184,7 @@ function pricesOf(desk: Desk): readonly object[] {
 }
 
 /** The next time of day that a strategy waits for. */
-function nextAt(waits: readonly Wait[]): string | undefined {
+export function nextAt(waits: readonly Wait[]): string | undefined {
   const times = waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
   const [first] = times.toSorted((a, b) => a - b);
   return first === undefined ? undefined : isoOf(first);
@@ -241,6 +242,7 @@ function doubtOf(desk: Desk, open: Open): object {
     age_s: seconds(desk.ports.clock.wall() - sinceMs),
     clean_reads_left: proof?.readsLeft,
     quote_id: open.quote?.quote_id,
+    reserves: reserveOf(open.intent),
   };
 }
 

@@ -45,6 +45,18 @@ export class AlertHistory {
       }));
   }
 
+  /** Whether what this alert told of still holds; an older one of the same kind about the same thing is not open. */
+  isOpen(
+    desk: Desk,
+    { at, alert, facts }: Pick<AlertRecord, 'alert' | 'facts'> & { readonly at: Instant },
+  ): boolean {
+    if (holds[alert as Alert]?.(desk, facts, at) !== true) return false; // oxlint-disable-line typescript/no-unsafe-type-assertion -- one of another version has no entry
+    const subject = subjectOf({ facts });
+    return !this.#raised.some(
+      (one) => one.at > at && one.body.alert === alert && subjectOf(one.body) === subject,
+    );
+  }
+
   /** How many of each severity the last day brought, at most `KEPT` together. */
   ofLastDay(now: Instant): Readonly<Record<Severity, number>> {
     const recent = this.#raised.filter(({ at }) => at > now - DAY_MS);
@@ -57,7 +69,7 @@ export class AlertHistory {
 const URGENCY: readonly Severity[] = ['critical', 'warning', 'info'];
 
 /** What tells two alerts of one kind apart. */
-const subjectOf = ({ facts }: AlertRecord): string =>
+const subjectOf = ({ facts }: Pick<AlertRecord, 'facts'>): string =>
   SUBJECTS.map((name) => facts[name])
     .filter((value) => typeof value === 'string')
     .join(' ');

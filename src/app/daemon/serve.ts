@@ -15,6 +15,8 @@ import { writeControlFile } from './control-file.ts';
 import { readCertificates } from '../config/authority.ts';
 import { readTokenFile } from '../config/credential.ts';
 import { deskApi } from './desk-api.ts';
+import { readApi } from './read-api.ts';
+import type { ReadApiParts } from './read-api.ts';
 import { peopleDesk } from './people-desk.ts';
 import type { AlertHistory } from './open-alerts.ts';
 import { notReady } from './readiness.ts';
@@ -29,6 +31,7 @@ export interface Served {
   readonly closers: (() => unknown)[];
   readonly events: EventStream;
   readonly command: (command: Command) => void;
+  readonly past: Pick<ReadApiParts, 'journal' | 'prices' | 'pages' | 'reports'>;
 }
 
 /** Where a running desk is. */
@@ -49,10 +52,12 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
     ...bearersOf(operate?.tokens ?? [], config.venue.token),
   ];
   const signIn = await signInFor(served);
-  const url = operate && (await listen(operate, { bearers, signIn }, served));
+  const url = operate && (await listen(config, operate, { bearers, signIn }, served));
   // Commands of this machine have no certificate, and their way does not leave it.
   const localUrl =
-    operate?.tls === undefined ? url : await listen({ ...operate, ...LOOPBACK }, { bearers, signIn }, served);
+    operate?.tls === undefined
+      ? url
+      : await listen(config, { ...operate, ...LOOPBACK }, { bearers, signIn }, served);
   const control = { url: localUrl, token: local.reveal(), pid: process.pid, desk: config.desk };
   served.closers.push(writeControlFile(config.journal, control));
   if (operate === undefined || url === undefined) return undefined;
@@ -101,9 +106,23 @@ interface Callers {
   readonly signIn: SignIn;
 }
 
-async function listen(operate: OperateConfig, { bearers, signIn }: Callers, served: Served): Promise<string> {
-  const { metrics, desk, alerts, waits, closers, events, command } = served;
+async function listen(
+  config: Config,
+  operate: OperateConfig,
+  { bearers, signIn }: Callers,
+  served: Served,
+): Promise<string> {
+  const { metrics, desk, alerts, waits, closers, events, command, past } = served;
+  const own = deskApi(desk, command, alerts);
   const { startOperate } = await import('../../operate/server.ts');
+  const reads = readApi({
+    ...past,
+    desk,
+    config,
+    alerts,
+    status: () => own.status(),
+    isProven: () => waits.isReady,
+  });
   const server = await startOperate({
     ...operate,
     tls: identityOf(operate.tls),
@@ -111,7 +130,8 @@ async function listen(operate: OperateConfig, { bearers, signIn }: Callers, serv
     metrics,
     pages: PAGES,
     api: {
-      desk: deskApi(desk, command, alerts),
+      desk: own,
+      reads,
       events,
       bearers,
       signIn,

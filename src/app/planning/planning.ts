@@ -25,6 +25,9 @@ export interface PlanWorld extends CheckWorld {
   readonly zone: string;
 }
 
+/** A strategy as far as a plan needs it. */
+export type PlannedSource = Pick<LoadedStrategy, 'id' | 'kind' | 'hash' | 'bound' | 'document'>;
+
 /** Times of one calendar that are looked at: a desk reads no more. */
 const TIMES_MAX = 20_000;
 
@@ -32,7 +35,7 @@ type Document = Readonly<Record<string, unknown>>;
 
 /** Everything that a strategy means to do within a span of time, as far as it can be known beforehand. */
 export function planOf(
-  { id, kind, hash, bound, document }: LoadedStrategy,
+  { id, kind, hash, bound, document }: PlannedSource,
   span: Span,
   world: PlanWorld,
 ): PlannedStrategy {
@@ -212,7 +215,7 @@ function totalIn(
 }
 
 /** End of the window of a parent that is planned as a whole. */
-function endOf(document: Document, begunAt: Instant): Instant | undefined {
+export function endOf(document: Document, begunAt: Instant): Instant | undefined {
   const end = timeIn(document, 'end_time');
   if (end !== undefined) return end;
   const { duration } = document;

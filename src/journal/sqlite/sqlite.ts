@@ -22,6 +22,7 @@ import { networkUnder } from './filesystem-place.ts';
 import { replayOf } from '../replay.ts';
 import { stateFile } from '../sidecar/snapshot-file.ts';
 import { hashAt, headOf, linesOf, verifyFile } from '../proof/verify-file.ts';
+import { selectRecords } from './select-records.ts';
 import { walDamage } from './wal.ts';
 import type { SqliteOptions } from './sqlite-options.ts';
 
@@ -171,6 +172,7 @@ function journalOf({ db, file, pen, oddity, read, states, prove, release, onStep
     prove,
     head: () => headOf(db, file),
     lines,
+    select: (query) => selectRecords(db, file, query),
     verify: () => verifyFile(db, file),
     close() {
       if (!db.isOpen) return;

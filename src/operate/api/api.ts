@@ -8,12 +8,15 @@ import { addSignIn } from '../sign-in/routes.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { admission } from './caller.ts';
 import { addCommands } from './commands.ts';
+import type { DeskReads } from './desk-reads.ts';
 import type { OperatedDesk } from './operated-desk.ts';
 import { addReads } from './reads.ts';
 import { Refusal } from './refusal.ts';
 
 export interface ApiOptions {
   readonly desk: OperatedDesk;
+  /** Omitted: the desk answers no more than its status and its doubts. */
+  readonly reads?: DeskReads | undefined;
   readonly events: EventStream;
   readonly bearers: readonly Bearer[];
   /** Omitted: nobody signs in, and tokens alone are known. */
@@ -30,7 +33,7 @@ const readJson = jsonReader([]);
  */
 export function addApi(
   server: FastifyInstance,
-  { desk, events, bearers, signIn }: ApiOptions,
+  { desk, reads, events, bearers, signIn }: ApiOptions,
   { authenticator, version }: { readonly authenticator: Authenticator; readonly version: string },
 ): void {
   // Of JSON that two readers read in two ways nothing is read.
@@ -46,7 +49,7 @@ export function addApi(
     },
   );
   const admit = admission(desk, authenticator);
-  addReads(server, { desk, events, admit, version });
+  addReads(server, { desk, reads, events, admit, version });
   addCommands(server, { desk, bearers, admit });
   if (signIn === undefined) return;
   addSignIn(server, { desk, signIn, version });

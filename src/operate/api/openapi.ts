@@ -36,7 +36,12 @@ export function openApi(version: string): Json {
           description: 'A person who signed in; over plain HTTP on loopback its name is `tranche`',
         },
       },
-      schemas: { error: schemaOf(z.strictObject({ error: z.string().describe('Why, in words') })) },
+      schemas: {
+        error: schemaOf(z.strictObject({ error: z.string().describe('Why, in words') })),
+        ...Object.fromEntries(
+          Object.values(routeSchemas).flatMap(({ answer }) => Object.entries(namedParts(answer))),
+        ),
+      },
       responses: {
         refused: { description: 'Refused', content: json({ $ref: '#/components/schemas/error' }) },
       },
@@ -81,8 +86,18 @@ function operation(path: string, { method, role, summary }: ApiRoute, schema: Ro
 const json = (schema: Json): Json => ({ 'application/json': { schema } });
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io, reused: 'inline' });
+  const { $schema: _, $defs: _named, ...rest } = jsonSchemaOf(schema, io);
   return rest;
+}
+
+/** The parts with names of their own, that schemas refer to. */
+const namedParts = (schema: z.ZodType): Json => (jsonSchemaOf(schema, 'output')['$defs'] ?? {}) as Json; // oxlint-disable-line typescript/no-unsafe-type-assertion -- JSON Schema has it so
+
+/** Names are those of the whole document. */
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const made = z.toJSONSchema(schema, { target: 'draft-2020-12', io, reused: 'inline' });
+  const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
+  return JSON.parse(text) as Json; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it was an object
 }
 
 function parametersOf(query: z.ZodObject): readonly Json[] {

@@ -1,19 +1,26 @@
 import type { FastifyInstance } from 'fastify';
-import type { EventStream } from '../events.ts';
+import type { EventStream, ListenerOptions } from '../events.ts';
 import type { Admit } from './caller.ts';
+import type { DeskReads, ReadPath } from './desk-reads.ts';
 import { meOf } from './me.ts';
 import type { OperatedDesk } from './operated-desk.ts';
 import { Refusal } from './refusal.ts';
+import { apiRoutes } from './routes.ts';
 
 export interface ReadOptions {
   readonly desk: OperatedDesk;
+  /** Omitted: the desk answers no more than its status and its doubts. */
+  readonly reads?: DeskReads | undefined;
   readonly events: EventStream;
   readonly admit: Admit;
   readonly version: string;
 }
 
 /** Adds what only looks. */
-export function addReads(server: FastifyInstance, { desk, events, admit, version }: ReadOptions): void {
+export function addReads(
+  server: FastifyInstance,
+  { desk, reads, events, admit, version }: ReadOptions,
+): void {
   server.get('/api/v1/openapi.json', async (request, reply) => {
     admit(request, 'viewer');
     // Nothing that a start waits for.
@@ -45,13 +52,47 @@ export function addReads(server: FastifyInstance, { desk, events, admit, version
     const items = all.slice(from, from + limit);
     return await reply.send({ items, ...(from + limit < all.length ? { next: items.at(-1)?.id } : {}) });
   });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of that object
+  for (const path of Object.keys(reads ?? {}) as ReadPath[]) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of the path has made the query
+    const read = reads?.[path] as ((query: unknown) => unknown) | undefined;
+    server.get(path, async (request, reply) => {
+      admit(request, apiRoutes[path].role);
+      const { queryOf } = await import('./query.ts');
+      return await reply.send(await read?.(queryOf(path, request.query)));
+    });
+  }
   server.get('/api/v1/events', async (request, reply) => {
-    admit(request, 'viewer');
-    if (events.isFull) throw new Refusal(503, 'too many listeners');
+    const { name } = admit(request, 'viewer');
+    const { queryOf } = await import('./query.ts');
+    const query = queryOf('/api/v1/events', request.query) as EventsQuery; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema has made it
+    const wanted = listenerOf(name, query, request.headers['last-event-id']);
+    const refusal = events.refusal(name);
+    if (refusal !== undefined) throw new Refusal(refusal.status, refusal.why);
     // It stays open: the time limits of requests are not for it.
     request.raw.socket.setTimeout(0);
     reply.hijack();
-    events.add(reply.raw);
+    events.add(reply.raw, wanted);
     return await reply;
   });
+}
+
+interface EventsQuery {
+  readonly after?: number | undefined;
+  readonly kinds?: string | undefined;
+}
+
+/** A browser that comes again says in a header how far it was, and repeats the address of its first request. */
+function listenerOf(
+  name: string,
+  { after, kinds }: EventsQuery,
+  lastId: string | string[] | undefined,
+): ListenerOptions {
+  if (lastId !== undefined && (typeof lastId !== 'string' || !/^\d{1,15}$/u.test(lastId)))
+    throw new Refusal(400, 'Last-Event-ID: expected the number of a record');
+  return {
+    name,
+    after: lastId === undefined ? after : Number(lastId),
+    kinds: kinds === undefined ? undefined : new Set(kinds.split(',')),
+  };
 }

@@ -15,6 +15,56 @@ export const apiRoutes = {
   '/api/v1/me': { method: 'GET', role: 'viewer', summary: 'Who the caller is, and what of' },
   '/api/v1/status': { method: 'GET', role: 'viewer', summary: 'How the desk is now' },
   '/api/v1/doubts': { method: 'GET', role: 'viewer', summary: 'Orders whose outcome is unknown' },
+  '/api/v1/alerts': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'Alerts of the journal, and what to do about each',
+  },
+  '/api/v1/strategies': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'What each strategy has done and waits for',
+  },
+  '/api/v1/parents': { method: 'GET', role: 'viewer', summary: 'Parents with what is left of each' },
+  '/api/v1/slices': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'Slices: the schedule against what happened, with attempts, quotes and fills',
+  },
+  '/api/v1/wakes': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'Each time a strategy woke, and what it led to',
+  },
+  '/api/v1/why': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'Why each slice did or did not trade, as `tranche why`',
+  },
+  '/api/v1/fills': { method: 'GET', role: 'viewer', summary: 'Fills, as `tranche journal export`' },
+  '/api/v1/prices': { method: 'GET', role: 'viewer', summary: 'Recent reference prices of this process' },
+  '/api/v1/limits': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'Each limit and how much of it is used, every unknown outcome at its worst',
+  },
+  '/api/v1/plan': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'What the desk will do, and whether it can, as `tranche plan`',
+  },
+  '/api/v1/costs': { method: 'GET', role: 'viewer', summary: 'What trading cost, as `tranche report`' },
+  '/api/v1/records': { method: 'GET', role: 'viewer', summary: 'Records of the journal as they are stored' },
+  '/api/v1/chain': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'The newest record, and how far the chain is verified',
+  },
+  '/api/v1/fleet': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'This desk and those of `operate.fleet`, each for itself',
+  },
   '/api/v1/events': {
     method: 'GET',
     role: 'viewer',

@@ -3,7 +3,7 @@ import { requestKinds } from '../../core/approvals/approval-policy.ts';
 import type { RequestKind } from '../../core/approvals/approval-policy.ts';
 import { count, list, page, paging, time } from './schema-parts.ts';
 
-export { LIMIT_DEFAULT } from './schema-parts.ts';
+export { LIMIT_DEFAULT } from './page-limits.ts';
 
 /** What needs the approval of people. */
 

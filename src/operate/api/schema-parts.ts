@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseDuration, parseTime } from '../../core/time.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX } from './page-limits.ts';
 
 /** Words that the schemas of the API share. What is not known is left out. */
 
@@ -41,9 +42,6 @@ export const moment = z
   .string()
   .max(64)
   .refine(isMoment, 'expected a time such as 2026-12-01T09:00:00Z, or a duration before now such as PT4H');
-
-export const LIMIT_DEFAULT = 100;
-export const LIMIT_MAX = 500;
 
 /** Parameters of every list that has pages. */
 export const paging = {

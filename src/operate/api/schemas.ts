@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { reportSchema } from '../../report/json/schema.ts';
 import type { ApiPath } from './routes.ts';
 import * as approvals from './schema-approvals.ts';
 import * as commands from './schema-commands.ts';
 import * as desk from './schema-desk.ts';
-import { event } from './schema-journal.ts';
+import * as journal from './schema-journal.ts';
+import { moment, name, order, page, paging, severity, span } from './schema-parts.ts';
 
 /** The query, the body and the answer of a route. */
 export interface RouteSchema {
@@ -23,7 +25,91 @@ export const routeSchemas = {
   '/api/v1/me': { answer: desk.me },
   '/api/v1/status': { answer: desk.status },
   '/api/v1/doubts': { answer: desk.doubts },
-  '/api/v1/events': { answer: event, isStream: true },
+  '/api/v1/alerts': {
+    query: z.strictObject({
+      ...paging,
+      order,
+      ...span,
+      severity: severity.optional().describe('Only these and more urgent ones'),
+    }),
+    answer: page(journal.alerts),
+  },
+  '/api/v1/strategies': { query: z.strictObject({ ...paging }), answer: page(desk.strategies) },
+  '/api/v1/parents': {
+    query: z.strictObject({ ...paging, strategy: name.optional() }),
+    answer: page(desk.parents),
+  },
+  '/api/v1/slices': {
+    query: z.strictObject({
+      ...paging,
+      order,
+      ...span,
+      strategy: name.optional().describe('Only this strategy; with it, also the slices that are planned'),
+      parent: name.optional().describe('Only this parent, without what passed untried'),
+    }),
+    answer: page(journal.slices),
+  },
+  '/api/v1/wakes': {
+    query: z.strictObject({ ...paging, order, ...span, strategy: name.optional(), reason: name.optional() }),
+    answer: page(journal.wakes),
+  },
+  '/api/v1/why': {
+    query: z.strictObject({
+      ...paging,
+      order,
+      ...span,
+      strategy: name.optional().describe('Only this strategy, and events of the whole desk'),
+      at: moment.optional().describe('Instead of a span: a quarter of an hour before and after'),
+    }),
+    answer: page(journal.why),
+  },
+  '/api/v1/fills': {
+    query: z.strictObject({ ...paging, order, ...span, strategy: name.optional() }),
+    answer: page(journal.fills),
+  },
+  '/api/v1/prices': {
+    query: z.strictObject({ pair: name.optional(), since: span.since }),
+    answer: page(desk.prices),
+  },
+  '/api/v1/limits': { query: z.strictObject({}), answer: page(desk.limits) },
+  '/api/v1/plan': {
+    query: z.strictObject({
+      strategy: name.optional(),
+      days: z
+        .stringFormat('count', /^(?:[1-9]|[12]\d|3[01])$/u)
+        .transform(Number)
+        .optional()
+        .describe('1 to 31. Default: 7'),
+    }),
+    answer: journal.plan,
+  },
+  '/api/v1/costs': {
+    query: z.strictObject({ ...span, strategy: name.optional() }),
+    answer: reportSchema,
+  },
+  '/api/v1/records': {
+    query: z.strictObject({
+      ...paging,
+      order,
+      ...span,
+      kind: name.optional().describe('Only these kinds, with commas between them'),
+    }),
+    answer: page(journal.records),
+  },
+  '/api/v1/chain': { query: z.strictObject({}), answer: desk.chain },
+  '/api/v1/fleet': { query: z.strictObject({}), answer: page(desk.fleet) },
+  '/api/v1/events': {
+    query: z.strictObject({
+      after: z
+        .stringFormat('count', /^\d{1,15}$/u)
+        .transform(Number)
+        .optional()
+        .describe('The last record that the listener has; a header `Last-Event-ID` counts before it'),
+      kinds: name.optional().describe('Only these kinds of record, with commas between them'),
+    }),
+    answer: journal.event,
+    isStream: true,
+  },
   '/api/v1/pause': command(commands.pause),
   '/api/v1/resume': command(commands.resume),
   '/api/v1/halt': command(commands.halt),

@@ -24,6 +24,13 @@ const problemsOf = (path: ApiPath, body: unknown): string =>
 
 const paths = Object.keys(apiRoutes) as ApiPath[];
 
+/** Lists that are not empty for this desk: an empty one is as any schema says. */
+const LISTS = new Set<string>(
+  ['strategies', 'parents', 'slices', 'wakes', 'why', 'fills', 'prices', 'limits', 'records', 'fleet'].map(
+    (name) => `/api/v1/${name}`,
+  ),
+);
+
 describe('the document of the API', () => {
   let document: Record<string, Record<string, unknown>> = {};
   beforeAll(() => {
@@ -69,7 +76,8 @@ describe('every answer of the API', () => {
       const schema = routeSchemas[path];
       if (method !== 'GET' || 'isStream' in schema) continue;
       const { status, body } = await ask(path);
-      expect(`${path} ${status} ${problemsOf(path, body)}`).toBe(`${path} 200 []`);
+      const isEmpty = LISTS.has(path) && (body as { items: unknown[] }).items.length === 0;
+      expect([path, status, isEmpty, problemsOf(path, body)]).toEqual([path, 200, false, '[]']);
     }
   });
 

@@ -1,12 +1,31 @@
 import { request } from 'node:http';
+import process from 'node:process';
 import { onTestFinished } from 'vitest';
 import { deskApi } from '../../../src/app/daemon/desk-api.ts';
-import { monotonic } from '../../../src/core/time.ts';
+import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
+import { PriceRing } from '../../../src/app/daemon/price-ring.ts';
+import { pastOf, readApi } from '../../../src/app/daemon/read-api.ts';
+import { readConfig } from '../../../src/app/config/config.ts';
+import type { Config } from '../../../src/app/config/config.ts';
+import { historyAt } from '../../../src/app/reads/read-thread.ts';
+import { instant, monotonic } from '../../../src/core/time.ts';
+import { price } from '../../../src/core/money.ts';
 import type { Bearer, Role } from '../../../src/operate/access.ts';
 import type { ApiOptions } from '../../../src/operate/api/api.ts';
 import { EventStream } from '../../../src/operate/events.ts';
 import { startOperate } from '../../../src/operate/server.ts';
 import type { Bench } from '../../engine/harness.ts';
+
+/** The config that the product runs with when it is given none. */
+export function paperConfig(): Config {
+  const { loaded, problems } = readConfig('config/paper.yaml', {
+    env: {},
+    cwd: process.cwd(),
+    now: instant(0),
+  });
+  if (loaded === undefined) throw new Error(JSON.stringify(problems));
+  return loaded.config;
+}
 
 export const tokenOf = (role: Role): string => `token-of-a-${role}`;
 export const bearers: readonly Bearer[] = (['viewer', 'operator', 'approver', 'admin'] as const).map(
@@ -27,16 +46,30 @@ export interface ServedBench {
 
 /** The API of a desk of a bench, on a port of its own; it closes with its test. */
 export async function served(bench: Bench, over: Partial<ApiOptions> = {}): Promise<ServedBench> {
-  const events = new EventStream();
+  const history = historyAt('memory:', bench.journal, 10_000);
+  const prices = new PriceRing();
+  const events = new EventStream({ past: pastOf(history), head: () => bench.journal.head().seq });
   const desk = deskApi(bench.desk, (command) => {
     bench.operator$.next(command);
+  });
+  prices.add('btcusd', { at: bench.clock.wall(), mid: price('60000') });
+  const reads = readApi({
+    desk: bench.desk,
+    config: paperConfig(),
+    journal: bench.journal,
+    alerts: new AlertHistory(),
+    prices,
+    status: () => desk.status(),
+    pages: history,
+    reports: history,
+    isProven: () => true,
   });
   const operate = await startOperate({
     listen: '127.0.0.1:0',
     version: '1',
     metrics: { text: async () => await Promise.resolve(''), contentType: 'text/plain' },
     ready: () => [],
-    api: { desk, events, bearers, now: () => monotonic(0), ...over },
+    api: { desk, reads, events, bearers, now: () => monotonic(0), ...over },
   });
   onTestFinished(async () => {
     await operate.close();

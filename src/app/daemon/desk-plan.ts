@@ -1,0 +1,65 @@
+import { DAY_MS, after } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+import type { AnswerOf } from '../../operate/api/desk-reads.ts';
+import { Refusal } from '../../operate/api/refusal.ts';
+import type { Config } from '../config/config.ts';
+import type { PlannedSource, PlanWorld } from '../planning/planning.ts';
+import { planData } from '../planning/plan-text.ts';
+import { toldPlan } from '../planning/told-plan.ts';
+
+/** Slots that one plan may reckon here: more would hold up the desk. */
+const SLOTS_MAX = 2_000;
+
+export interface PlanQuery {
+  readonly world: PlanWorld;
+  readonly strategy?: string | undefined;
+  readonly days?: number | undefined;
+}
+
+/** What the strategies that run will do, checked against the account, the prices and the limits as they are now. */
+export async function deskPlan(
+  desk: Desk,
+  config: Config,
+  { world, strategy, days = 7 }: PlanQuery,
+): Promise<AnswerOf<'/api/v1/plan'>> {
+  const sources = [...desk.strategies.sources.values()].filter(
+    ({ id }) => strategy === undefined || id === strategy,
+  );
+  if (strategy !== undefined && sources.length === 0)
+    throw new Refusal(404, `this desk has no strategy "${strategy}"`);
+  const from = desk.ports.clock.wall();
+  const { balances, totals } = desk.state;
+  const slots = sources.reduce((sum, { id, bound }) => {
+    const begunAt = desk.state.lives.get(id)?.begunAt ?? from;
+    return sum > SLOTS_MAX ? sum : sum + bound.slots(begunAt, undefined).length + bound.pairs.length * days;
+  }, 0);
+  if (slots > SLOTS_MAX)
+    throw new Refusal(
+      422,
+      `the plan has more than ${SLOTS_MAX} slots: name one strategy, ask for fewer days, or run tranche plan`,
+    );
+  const pairs = new Set(sources.flatMap(({ bound }) => bound.pairs));
+  const prices = new Map(
+    [...pairs].flatMap((pair) => {
+      const known = desk.references.get(pair);
+      return known === undefined ? [] : [[pair, { mid: known.mid, from: `reference price (${known.source})` }] as const]; // prettier-ignore
+    }),
+  );
+  const told = toldPlan({
+    config,
+    strategies: sources as readonly PlannedSource[], // oxlint-disable-line typescript/no-unsafe-type-assertion -- documents are objects
+    found: {
+      prices,
+      funds:
+        balances === undefined
+          ? { missing: 'the account has not been read yet' }
+          : { balances, from: 'the account' },
+    },
+    world,
+    begun: { dayNotional: (at, pair) => totals.dayNotional(at, pair) },
+    span: { from, until: after(from, days * DAY_MS) },
+    days,
+    isNamed: false,
+  });
+  return await Promise.resolve(planData(told) as AnswerOf<'/api/v1/plan'>); // oxlint-disable-line typescript/no-unsafe-type-assertion -- a test holds it against its schema
+}

@@ -1,0 +1,71 @@
+import type { z } from 'zod';
+import type { status } from '../../operate/api/schema-desk.ts';
+import type { AnswerOf } from '../../operate/api/desk-reads.ts';
+import { readTokenFile } from '../config/credential.ts';
+import type { FleetMember } from '../config/config-values.ts';
+import { exchange, whyUnanswered } from './post-outside.ts';
+
+export type FleetRow = AnswerOf<'/api/v1/fleet'>['items'][number];
+type Status = z.output<typeof status>;
+
+const ANSWER_MS = 3_000;
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** Answers are kept this long: many who look ask the other desks no more often than one does. */
+const FRESH_MS = 2_000;
+
+/** A desk as its status says. Every desk stands for itself: live is never added to paper. */
+export const fleetRow = (name: string, url: string | undefined, said: Status): FleetRow => ({
+  name,
+  url,
+  desk: said.desk,
+  mode: said.mode,
+  state: said.state,
+  version: said.version,
+  not_ready: said.not_ready,
+  open_alerts: said.open_alerts,
+  open_doubts: said.open_doubts.length,
+  fills: said.fills,
+  day_notional: said.limits.day_notional,
+  data_age_s: said.account_read_age_s,
+});
+
+/** Asks the other desks, all at once and each no longer than three seconds. */
+export class Fleet {
+  readonly #members: readonly FleetMember[];
+  readonly #now: () => number;
+  #kept: { readonly at: number; readonly rows: Promise<readonly FleetRow[]> } | undefined;
+
+  constructor(members: readonly FleetMember[], now: () => number) {
+    this.#members = members;
+    this.#now = now;
+  }
+
+  async rows(): Promise<readonly FleetRow[]> {
+    const at = this.#now();
+    if (this.#kept === undefined || at - this.#kept.at > FRESH_MS)
+      this.#kept = { at, rows: Promise.all(this.#members.map(askedRow)) };
+    return await this.#kept.rows;
+  }
+}
+
+async function askedRow({ name, url, tokenFile }: FleetMember): Promise<FleetRow> {
+  const failed = (error: string): FleetRow => ({ name, url, not_ready: [], open_alerts: [], error });
+  const token = readTokenFile(tokenFile);
+  if ('problem' in token) return failed(`token_file: ${token.problem}`);
+  try {
+    const { status: code, body } = await exchange(`${url}/api/v1/status`, {
+      method: 'GET',
+      headers: { authorization: `Bearer ${token.text}` },
+      timeoutMs: ANSWER_MS,
+      bytesMax: ANSWER_BYTES_MAX,
+    });
+    if (code === 401 || code === 403) return failed('it refuses the token');
+    if (code !== 200) return failed(`it answers with status ${code}`);
+    // Of another desk nothing is believed that does not fit.
+    const { status: schema } = await import('../../operate/api/schema-desk.ts');
+    const read = schema.loose().safeParse(JSON.parse(body.toString('utf8')));
+    return read.success ? fleetRow(name, url, read.data) : failed('its status is of another version');
+  } catch (cause) {
+    return failed(cause instanceof SyntaxError ? 'its answer is no JSON' : whyUnanswered(cause));
+  }
+}

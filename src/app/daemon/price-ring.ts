@@ -1,0 +1,47 @@
+import type { Instant } from '../../core/time.ts';
+import { text } from '../../core/money.ts';
+import type { Price } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+
+/** Points of one pair, and pairs, that are kept. */
+const POINTS_MAX = 2_000;
+const PAIRS_MAX = 200;
+
+interface Point {
+  readonly at: Instant;
+  readonly mid: Price;
+}
+
+/**
+ * The reference prices of this process, for a chart. When a pair has too many, every second one of its older half goes: the newest are
+ * as fine as they came, and the oldest stay.
+ */
+export class PriceRing {
+  readonly #points = new Map<string, Point[]>();
+
+  add(pair: string, { at, mid }: Point): void {
+    let points = this.#points.get(pair);
+    if (points === undefined) {
+      if (this.#points.size >= PAIRS_MAX) return;
+      this.#points.set(pair, (points = []));
+    }
+    if (points.at(-1)?.at === at) return;
+    points.push({ at, mid });
+    if (points.length <= POINTS_MAX) return;
+    const half = POINTS_MAX / 2;
+    this.#points.set(pair, [...points.slice(0, half).filter((_, n) => n % 2 === 0), ...points.slice(half)]);
+  }
+
+  /** Oldest first; of all pairs without a name. */
+  list(
+    pair: string | undefined,
+    since: Instant | undefined,
+  ): readonly { pair: string; at: string; mid: string }[] {
+    const pairs = pair === undefined ? [...this.#points.keys()] : [pair];
+    return pairs.flatMap((each) =>
+      (this.#points.get(each) ?? [])
+        .filter(({ at }) => since === undefined || at >= since)
+        .map(({ at, mid }) => ({ pair: each, at: isoOf(at), mid: text(mid) })),
+    );
+  }
+}

@@ -1,0 +1,247 @@
+import type { z } from 'zod';
+import { MINUTE_MS, after as later, isoOf, parseDuration, parseIso, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { precisionsOf } from '../../core/instrument.ts';
+import type { Desk } from '../../engine/desk.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { AnswerOf, DeskReads } from '../../operate/api/desk-reads.ts';
+import { LIMIT_DEFAULT } from '../../operate/api/page-limits.ts';
+import { Refusal } from '../../operate/api/refusal.ts';
+import type { EventRow } from '../../operate/events.ts';
+import type { status } from '../../operate/api/schema-desk.ts';
+import { zoneHere, zoneOf } from '../cli/local-time.ts';
+import type { Config } from '../config/config.ts';
+import type { PlanWorld } from '../planning/planning.ts';
+import type { HistoryPage, HistoryRequest } from '../reads/history-requests.ts';
+import type { History } from '../reads/read-thread.ts';
+import type { Verified } from '../reads/history.ts';
+import { worldOf } from '../strategies/strategies.ts';
+import { version } from '../version.ts';
+import { parentRows, strategyRows } from './desk-lists.ts';
+import { Fleet, fleetRow } from './fleet.ts';
+import { limitRows } from './limit-rows.ts';
+import type { AlertHistory } from './open-alerts.ts';
+import type { PriceRing } from './price-ring.ts';
+import { sliceList } from './slice-list.ts';
+
+export interface ReadApiParts {
+  readonly desk: Desk;
+  readonly config: Config;
+  readonly journal: Journal;
+  readonly alerts: AlertHistory;
+  readonly prices: PriceRing;
+  readonly status: () => object;
+  /** Pages of the past: a question is answered in seconds. */
+  readonly pages: History;
+  /** What needs the whole journal: it takes its time, and holds up no page. */
+  readonly reports: History;
+  /** The chain was checked up to here when the process began to trade. */
+  readonly isProven: () => boolean;
+}
+
+/** What the API tells of a desk besides its status: the present from memory, the past from the journal, off this thread. */
+export function readApi(parts: ReadApiParts): DeskReads {
+  const { desk, journal, pages, reports, prices } = parts;
+  const { clock } = desk.ports;
+  const world = planWorldOf(parts);
+  const fleet = new Fleet(parts.config.operate?.fleet ?? [], () => clock.monotonic());
+  const spanOf = spans(() => clock.wall());
+  const page = async <Row>(request: HistoryRequest): Promise<Listed<Row>> =>
+    listed((await pages.ask(request)) as HistoryPage<Row>); // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+  const verified = chainOf(parts);
+  return {
+    '/api/v1/alerts': async ({ severity, ...query }) => {
+      const found = await page<AlertRow>({
+        what: 'alerts',
+        severity,
+        ...pagedOf(query, spanOf),
+      });
+      return {
+        ...found,
+        items: found.items.map((one) => ({ ...one, is_open: isOpen(parts, one) })),
+      };
+    },
+    '/api/v1/strategies': (query) => byKey(strategyRows(desk), query, ({ id }) => id),
+    '/api/v1/parents': ({ strategy, ...query }) =>
+      byKey(parentRows(desk, strategy), query, ({ begun_at: begun, parent }) => `${begun}/${parent}`),
+    '/api/v1/slices': async ({ since, until, ...query }) =>
+      await sliceList(desk, pages, world, { ...query, ...spanOf({ since, until }) }),
+    '/api/v1/wakes': async ({ strategy, reason, ...query }) =>
+      await page({ what: 'wakes', strategy, reason, ...pagedOf(query, spanOf) }),
+    '/api/v1/why': async ({ strategy, at, ...query }) => {
+      const now = clock.wall();
+      const moment = at === undefined ? undefined : momentOf(at, now);
+      const around = moment && { since: later(moment, -AROUND_MS), until: later(moment, AROUND_MS) };
+      const open = [...desk.state.slices.values()]
+        .filter((one) => strategy === undefined || one.strategy === strategy)
+        .slice(0, OPEN_MAX)
+        .map(({ intent }) => ({ parent: intent.parent, slice: intent.slice }));
+      const zones = zonesOf(desk, strategy);
+      const paged = { ...pagedOf(query, spanOf), ...around };
+      return await page({ what: 'why', strategy, open, zones, zone: world.zone, now, ...paged });
+    },
+    '/api/v1/fills': async ({ strategy, ...query }) =>
+      await page({ what: 'fills', strategy, ...pagedOf(query, spanOf) }),
+    '/api/v1/prices': ({ pair, since }) => ({ items: prices.list(pair, spanOf({ since }).since) }),
+    '/api/v1/limits': () => ({ items: limitRows(desk) }),
+    '/api/v1/plan': async ({ strategy, days }) => {
+      const { deskPlan } = await import('./desk-plan.ts');
+      return await deskPlan(desk, parts.config, { world, strategy, days });
+    },
+    '/api/v1/costs': async ({ strategy, ...span }) =>
+      (await reports.ask({ what: 'costs', strategy, version, ...spanOf(span) })) as AnswerOf<'/api/v1/costs'>, // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+    '/api/v1/records': async ({ kind, ...query }) =>
+      await page({ what: 'records', kind, ...pagedOf(query, spanOf) }),
+    '/api/v1/chain': async () => {
+      const { seq, hash } = journal.head();
+      return { seq, hash, ...(await verified(reports)) };
+    },
+    '/api/v1/fleet': async () => ({
+      items: [
+        fleetRow(desk.policy.desk, undefined, parts.status() as z.output<typeof status>), // oxlint-disable-line typescript/no-unsafe-type-assertion -- a test holds the status against its schema
+        ...(await fleet.rows()),
+      ],
+    }),
+  };
+}
+
+/** A quarter of an hour before and after the time that is asked for. */
+const AROUND_MS = 15 * MINUTE_MS;
+/** Slices under way that are told. */
+const OPEN_MAX = 500;
+
+type AlertRow = Omit<AnswerOf<'/api/v1/alerts'>['items'][number], 'is_open'>;
+
+interface Listed<Row> {
+  readonly items: readonly Row[];
+  readonly next?: string;
+}
+
+const listed = <Row>({ items, next }: HistoryPage<Row>): Listed<Row> =>
+  next === undefined ? { items } : { items, next: String(next) };
+
+interface Span {
+  readonly since?: Instant | undefined;
+  readonly until?: Instant | undefined;
+}
+type SpanOf = (query: { readonly since?: string | undefined; readonly until?: string | undefined }) => Span;
+
+const momentOf = (text: string, now: Instant): Instant =>
+  text.startsWith('P') ? later(now, -parseDuration(text)) : parseTime(text);
+
+const spans =
+  (wall: () => Instant): SpanOf =>
+  ({ since, until }) => {
+    const now = wall();
+    const span = {
+      since: since === undefined ? undefined : momentOf(since, now),
+      until: until === undefined ? undefined : momentOf(until, now),
+    };
+    if (span.since !== undefined && span.until !== undefined && span.until <= span.since)
+      throw new Refusal(400, '"until": it must be after "since"');
+    return span;
+  };
+
+interface Query {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly order?: 'oldest' | 'newest' | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+function pagedOf(
+  { limit = LIMIT_DEFAULT, after, order = 'oldest', since, until }: Query,
+  spanOf: SpanOf,
+): Span & {
+  readonly limit: number;
+  readonly order: 'oldest' | 'newest';
+  readonly after: number | undefined;
+} {
+  if (after !== undefined && !/^\d{1,15}$/u.test(after))
+    throw new Refusal(400, '"after": expected the number of a record, as "next" of a page gives it');
+  return {
+    limit,
+    order,
+    after: after === undefined ? undefined : Number(after),
+    ...spanOf({ since, until }),
+  };
+}
+
+/** A page of rows that are all here, in the order of their keys. */
+function byKey<Row>(
+  rows: readonly Row[],
+  { limit = LIMIT_DEFAULT, after }: Pick<Query, 'limit' | 'after'>,
+  keyOf: (row: Row) => string,
+): Listed<Row> {
+  const behind = rows
+    .filter((row) => after === undefined || keyOf(row) > after)
+    .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : Number(keyOf(a) > keyOf(b))));
+  const items = behind.slice(0, limit);
+  const last = items.at(-1);
+  return behind.length > limit && last !== undefined ? { items, next: keyOf(last) } : { items };
+}
+
+function isOpen({ alerts, desk }: ReadApiParts, one: AlertRow): boolean {
+  const at = parseIso(one.at);
+  return at !== undefined && alerts.isOpen(desk, { at, alert: one.alert, facts: one.facts });
+}
+
+/** Zones that strategies are written in. */
+const zonesOf = (desk: Desk, strategy: string | undefined): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...desk.strategies.sources.values()].flatMap(({ id, document }): readonly [string, string][] => {
+      const zone = strategy === undefined || strategy === id ? zoneOf(document) : undefined;
+      return zone === undefined ? [] : [[id, zone]];
+    }),
+  );
+
+function planWorldOf({ desk, config }: ReadApiParts): PlanWorld {
+  const known = worldOf(config);
+  return {
+    ...known,
+    precisions(pair) {
+      const names = known.currencies(pair);
+      if (names === undefined) return known.precisions(pair);
+      const { basePrecision, quotePrecision } = desk.instruments.of(pair);
+      const precision = (currency: string): number | undefined =>
+        currency === names.base ? basePrecision : quotePrecision;
+      return precisionsOf(names, precision, known.minimum(pair));
+    },
+    zone: zoneHere(),
+    life(strategy) {
+      const life = desk.state.lives.get(strategy);
+      return life && { hash: life.hash, begunAt: life.begunAt, isFinished: life.finished !== undefined };
+    },
+  };
+}
+
+type Chain = Omit<AnswerOf<'/api/v1/chain'>, 'seq' | 'hash'>;
+
+/** How far the chain is verified: at the start as a whole, and since then by reading back what was written. */
+function chainOf({ desk, journal, isProven }: ReadApiParts): (reports: History) => Promise<Chain> {
+  let to = journal.head();
+  let at: Instant | undefined;
+  let problem: string | undefined;
+  return async (reports) => {
+    if (!isProven()) return { verified_to: 0 };
+    if (problem === undefined) {
+      const found = (await reports.ask({ what: 'verify', from: { seq: to.seq, hash: to.hash } })) as Verified; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+      if (found.to.seq >= to.seq) ({ to } = found);
+      ({ problem } = found);
+      at = desk.ports.clock.wall();
+    }
+    return { verified_to: to.seq, verified_at: at && isoOf(at), problem };
+  };
+}
+
+/** Records for a listener that comes again. */
+export const pastOf =
+  (pages: History) =>
+  async (after: number): Promise<readonly EventRow[]> => {
+    const request = { what: 'records', order: 'oldest', limit: PAST_MAX, after } as const;
+    const { items } = (await pages.ask(request)) as HistoryPage<PastRow>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+    return items.map(({ seq, at, body }) => ({ seq, at, kind: body.kind, body }));
+  };
+const PAST_MAX = 200;
+type PastRow = Omit<EventRow, 'kind'> & { readonly body: { readonly kind: string } };

@@ -1,0 +1,180 @@
+import type { Instant } from '../../core/time.ts';
+import { isoOf } from '../../core/time.ts';
+import { text } from '../../core/money.ts';
+import type { Desk } from '../../engine/desk.ts';
+import { LIMIT_DEFAULT } from '../../operate/api/page-limits.ts';
+import type { AnswerOf, QueryOf } from '../../operate/api/desk-reads.ts';
+import { Refusal } from '../../operate/api/refusal.ts';
+import { planOf } from '../planning/planning.ts';
+import type { PlanWorld } from '../planning/planning.ts';
+import type { HistoryPage } from '../reads/history-requests.ts';
+import type { History } from '../reads/read-thread.ts';
+import type { SliceRow } from '../reads/slice-rows.ts';
+
+/** Slices ahead that are listed, and how far ahead. */
+const PLANNED_MAX = 2_000;
+
+type Page = AnswerOf<'/api/v1/slices'>;
+interface Spanned extends Omit<QueryOf<'/api/v1/slices'>, 'since' | 'until'> {
+  readonly since?: Instant | undefined;
+  readonly until?: Instant | undefined;
+}
+
+/** The three parts of the list, from the oldest: what has ended, what is open, what is planned. */
+const PARTS = ['ended', 'open', 'planned'] as const;
+type Part = (typeof PARTS)[number];
+
+/**
+ * The schedule of a desk against what happened. A cursor names the part and the place in it: the record of the last slice that ended,
+ * or the key of the last one that is open or planned.
+ */
+export async function sliceList(
+  desk: Desk,
+  history: History,
+  world: PlanWorld,
+  query: Spanned,
+): Promise<Page> {
+  const { order = 'oldest', limit = LIMIT_DEFAULT } = query;
+  const parts = order === 'oldest' ? PARTS : PARTS.toReversed();
+  const cursor = cursorOf(query.after, parts[0] ?? 'ended');
+  const items: SliceRow[] = [];
+  for (const part of parts.slice(parts.indexOf(cursor.part))) {
+    const after = part === cursor.part ? cursor.place : undefined;
+    const room = limit - items.length;
+    if (room <= 0) return { items, next: `${part}:` };
+    const page =
+      part === 'ended'
+        ? await ended(history, query, { after, order, limit: room })
+        : cut(part === 'open' ? await openSlices(desk, history, query) : plannedSlices(desk, world, query), {
+            after,
+            order,
+            limit: room,
+          });
+    items.push(...page.items);
+    if (page.next !== undefined) return { items, next: `${part}:${page.next}` };
+  }
+  return { items };
+}
+
+interface Cursor {
+  readonly part: Part;
+  readonly place: string | undefined;
+}
+
+function cursorOf(given: string | undefined, first: Part): Cursor {
+  if (given === undefined) return { part: first, place: undefined };
+  const groups = /^(?<part>ended|open|planned):(?<place>[\w.:/-]{0,90})$/u.exec(given)?.groups;
+  const part = PARTS.find((each) => each === groups?.['part']);
+  const place = groups?.['place'] ?? '';
+  if (part === undefined || (part === 'ended' && !/^\d{0,15}$/u.test(place)))
+    throw new Refusal(400, '"after": this is no cursor of this list');
+  return { part, place: place === '' ? undefined : place };
+}
+
+interface Piece {
+  readonly after: string | undefined;
+  readonly order: 'oldest' | 'newest';
+  readonly limit: number;
+}
+
+async function ended(
+  history: History,
+  { since, until, strategy, parent }: Spanned,
+  { after, order, limit }: Piece,
+): Promise<HistoryPage<SliceRow>> {
+  const request = { what: 'ended_slices', since, until, strategy, parent, order, limit } as const;
+  const answer = await history.ask({ ...request, after: after === undefined ? undefined : Number(after) });
+  return answer as HistoryPage<SliceRow>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+}
+
+/** Place of a row that is in no record yet: sorts by time, and holds nothing that a cursor may not. */
+const placeOf = ({ decided_at: decided, due_at: due, strategy, parent, leg, slice }: SliceRow): string =>
+  `${decided ?? due ?? ''}/${(parent ?? `${strategy}/${leg ?? ''}`).slice(0, 50)}/${String(slice).padStart(5, '0')}`;
+
+/** A part of rows that are all here. */
+function cut(
+  rows: readonly SliceRow[],
+  { after, order, limit }: Piece,
+): { readonly items: readonly SliceRow[]; readonly next?: string } {
+  const sign = order === 'oldest' ? 1 : -1;
+  const compare = (a: string, b: string): number => sign * (a < b ? -1 : Number(a > b));
+  const sorted = rows
+    .map((row) => ({ row, place: placeOf(row) }))
+    .filter(({ place }) => after === undefined || compare(place, after) > 0)
+    .toSorted((a, b) => compare(a.place, b.place));
+  const items = sorted.slice(0, limit);
+  const last = items.at(-1);
+  return {
+    items: items.map(({ row }) => row),
+    ...(sorted.length > limit && last !== undefined ? { next: last.place } : {}),
+  };
+}
+
+/** Open slices that are listed. */
+const OPEN_MAX = 500;
+
+async function openSlices(
+  desk: Desk,
+  history: History,
+  { since, until, strategy, parent }: Spanned,
+): Promise<readonly SliceRow[]> {
+  const slices = [...desk.state.slices.values()]
+    .filter(
+      (one) =>
+        (strategy === undefined || one.strategy === strategy) &&
+        (parent === undefined || one.intent.parent === parent) &&
+        (since === undefined || one.decidedAt >= since) &&
+        (until === undefined || one.decidedAt < until),
+    )
+    .slice(0, OPEN_MAX)
+    .map(({ intent }) => ({ parent: intent.parent, slice: intent.slice }));
+  if (slices.length === 0) return [];
+  const rows = (await history.ask({ what: 'open_slices', slices })) as readonly SliceRow[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+  // One that has ended meanwhile is on the next page of those that did.
+  return rows.filter(({ state }) => state === 'open');
+}
+
+/** What the schedule of one strategy has ahead: to reckon that of all of them takes too long here. */
+function plannedSlices(
+  { strategies, state, ports }: Desk,
+  world: PlanWorld,
+  { since, until, strategy, parent }: Spanned,
+): readonly SliceRow[] {
+  const source = strategy === undefined ? undefined : strategies.sources.get(strategy);
+  if (source === undefined || parent !== undefined || typeof source.document !== 'object') return [];
+  const life = state.lives.get(source.id);
+  if (life?.finished !== undefined) return [];
+  const next = (life?.waits ?? []).flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
+  const now = ports.clock.wall();
+  const from = Math.min(now, ...next) as Instant; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the least of instants
+  const horizon = until ?? ((now + HORIZON_MS) as Instant); // oxlint-disable-line typescript/no-unsafe-type-assertion -- an instant and milliseconds
+  const open = new Set(
+    [...state.slices.values()]
+      .filter((one) => one.strategy === source.id)
+      .map(({ intent }) => `${intent.leg}/${intent.slice}`),
+  );
+  const document = source.document as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it is an object
+  return planOf({ ...source, document }, { from, until: horizon }, world)
+    .slices.filter(
+      ({ leg = 'all', slice, at }) =>
+        !open.has(`${leg}/${slice}`) && (since === undefined || at >= since) && (next.length > 0 || at > now),
+    )
+    .slice(0, PLANNED_MAX)
+    .map(({ leg, slice, pair, side, at, until: end, size, limit }): SliceRow => ({
+      strategy: source.id,
+      leg,
+      slice,
+      pair,
+      side,
+      due_at: isoOf(at),
+      deadline: isoOf(end),
+      planned: size.by === 'quantity' ? text(size.quantity) : text(size.amount),
+      by: size.by,
+      currency: size.by === 'quantity' ? world.currencies(pair)?.base : world.currencies(pair)?.quote,
+      limit: limit === undefined ? undefined : text(limit),
+      state: 'planned',
+      attempts: [],
+    }));
+}
+
+const HORIZON_MS = 7 * 86_400_000;

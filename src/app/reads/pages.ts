@@ -1,0 +1,45 @@
+import type { StoredRecord } from '../../core/record.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { RecordQuery } from '../../journal/record-query.ts';
+import type { HistoryPage } from './history-requests.ts';
+
+/** What history is read from. */
+export type Source = Pick<Journal, 'select' | 'read' | 'head'>;
+
+/** A page that takes longer is cut: it is short, and says where it ends. */
+const PAGE_MS = 2_000;
+/** Records that one page may look at. */
+const LOOKED_AT_MAX = 200_000;
+
+export interface PageOptions {
+  readonly limit: number;
+  readonly order: 'oldest' | 'newest';
+  readonly after?: number | undefined;
+}
+
+/** The part of a query that says where a page begins. */
+export const behind = ({ order, after }: PageOptions): Pick<RecordQuery, 'order' | 'after' | 'before'> =>
+  order === 'oldest' ? { order, after } : { order, before: after };
+
+/**
+ * Items of the records, those of one record always on one page, so that a page may be a little longer than its limit; shorter when
+ * few records of many have any.
+ */
+export function pageOf<Item>(
+  records: Iterable<StoredRecord>,
+  { limit }: PageOptions,
+  itemsOf: (record: StoredRecord) => readonly Item[],
+): HistoryPage<Item> {
+  const items: Item[] = [];
+  const until = performance.now() + PAGE_MS;
+  let last: number | undefined;
+  let seen = 0;
+  for (const record of records) {
+    const isFull = items.length >= limit || seen >= LOOKED_AT_MAX || performance.now() > until;
+    if (isFull && last !== undefined) return { items, next: last };
+    items.push(...itemsOf(record));
+    last = record.seq;
+    seen += 1;
+  }
+  return { items };
+}

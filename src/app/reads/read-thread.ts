@@ -1,0 +1,119 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Journal } from '../../journal/journal.ts';
+import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { Refusal } from '../../operate/api/refusal.ts';
+import type { HistoryRequest } from './history-requests.ts';
+import type { ReadResult, ReadTask } from './read-worker.ts';
+
+/** Of this file and its neighbours: another one once they are compiled. */
+const SCRIPT = new URL(`read-worker${extname(import.meta.url)}`, import.meta.url);
+/** Questions that wait for an answer; more are refused. */
+const WAITING_MAX = 32;
+/** Memory of the thread: a question that needs more ends it, and not the desk. */
+const HEAP_MB = 512;
+
+/** Answers questions about the past. */
+export interface History {
+  /** @throws Refusal when there is no answer in time, or the journal cannot be read. */
+  ask(request: HistoryRequest): Promise<unknown>;
+  close(): void;
+}
+
+/**
+ * The past of the journal at `url`, each question answered within `timeoutMs`: by a thread for a file, here for a journal in memory,
+ * which is as small as its process is young.
+ */
+export const historyAt = (url: string, journal: Journal, timeoutMs: number): History =>
+  journalFileOf(url) === undefined ? ofMemory(journal) : new ReadThread(url, timeoutMs);
+
+const ofMemory = (journal: Journal): History => ({
+  async ask(request) {
+    const { historyOf } = await import('./history.ts');
+    return historyOf(journal, request);
+  },
+  close: () => undefined,
+});
+
+interface Waiting {
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (why: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** A thread that begins with the first question. One that does not answer in time is ended, and the next question begins another. */
+export class ReadThread implements History {
+  readonly #url: string;
+  readonly #timeoutMs: number;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #id = 0;
+  #isClosed = false;
+
+  constructor(url: string, timeoutMs: number) {
+    this.#url = url;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async ask(request: HistoryRequest): Promise<unknown> {
+    if (this.#isClosed) throw new Refusal(503, 'the desk is stopping');
+    if (this.#waiting.size >= WAITING_MAX)
+      throw new Refusal(503, 'too many questions about the past wait: ask again in a moment');
+    const id = (this.#id += 1);
+    return await new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#end(
+          `no answer within ${this.#timeoutMs / 1000} s: ask for a shorter time, or for one strategy`,
+        );
+      }, this.#timeoutMs);
+      timer.unref();
+      this.#waiting.set(id, { resolve, reject, timer });
+      this.#thread().postMessage({ id, request } satisfies ReadTask, []);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#end('the desk is stopping');
+  }
+
+  #thread(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = new Worker(SCRIPT, {
+      workerData: this.#url,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    worker.unref();
+    worker.on('message', (result: ReadResult) => {
+      this.#answer(result);
+    });
+    worker.on('error', () => {
+      if (this.#worker === worker) this.#end('the journal could not be read: ask for a shorter time');
+    });
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#end('the journal could not be read');
+    });
+    this.#worker = worker;
+    return worker;
+  }
+
+  #answer(result: ReadResult): void {
+    const waiting = this.#waiting.get(result.id);
+    if (waiting === undefined) return;
+    this.#waiting.delete(result.id);
+    clearTimeout(waiting.timer);
+    if ('answer' in result) waiting.resolve(result.answer);
+    else waiting.reject(new Refusal(503, result.problem));
+  }
+
+  #end(why: string): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new Refusal(503, why));
+    }
+    this.#waiting.clear();
+    void worker?.terminate();
+  }
+}

@@ -1,0 +1,46 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { StoredRecord } from '../../core/record.ts';
+import { instant } from '../../core/time.ts';
+import { bodyOf } from '../proof/chain.ts';
+import type { RecordQuery } from '../record-query.ts';
+import { faultOf } from './sqlite-errors.ts';
+
+/**
+ * The wanted records, not checked against the chain. SQLite goes through the file: it has no index besides the number, because
+ * an append must stay one page. The statement is open until the caller stops reading: whoever may not hold up the write-ahead log
+ * reads little, or fast.
+ */
+export function* selectRecords(
+  db: DatabaseSync,
+  file: string,
+  { kinds, after, before, since, until, holds, order }: RecordQuery,
+): Generator<StoredRecord> {
+  const wheres: string[] = [];
+  const values: (string | number)[] = [];
+  const where = (text: string, ...given: readonly (string | number)[]): void => {
+    wheres.push(text);
+    values.push(...given);
+  };
+  if (after !== undefined) where('seq > ?', after);
+  if (before !== undefined) where('seq < ?', before);
+  if (kinds !== undefined) where(`kind IN (${kinds.map(() => '?').join(', ')})`, ...kinds);
+  if (since !== undefined) where('at >= ?', since);
+  if (until !== undefined) where('at < ?', until);
+  if (holds !== undefined) where('instr(body, ?) > 0', holds);
+  const condition = wheres.length === 0 ? '' : `WHERE ${wheres.join(' AND ')}`;
+  const direction = order === 'oldest' ? 'ASC' : 'DESC';
+  try {
+    const select = db.prepare(
+      `SELECT seq, at, kind, body, hash FROM records ${condition} ORDER BY seq ${direction}`,
+    );
+    for (const row of select.iterate(...values)) {
+      const { seq, at, kind, body, hash } = row;
+      if (typeof seq !== 'number' || typeof at !== 'number')
+        throw new RangeError('its columns have wrong types');
+      const line = { seq, kind: String(kind), body: String(body) };
+      yield { seq, at: instant(at), body: bodyOf(file, line), hash: String(hash) };
+    }
+  } catch (error) {
+    throw faultOf(file, 1, error);
+  }
+}

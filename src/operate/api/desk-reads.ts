@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import type { routeSchemas } from './schemas.ts';
+
+type Schemas = typeof routeSchemas;
+
+/** Paths that a desk answers alike for everybody, by their parameters. */
+export type ReadPath = Exclude<PathsWithQuery, '/api/v1/approvals'>;
+
+type PathsWithQuery = {
+  [Path in keyof Schemas]: Schemas[Path] extends { readonly query: z.ZodObject }
+    ? Schemas[Path] extends { readonly isStream: true }
+      ? never
+      : Path
+    : never;
+}[keyof Schemas];
+
+export type QueryOf<Path extends ReadPath> = z.output<Schemas[Path]['query']>;
+export type AnswerOf<Path extends ReadPath> = z.input<Schemas[Path]['answer']>;
+
+/** What each of these routes answers. @throws Refusal with what the client is told. */
+export type DeskReads = {
+  readonly [Path in ReadPath]: (query: QueryOf<Path>) => AnswerOf<Path> | Promise<AnswerOf<Path>>;
+};

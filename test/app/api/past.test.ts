@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HOUR_MS, MINUTE_MS, after } from '../../../src/core/time.ts';
+import { historyOf } from '../../../src/app/reads/history.ts';
+import { ReadThread } from '../../../src/app/reads/read-thread.ts';
+import { sqliteJournal } from '../../../src/journal/sqlite/sqlite.ts';
+import { START, aBench, aTwap } from '../../engine/harness.ts';
+import type { Bench } from '../../engine/harness.ts';
+import { look } from '../support/look.ts';
+import { served } from './served.ts';
+import type { ServedBench } from './served.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+interface Page {
+  readonly items: readonly Row[];
+  readonly next?: string;
+}
+
+/** Strategies that buy at once, that never find their price, and that retry: on a journal in a file. */
+function aDesk(): { readonly bench: Bench; readonly file: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-past-'));
+  const file = join(folder, 'desk.db');
+  const journal = sqliteJournal(file);
+  const bench = aBench({
+    journal,
+    policy: { retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 60_000 } },
+    strategies: [aTwap('buys', { slices: 5 }), aTwap('dear', { slices: 4, limit_price: '1' })],
+  });
+  onTestFinished(() => {
+    bench.kill();
+    journal.close();
+    rmSync(folder, { recursive: true });
+  });
+  bench.start();
+  bench.clock.run(after(START, 7 * MINUTE_MS));
+  return { bench, file };
+}
+
+/** All items of a list, page by page. */
+async function all({ ask }: ServedBench, path: string): Promise<readonly Row[]> {
+  const items: Row[] = [];
+  let next: string | undefined = '';
+  for (let pages = 0; next !== undefined && pages < 200; pages++) {
+    const place: string = next === '' ? '' : `&after=${encodeURIComponent(next)}`;
+    const { status, body } = await ask(`${path}${place}`);
+    expect([path, status]).toEqual([path, 200]);
+    const page = body as Page;
+    items.push(...page.items);
+    ({ next } = page);
+  }
+  expect(next).toBeUndefined();
+  return items;
+}
+
+describe('lists of the past', () => {
+  it.each(['records', 'fills', 'wakes', 'why', 'slices', 'slices?strategy=buys', 'slices?strategy=dear'])(
+    'give %s whole and once, whatever the size of a page and from either end',
+    async (list) => {
+      const desk = await served(aDesk().bench);
+      const path = `/api/v1/${list}${list.includes('?') ? '&' : '?'}`;
+      const whole = await all(desk, `${path}limit=500`);
+      expect(whole.length).toBeGreaterThan(2);
+      expect(await all(desk, `${path}limit=1`)).toEqual(whole);
+      expect(await all(desk, `${path}limit=3`)).toEqual(whole);
+      expect(await all(desk, `${path}order=newest&limit=2`)).toEqual(whole.toReversed());
+    },
+  );
+
+  it('tell in `why` what the command tells, line by line', async () => {
+    const { bench, file } = aDesk();
+    const now = after(START, HOUR_MS);
+    const said = await look('/', ['why', '--journal', file, '--json'], { now });
+    const lines = said.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Row);
+    const told = await all(await served(bench), '/api/v1/why?limit=7');
+    const plain = (row: Row): Row =>
+      Object.fromEntries(
+        Object.entries(row).filter(([name]) => !['seq', 'words', 'local', 'zone'].includes(name)),
+      );
+    expect(told.map(plain)).toEqual(lines.map(plain));
+    expect(lines.some(({ event }) => event === 'traded')).toBe(true);
+  });
+
+  it('hold the schedule against what happened: each slot of a strategy once, in its state', async () => {
+    const desk = await served(aDesk().bench);
+    const rows = await all(desk, '/api/v1/slices?strategy=buys&limit=2');
+    expect(rows.map(({ slice, state }) => `${String(slice)} ${String(state)}`)).toEqual([
+      '0 filled',
+      '1 filled',
+      '2 filled',
+      '3 filled',
+      '4 planned',
+    ]);
+    const [first] = rows;
+    expect(first).toMatchObject({
+      planned: '0.2',
+      currency: 'btc',
+      filled: '0.2',
+      due_at: '2026-01-05T00:00:00.000Z',
+      attempts: [{ attempt: 0, result: 'filled', quote: { quantity: '0.2' }, fill: { quantity: '0.2' } }],
+    });
+  });
+
+  it('show the quotes that a limit price refused, of slices that ended and of one that is open', async () => {
+    const desk = await served(aDesk().bench);
+    const rows = await all(desk, '/api/v1/slices?strategy=dear');
+    const states = rows.map(({ state }) => state);
+    expect(states).toContain('open');
+    for (const { attempts } of rows.filter(({ state }) => state !== 'planned'))
+      expect(attempts).toMatchObject([
+        { result: 'discarded', reason: 'limit_price' },
+        ...(attempts as Row[]).slice(1),
+      ]);
+  });
+
+  it('keep to their span and their parent', async () => {
+    const desk = await served(aDesk().bench);
+    const [one] = await all(desk, '/api/v1/fills?limit=1');
+    const parent = String(one?.['parent']);
+    const own = await all(desk, `/api/v1/slices?parent=${parent}`);
+    expect(new Set(own.map((row) => row['parent']))).toEqual(new Set([parent]));
+    const early = await all(desk, '/api/v1/fills?until=2026-01-05T00:03:00Z');
+    const late = await all(desk, '/api/v1/fills?since=2026-01-05T00:03:00Z');
+    expect(early.length * late.length).toBeGreaterThan(0);
+    expect([...early, ...late]).toEqual(await all(desk, '/api/v1/fills'));
+  });
+
+  it.each([
+    'records?after=-1',
+    'records?after=x',
+    'records?limit=0',
+    'records?limit=501',
+    'records?limit=1e3',
+    'records?limit=99999999999999999999',
+    'records?order=sideways',
+    'records?since=yesterday',
+    'records?since=2026-01-05T00:00:00Z&until=2026-01-05T00:00:00Z',
+    'records?since=P1D&since=P2D',
+    'records?sql=1',
+    'slices?after=ended:x',
+    'slices?after=records:1',
+    'slices?after=1',
+    'plan?days=0',
+    'plan?days=4000',
+    'limits?limit=5',
+  ])('refuse %s in words', async (path) => {
+    const { ask } = await served(aDesk().bench);
+    const { status, body } = await ask(`/api/v1/${path}`);
+    expect(status).toBe(400);
+    expect((body as { error: string }).error.length).toBeGreaterThan(10);
+  });
+
+  it('find nothing at a place that no record has, and no other strategy by a text like its name', async () => {
+    const { ask } = await served(aDesk().bench);
+    for (const path of [
+      'records?after=999999999999999',
+      'wakes?strategy=buy',
+      'wakes?strategy=%25',
+      `fills?strategy=${encodeURIComponent('buys","x":"')}`,
+      'slices?parent=%27%20OR%201=1',
+      'records?kind=nothing',
+    ])
+      expect([path, await ask(`/api/v1/${path}`)]).toEqual([path, { status: 200, body: { items: [] } }]);
+  });
+});
+
+describe('the thread that reads the past', () => {
+  it('answers as the journal itself does, while the desk writes to it', async () => {
+    const { bench, file } = aDesk();
+    const thread = new ReadThread(`sqlite:${file}`, 60_000);
+    onTestFinished(() => {
+      thread.close();
+    });
+    const request = { what: 'records', order: 'oldest', limit: 500 } as const;
+    expect(await thread.ask(request)).toEqual(historyOf(bench.journal, request));
+    bench.clock.run(after(START, 9 * MINUTE_MS));
+    const costs = { what: 'costs', version: '1' } as const;
+    expect(await thread.ask(costs)).toEqual(historyOf(bench.journal, costs));
+    const verify = { what: 'verify', from: { seq: 3, hash: bench.records()[2]?.hash ?? '' } } as const;
+    expect(await thread.ask(verify)).toEqual({ to: { ...bench.journal.head() } });
+  });
+
+  it('is ended when it takes too long, and the next question begins another', async () => {
+    const { file } = aDesk();
+    const thread = new ReadThread(`sqlite:${file}`, 1);
+    onTestFinished(() => {
+      thread.close();
+    });
+    const request = { what: 'records', order: 'oldest', limit: 1 } as const;
+    await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
+    await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
+  });
+
+  it('takes no more than 32 questions at a time, and none once it is closed', async () => {
+    const { file } = aDesk();
+    const thread = new ReadThread(`sqlite:${file}`, 60_000);
+    const request = { what: 'records', order: 'oldest', limit: 1 } as const;
+    const asked = Array.from({ length: 40 }, async () => await thread.ask(request));
+    const settled = await Promise.allSettled(asked);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
+    thread.close();
+    await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
+  });
+
+  it('says in words that a journal cannot be read', async () => {
+    const thread = new ReadThread('sqlite:/nowhere/at/all.db', 60_000);
+    onTestFinished(() => {
+      thread.close();
+    });
+    const request = { what: 'records', order: 'oldest', limit: 1 } as const;
+    await expect(thread.ask(request)).rejects.toMatchObject({ message: expect.stringContaining('no journal at') as unknown }); // prettier-ignore
+  });
+});
