@@ -57,6 +57,15 @@ const quotes = (bench: Bench): number => bench.records().filter(({ body }) => bo
 const begun = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'strategy' ? [body.hash] : []));
 
+/** Files that say what `sources` returns. */
+const files = (sources: () => readonly StrategySource[]): StrategiesPort => ({
+  read: () => ({ sources: sources(), off: [], notes: [] }),
+  revive: ({ document }) => {
+    const { id, kind, ...params } = document as { id: string; kind: string };
+    return aStrategy(id, kind, params);
+  },
+});
+
 describe('a parent above the amount of the policy', () => {
   it('sends nothing before its approval, says what it waits for, and then trades', () => {
     const bench = aDesk(largeParents);
@@ -150,13 +159,6 @@ describe('a parent above the amount of the policy', () => {
 });
 
 describe('a strategy whose text needs an approval', () => {
-  const files = (sources: () => readonly StrategySource[]): StrategiesPort => ({
-    read: () => ({ sources: sources(), off: [], notes: [] }),
-    revive: ({ document }) => {
-      const { id, kind, ...params } = document as { id: string; kind: string };
-      return aStrategy(id, kind, params);
-    },
-  });
   const small = { total_quantity: { amount: '0.1', currency: 'btc' } };
 
   it('does not begin at a start before its approval, and begins once with it', () => {
@@ -231,5 +233,68 @@ describe('what `why` says of a strategy that waits', () => {
     ]);
     expect(lines).toContainEqual(['t', 'ov-1 approved by ann', undefined]);
     expect(lines.map(([, , reason]) => reason)).toContain('approval_pending');
+  });
+});
+
+describe('a process that dies at any append between a request and its effect', () => {
+  const policy = policyOf(
+    { for: ['strategy', 'rearm'], outcome: risk },
+    { for: ['parent'], above: '50000', outcome: risk },
+  );
+  /** Ann approves whatever waits, once a second, as often as she must. */
+  const keepApproving = (bench: Bench, seconds: number): void => {
+    for (let second = 0; second < seconds; second++) {
+      for (const [id, { approvedBy, ended }] of bench.desk.state.overrides.all())
+        if (approvedBy === undefined && ended === undefined) approve(bench, 'ann', id);
+      run(bench, SECOND_MS);
+    }
+  };
+
+  it.each(
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].flatMap((at) =>
+      (['lost', 'durable'] as const).map((records) => ({ at, records })),
+    ),
+  )('begins once and trades once, with append $at $records', (death) => {
+    const before = aDesk(policy, { death, files: files(() => [twap]) });
+    keepApproving(before, 30);
+    const bench = next(before, policy, { files: files(() => [twap]) });
+    keepApproving(bench, 30);
+    run(bench, 12 * MINUTE_MS);
+    const records = bench.records();
+    expect(begun(bench)).toEqual([twap.hash]);
+    const seqOf = (isIt: (body: OverrideRecord) => boolean): number =>
+      records.find(({ body }) => body.kind === 'override' && isIt(body))?.seq ?? Number.NaN;
+    const approved = seqOf(({ step, request }) => step === 'approved' && request === 'parent');
+    const intent = records.find(({ body }) => body.kind === 'intent');
+    expect(intent?.seq).toBeGreaterThan(approved);
+    const traded = records.reduce(
+      (sum, { body }) => sum + (body.kind === 'fill' ? Number(body.quantity) : 0),
+      0,
+    );
+    expect(traded).toBeGreaterThan(0);
+    expect(traded).toBeLessThanOrEqual(1);
+    const slices = records.flatMap(({ body }) => (body.kind === 'fill' ? [body.slice] : []));
+    expect(new Set(slices).size).toBe(slices.length);
+  });
+
+  it('lifts a halt once or not at all', () => {
+    for (const records of ['lost', 'durable'] as const) {
+      let appends = 0;
+      const ready = aDesk(policyOf({ for: ['rearm'], outcome: risk }));
+      tell(ready, 'eve', { do: 'halt' });
+      tell(ready, 'eve', { do: 'rearm' });
+      appends = ready.appends();
+      const before = aDesk(policyOf({ for: ['rearm'], outcome: risk }), {
+        death: { at: appends + 2, records },
+      });
+      tell(before, 'eve', { do: 'halt' });
+      tell(before, 'eve', { do: 'rearm' });
+      approve(before, 'ann');
+      const bench = next(before, policyOf({ for: ['rearm'], outcome: risk }));
+      const lifted = bench
+        .records()
+        .filter(({ body }) => body.kind === 'control' && body.state === 'active').length;
+      expect([bench.desk.control, lifted]).toEqual(records === 'lost' ? ['halted', 0] : ['active', 1]);
+    }
   });
 });

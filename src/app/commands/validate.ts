@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { uncoveredKinds } from '../../core/approvals/policy-faults.ts';
 import { exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
@@ -51,8 +52,18 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   } else {
     io.stdout.write(report(config, summaries));
   }
-  for (const notice of types.notices) io.stderr.write(`note: ${forTerminal(notice)}\n`);
+  for (const notice of [...types.notices, ...uncovered(config)])
+    io.stderr.write(`note: ${forTerminal(notice)}\n`);
   return problems.length === 0 ? 0 : exitCodes.config;
+}
+
+/** What a policy blocks because no rule matches it: a mistake as often as not. */
+function uncovered(config: Config | undefined): readonly string[] {
+  const policy = config?.operate?.approvals;
+  const kinds = policy === undefined ? [] : uncoveredKinds(policy);
+  return kinds.length === 0
+    ? []
+    : [`operate.policy blocks what no rule matches, of ${kinds.join(', ')}; to allow the rest, end it with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
 }
 
 /** What `tranche plan` would refuse, told where it is written. */

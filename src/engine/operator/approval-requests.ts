@@ -144,6 +144,7 @@ export function proposed(
   const allowed = { ...record, step: 'approved' as const, by: 'tranche', why: 'operate.policy allows it' };
   return desk.journal.append(isAllowed ? [record, withoutToken(allowed)] : [record]).pipe(
     tap(() => {
+      if (!isAllowed) desk.observer.alert('approval_asked', { request: id, asks: wish.asks ?? wish.limit });
       const minutes = Math.round(withinMs / MINUTE_MS);
       const says = isAllowed
         ? `${id} is approved for one order: operate.policy asks for nobody else`

@@ -253,8 +253,9 @@ export function wishes(
   more?: Wish,
 ): readonly RecordBody[] {
   return [...planned.wishes, ...(more === undefined ? [] : [more])].map((wish) => {
-    desk.observer.alert('approval_asked', { asks: wish.asks });
-    return wishRecord(desk, wish);
+    const record = wishRecord(desk, wish);
+    desk.observer.alert('approval_asked', { request: record.override, asks: wish.asks });
+    return record;
   });
 }
 

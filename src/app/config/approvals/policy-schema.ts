@@ -37,44 +37,48 @@ const oneOrMore = <T extends z.ZodType>(element: T, error: string) =>
     .union([element, z.array(element).min(1).max(50)], { error })
     .transform((given): readonly z.output<T>[] => (Array.isArray(given) ? given : [given]) as z.output<T>[]); // oxlint-disable-line typescript/no-unsafe-type-assertion -- one of both
 
-const need = z.strictObject({
-  count: z.int().min(1).max(20).default(1).describe('So many different people; default: 1'),
-  group: oneOrMore(groupName, GROUP_EXPECTED).describe('Of this group, or of any in a list'),
-});
+const need = z.lazy(() =>
+  z.strictObject({
+    count: z.int().min(1).max(20).default(1).describe('So many different people; default: 1'),
+    group: oneOrMore(groupName, GROUP_EXPECTED).describe('Of this group, or of any in a list'),
+  }),
+);
 
 const DAYS_MAX = 30;
-const rule = z.strictObject({
-  for: oneOrMore(kind, KIND_EXPECTED).describe(`What it is about, one or a list. ${KINDS}`),
-  above: moneyOf('Only parents whose total is above this, at the reference price').optional(),
-  by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests of members of these groups'),
-  strategies: z
-    .array(z.string().min(1))
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe('Only these strategies, for parent and strategy'),
-  limits: z.array(z.enum(overridable)).min(1).optional().describe('Only these limits, for override'),
-  outcome: z
-    .enum(['allow', 'block'])
-    .optional()
-    .describe('allow: needs nobody else. block: nobody may. Instead of require'),
-  require: oneOrMore(need, 'expected { count: 1, group: risk }, or a list of such')
-    .optional()
-    .describe('Who must agree, each line by other people; whoever asks never counts. Instead of outcome'),
-  passkey: z
-    .enum(['required', 'optional'])
-    .optional()
-    .describe(
-      'required: an approval is signed by a passkey. optional: a token is enough. Default: required once anybody has a passkey',
-    ),
-  within: durationText
-    .transform(parseDuration)
-    .refine((ms) => ms > 0 && ms <= DAYS_MAX * 86_400_000, { error: `expected at most P${DAYS_MAX}D` })
-    .optional()
-    .describe(
-      'A request that nobody decides in this time is rejected; default: PT15M for override, rearm and doubt, which is also their most, P1D for the others',
-    ),
-});
+const rule = z.lazy(() =>
+  z.strictObject({
+    for: oneOrMore(kind, KIND_EXPECTED).describe(`What it is about, one or a list. ${KINDS}`),
+    above: moneyOf('Only parents whose total is above this, at the reference price').optional(),
+    by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests of members of these groups'),
+    strategies: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe('Only these strategies, for parent and strategy'),
+    limits: z.array(z.enum(overridable)).min(1).optional().describe('Only these limits, for override'),
+    outcome: z
+      .enum(['allow', 'block'])
+      .optional()
+      .describe('allow: needs nobody else. block: nobody may. Instead of require'),
+    require: oneOrMore(need, 'expected { count: 1, group: risk }, or a list of such')
+      .optional()
+      .describe('Who must agree, each line by other people; whoever asks never counts. Instead of outcome'),
+    passkey: z
+      .enum(['required', 'optional'])
+      .optional()
+      .describe(
+        'required: an approval is signed by a passkey. optional: a token is enough. Default: required once anybody has a passkey',
+      ),
+    within: durationText
+      .transform(parseDuration)
+      .refine((ms) => ms > 0 && ms <= DAYS_MAX * 86_400_000, { error: `expected at most P${DAYS_MAX}D` })
+      .optional()
+      .describe(
+        'A request that nobody decides in this time is rejected; default: PT15M for override, rearm and doubt, which is also their most, P1D for the others',
+      ),
+  }),
+);
 
 export const approvalPolicy = z
   .array(
