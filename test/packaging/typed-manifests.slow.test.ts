@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
@@ -12,6 +12,9 @@ const types = {
   NetworkPolicy: 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy',
   StatefulSet: 'kubernetes-models/apps/v1/StatefulSet',
 } as const;
+
+const isThere = existsSync('node_modules/kubernetes-models');
+const why = 'kubernetes-models is not installed: run npm ci';
 
 /** What the compiler says of the manifests as literals of their types: it knows every field, which the schemas do not. */
 function compilerOf(changed: (text: string) => string = (text) => text): string {
@@ -50,11 +53,13 @@ function compilerOf(changed: (text: string) => string = (text) => text): string 
 }
 
 describe('the manifests for Kubernetes', () => {
-  it('have no field that Kubernetes does not know', () => {
+  it('have no field that Kubernetes does not know', (ctx) => {
+    if (!isThere) return ctx.skip(why);
     expect(compilerOf()).toBe('');
   });
 
-  it('would be refused with a field that is misspelt', () => {
+  it('would be refused with a field that is misspelt', (ctx) => {
+    if (!isThere) return ctx.skip(why);
     expect(compilerOf((text) => text.replace('readOnlyRootFilesystem', 'readonlyRootFilesystem'))).toContain(
       'readonlyRootFilesystem',
     );
