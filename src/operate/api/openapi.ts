@@ -3,6 +3,8 @@ import { apiRoutes } from './routes.ts';
 import type { ApiPath, ApiRoute } from './routes.ts';
 import { routeSchemas } from './schemas.ts';
 import type { RouteSchema } from './schemas.ts';
+import { signInRoutes } from '../sign-in/sign-in-schemas.ts';
+import type { SignInRoute } from '../sign-in/sign-in-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,13 +21,17 @@ export function openApi(version: string): Json {
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }, { session: [] }],
-    paths: Object.fromEntries(
+    paths: Object.fromEntries([
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of that table
-      (Object.keys(apiRoutes) as ApiPath[]).map((path) => [
+      ...(Object.keys(apiRoutes) as ApiPath[]).map((path) => [
         path,
         { [apiRoutes[path].method.toLowerCase()]: operation(path, apiRoutes[path], routeSchemas[path]) },
       ]),
-    ),
+      ...Object.entries<SignInRoute>(signInRoutes).map(([path, route]) => [
+        path,
+        { [route.method.toLowerCase()]: operation(path, route, route) },
+      ]),
+    ]),
     components: {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'A token of `operate.tokens`' },
@@ -33,7 +39,7 @@ export function openApi(version: string): Json {
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-tranche',
-          description: 'A person who signed in; over plain HTTP on loopback its name is `tranche`',
+          description: 'A person who signed in; over plain HTTP on loopback its name is `tranche-PORT`',
         },
       },
       schemas: {
@@ -49,7 +55,11 @@ export function openApi(version: string): Json {
   };
 }
 
-function operation(path: string, { method, role, summary }: ApiRoute, schema: RouteSchema): Json {
+function operation(
+  path: string,
+  { method, role, summary }: ApiRoute | SignInRoute,
+  schema: RouteSchema,
+): Json {
   const { query, body, answer, isStream } = schema;
   const content = isStream === true ? { 'text/event-stream': { schema: schemaOf(answer) } } : json(schemaOf(answer)); // prettier-ignore
   const refused = { $ref: '#/components/responses/refused' };
@@ -59,7 +69,8 @@ function operation(path: string, { method, role, summary }: ApiRoute, schema: Ro
       .replace('.json', '')
       .replaceAll(/[/_-](?<next>[a-z])/gu, (_, next: string) => next.toUpperCase()),
     summary,
-    description: `Needs the role \`${role}\`.`,
+    description: role === undefined ? 'Needs no sign-in.' : `Needs the role \`${role}\`.`,
+    ...(role === undefined ? { security: [] } : {}),
     ...(query === undefined ? {} : { parameters: parametersOf(query) }),
     ...(method === 'POST'
       ? {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
+import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { cookiesIn } from '../../../src/operate/sign-in/cookie.ts';
 import { aBench, aTwap, nextProcess } from '../../engine/harness.ts';
 import { MACHINE_TOKEN, enrolWith, invitationIn, servedSignIn, signInWith } from './served-sign-in.ts';
@@ -479,6 +480,36 @@ describe('a passkey', () => {
     expect(
       (await served.machine('/api/v1/people/invite', { name: 'ann', role: 'viewer', why: 'w' })).status,
     ).toBe(409);
+  });
+});
+
+describe('every answer of the sign-in', () => {
+  it('is as the document of the API says', async () => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'viewer');
+    const { body } = await served.machine('/api/v1/people/invite', { name: 'ben', role: 'viewer', why: 'w' });
+    const invitation = invitationIn(body['link']);
+    const page = served.browser();
+    const answers: Partial<Record<keyof typeof signInRoutes, unknown>> = {
+      '/api/v1/people/invite': body,
+      '/api/v1/sign-in/new-link': (await served.machine('/api/v1/sign-in/new-link', {})).body,
+      '/api/v1/sign-in/passkey/options': (await page.post('/api/v1/sign-in/passkey/options', {})).body,
+      '/api/v1/sign-in/passkey': (await signInWith(served.browser(), passkey)).body,
+      '/api/v1/enrol/options': (await page.post('/api/v1/enrol/options', { invitation })).body,
+      '/api/v1/enrol': (await enrolWith(served.browser(), invitation, aPasskey())).body,
+      '/api/v1/sign-in/link': (await page.post(LINK, { link: served.link() })).body,
+      '/api/v1/sessions': (await page.get('/api/v1/sessions')).body,
+      '/api/v1/people': (await page.get('/api/v1/people')).body,
+      '/api/v1/people/remove': (await page.post('/api/v1/people/remove', { name: 'ann', why: 'w' })).body,
+      '/api/v1/sessions/revoke': (await page.post('/api/v1/sessions/revoke', { session: served.signIn.sessions.all()[0]?.session })).body,
+      '/api/v1/sign-out': (await page.post('/api/v1/sign-out', {})).body,
+    }; // prettier-ignore
+    expect(Object.keys(answers).toSorted()).toEqual(Object.keys(signInRoutes).toSorted());
+    const problems = Object.entries(signInRoutes).flatMap(([path, { answer }]) => {
+      const read = answer.safeParse(answers[path as keyof typeof signInRoutes]);
+      return read.success ? [] : [`${path} ${JSON.stringify(read.error.issues)}`];
+    });
+    expect(problems).toEqual([]);
   });
 });
 

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { roles } from '../../core/roles.ts';
+import type { Role } from '../../core/roles.ts';
+import * as desk from '../api/schema-desk.ts';
+import { list, time } from '../api/schema-parts.ts';
+import { bodies } from './bodies.ts';
+
+/** A route of the sign-in, for the document of the API. */
+export interface SignInRoute {
+  readonly method: 'GET' | 'POST';
+  /** Least role that may. Omitted: anybody, because it is the way in. */
+  readonly role?: Role | undefined;
+  readonly summary: string;
+  readonly body?: z.ZodType | undefined;
+  readonly answer: z.ZodType;
+}
+
+const role = z.enum(roles);
+const done = z.strictObject({ done: z.literal(true), says: z.string() });
+const lifeS = z.number().describe('Seconds for which it works');
+const ceremony = {
+  id: z.string().describe('Send it back with what the device signed'),
+  options: z.looseObject({}).describe('Options of WebAuthn, as JSON, for `navigator.credentials`'),
+};
+
+const person = z.strictObject({
+  name: z.string(),
+  role,
+  groups: list(z.string()),
+  state: z.enum(['invited', 'active', 'removed']),
+  passkeys: list(z.strictObject({ id: z.string(), enrolled_at: time })),
+  invited_by: z.string(),
+});
+
+const session = z.strictObject({
+  session: z.string().describe('Names it: not its secret'),
+  name: z.string(),
+  role,
+  via: z.enum(['link', 'passkey']),
+  begun_at: time,
+  used_at: time,
+  ends_at: time,
+  is_own: z.boolean().describe('That of this request'),
+});
+
+const post = (path: keyof typeof bodies, summary: string, answer: z.ZodType, least?: Role): SignInRoute => ({
+  method: 'POST',
+  summary,
+  body: bodies[path],
+  answer,
+  role: least,
+});
+
+/** Routes of the sign-in, of people and of sessions. */
+export const signInRoutes = {
+  '/api/v1/sign-in/link': post('/api/v1/sign-in/link', 'Signs in with a link of the machine; sets the cookie', desk.me),
+  '/api/v1/sign-in/passkey/options': post('/api/v1/sign-in/passkey/options', 'What a device shall sign', z.strictObject(ceremony)),
+  '/api/v1/sign-in/passkey': post('/api/v1/sign-in/passkey', 'Signs in with a passkey; sets the cookie', desk.me),
+  '/api/v1/enrol/options': post('/api/v1/enrol/options', 'What a device needs to make a passkey', z.strictObject({ ...ceremony, name: z.string(), role })),
+  '/api/v1/enrol': post('/api/v1/enrol', 'Enrols a passkey by invitation; sets the cookie', desk.me),
+  '/api/v1/sign-in/new-link': post('/api/v1/sign-in/new-link', 'A new link; for the token of the machine alone', z.strictObject({ link: z.string(), life_s: lifeS }), 'admin'),
+  '/api/v1/sign-out': post('/api/v1/sign-out', 'Ends the session of this request', done, 'viewer'),
+  '/api/v1/sessions': { method: 'GET', role: 'viewer', summary: 'Sessions of the caller; of an admin, all', answer: z.strictObject({ items: list(session) }) },
+  '/api/v1/sessions/revoke': post('/api/v1/sessions/revoke', 'Ends a session of the caller; of an admin, any', done, 'viewer'),
+  '/api/v1/people': { method: 'GET', role: 'viewer', summary: 'Who may sign in', answer: z.strictObject({ items: list(person) }) },
+  '/api/v1/people/invite': post('/api/v1/people/invite', 'Invites a person; all but viewers on the machine of the desk alone', z.strictObject({ ...done.shape, link: z.string(), life_s: lifeS }), 'admin'),
+  '/api/v1/people/remove': post('/api/v1/people/remove', 'Removes a person; passkeys and sessions end at once', done, 'admin'),
+} as const satisfies Readonly<Record<string, SignInRoute>>; // prettier-ignore
