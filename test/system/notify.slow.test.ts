@@ -33,8 +33,8 @@ kind: twap
 pair: btcusd
 side: buy
 total_quantity: { amount: '0.6', currency: btc }
-duration: PT12S
-slices: 12
+duration: PT8S
+slices: 8
 `;
 
 /** Kinds of what waits in the outbox, from outside the process. */
@@ -98,24 +98,25 @@ describe('a desk that is killed between a notice and its delivery', () => {
     journal.close();
     const all = told().flatMap(({ notices }) => notices.flatMap(({ kind, count }) => Array<string>(count).fill(kind))); // prettier-ignore
     expect(countsOf(all)).toEqual(countsOf(wanted));
-    expect(wanted.filter((kind) => kind === 'fill').length).toBeGreaterThanOrEqual(4);
+    expect(wanted.filter((kind) => kind === 'fill').length).toBeGreaterThanOrEqual(3);
     expect(new Set(told().map(({ key }) => key)).size).toBe(second.posts.length);
     expect(waiting(file)).toEqual([]);
   });
 });
 
 describe('a watchman', () => {
+  // Of what is critical alone: a desk that starts cannot trade yet, which may take longer than the second that it gets here.
   it('tells that a real desk was killed, and that it is back', async () => {
     const cwd = aFolder();
     const hook = await receiver();
     writeFileSync(join(cwd, 'desk.yaml'), config.replace(/ {2}notify:[\s\S]*?(?=strategies:)/u, ''));
-    writeFileSync(join(cwd, 'plan.yaml'), plan.replace('PT12S', 'PT1H'));
+    writeFileSync(join(cwd, 'plan.yaml'), plan.replace('PT8S', 'PT1H'));
     const desk = start(['run', '--json', '--config', 'desk.yaml'], { cwd });
     const url = String((await desk.event('ready'))['operate_url']);
     writeFileSync(join(cwd, 'desk.yaml'), config.replace(/ {2}notify:[\s\S]*?(?=strategies:)/u, '').replace('127.0.0.1:0', new URL(url).host)); // prettier-ignore
     writeFileSync(
       join(cwd, 'watch.yaml'),
-      `desks: [{ url: "${url}", name: desk-1 }]\nevery: PT1S\nsilent_after: PT1S\nnotify: { window: PT1S, channels: [{ name: hook, webhook: { format: json, url: "\${HOOK_URL}" } }] }\n`,
+      `desks: [{ url: "${url}", name: desk-1 }]\nevery: PT1S\nsilent_after: PT1S\nnotify: { window: PT1S, channels: [{ name: hook, severity: critical, webhook: { format: json, url: "\${HOOK_URL}" } }] }\n`,
     );
     const watchman = start(['watch', '--config', 'watch.yaml', '--state', 'watch.db'], {
       cwd,
