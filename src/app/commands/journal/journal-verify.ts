@@ -82,8 +82,8 @@ function approvalLines(findings: readonly ApprovalFinding[]): readonly string[] 
       : [`record ${seq}${request === undefined ? '' : ` (${request})`}, by ${by}: ${fault}`],
   );
   return [
-    `${good.length} approvals hold: ${signed} signed by a passkey, ${good.length - signed} by a token, of which the journal has nothing but the name.`,
-    ...(faults.length === 0 ? [] : [`${faults.length} do not:`, ...faults]),
+    `Approvals that hold: ${good.length}; signed by a passkey: ${signed}; by a token, of which the journal has nothing but the name: ${good.length - signed}.`,
+    ...(faults.length === 0 ? [] : [`What does not hold: ${faults.length}`, ...faults]),
   ];
 }
 

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { journalVerify } from '../../../src/app/commands/journal/journal-verify.ts';
+import type { ApprovalPolicy } from '../../../src/core/approvals/approval-policy.ts';
+import type { PersonRecord } from '../../../src/core/record.ts';
+import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import type { memoryJournal } from '../../../src/journal/memory.ts';
+import { sqliteJournal } from '../../../src/journal/sqlite/sqlite.ts';
+import { aBench, aTwap } from '../../engine/harness.ts';
+import { appendNow } from '../../journal/records.ts';
+import { aPasskey } from '../../operate/sign-in/soft-passkey.ts';
+import { served } from '../api/served.ts';
+
+const approvals: ApprovalPolicy = {
+  rules: [
+    { for: ['parent'], above: '50000', outcome: [{ count: 1, groups: ['risk'] }], passkey: 'required' },
+    { for: ['parent', 'rearm', 'strategy', 'limits', 'override', 'doubt', 'policy'], outcome: 'allow' },
+  ],
+  groups: { risk: ['approver@desk', 'bob'] },
+};
+
+/** The verdict of the command on a journal of these records. */
+async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>) {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-approvals-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const file = join(folder, 'j.db');
+  const journal = sqliteJournal(file);
+  for (const { body, at } of records) appendNow(journal, [body], at);
+  journal.close();
+  let told = '';
+  const sink = (): Writable =>
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        told += chunk.toString();
+        done();
+      },
+    });
+  const code = await journalVerify(`sqlite:${file}`, { approvals: true }, { stdout: sink(), stderr: sink() });
+  return { code, told };
+}
+
+describe('an approval by passkey over the API', () => {
+  it('counts with the signature of that request alone, and proves itself from a copy of the journal', async () => {
+    const key = aPasskey();
+    const bench = aBench({ strategies: [aTwap('t')], policy: { approvals, areLimitsKept: true } });
+    bench.start();
+    const enrol = (step: 'invited' | 'enrolled'): PersonRecord => ({
+      kind: 'person',
+      person: 'approver@desk',
+      step,
+      role: 'approver',
+      by: 'root',
+      why: 'new',
+      ...(step === 'enrolled' ? { passkey: { id: key.id, public_key: key.publicKey, counter: 0 } } : {}),
+    });
+    for (const step of ['invited', 'enrolled'] as const)
+      bench.operator$.next({ do: 'person', record: enrol(step), answer: () => undefined });
+    bench.clock.run(after(bench.clock.wall(), MINUTE_MS));
+    const { ask, send } = await served(bench);
+    const { body } = await ask('/api/v1/approvals?state=open', 'approver');
+    const [{ id, hash }] = (body as { items: readonly [{ id: string; hash: string }] }).items;
+    const assertionOf = (signs: string): object => {
+      const challenge = Buffer.from(signs, 'hex').toString('base64url');
+      const made = key.assert({ challenge, origin: 'http://localhost:8321', rpId: 'localhost' }) as {
+        response: { authenticatorData: string; clientDataJSON: string; signature: string };
+      };
+      const { authenticatorData, clientDataJSON, signature } = made.response;
+      return {
+        credential_id: key.id,
+        authenticator_data: authenticatorData,
+        client_data_json: clientDataJSON,
+        signature,
+      };
+    };
+    const approve = async (more: object) =>
+      await send('/api/v1/approvals/approve', { id, hash, why: 'seen', ...more }, 'approver');
+    expect(await approve({})).toMatchObject({ status: 409 });
+    expect(await approve({ assertion: assertionOf('0'.repeat(64)) })).toMatchObject({ status: 409 });
+    expect(await approve({ assertion: { ...assertionOf(hash), signature: 'not base64!' } })).toMatchObject({
+      status: 400,
+    });
+    expect(await approve({ assertion: assertionOf(hash) })).toMatchObject({
+      status: 200,
+      body: { says: `${id} is approved` },
+    });
+    bench.clock.run(after(bench.clock.wall(), 3 * MINUTE_MS));
+    expect(bench.records().some(({ body: one }) => one.kind === 'fill')).toBe(true);
+
+    const good = await verified(bench.records());
+    expect([good.code, good.told]).toEqual([
+      0,
+      expect.stringContaining('Approvals that hold: 1; signed by a passkey: 1;'),
+    ]);
+    const forged = bench.records().map((stored) =>
+      stored.body.kind === 'override' && stored.body.step === 'approved'
+        ? {
+            ...stored,
+            body: { ...stored.body, by: 'bob', token: { name: 'bob', kind: 'person' as const } },
+          }
+        : stored,
+    );
+    const bad = await verified(forged);
+    expect(bad.code).toBe(65);
+    expect(bad.told).toMatch(
+      /record \d+ \(ov-1\), by bob: it is signed with a passkey that the person has not enrolled/u,
+    );
+  });
+});
