@@ -392,6 +392,8 @@ export interface ReloadRecord {
   }[];
   /** Limits that are others from here on. */
   readonly limit_changes?: readonly LimitChange[] | undefined;
+  /** Channels to people that are others from here on, by name. */
+  readonly channel_changes?: readonly string[] | undefined;
   /** All limits in force from here on, where one of them has changed. */
   readonly limits?: LimitTexts | undefined;
   readonly notes?: readonly string[] | undefined;

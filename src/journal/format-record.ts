@@ -86,7 +86,8 @@ function wordsFor(body: RecordBody): string {
 }
 
 function reloadWords(record: ReloadRecord): string {
-  const { by, why, result, changes, limit_changes: limits = [], notes = [], problems } = record;
+  const { by, why, result, changes, notes = [], problems } = record;
+  const { limit_changes: limits = [], channel_changes: channels = [] } = record;
   const each = changes.map(({ strategy, what, from, to, why: because }) => {
     const hashes = [from, to].filter((hash) => hash !== undefined).map((hash) => hash.slice(0, 12));
     return `${strategy} ${what.replace('_', ' ')} ${hashes.join(' to ')}${because === undefined ? '' : ` (${because})`}`;
@@ -94,6 +95,7 @@ function reloadWords(record: ReloadRecord): string {
   return joined(
     `reload ${result}, asked by ${by}: ${why}`,
     ...limits.map(changeWords),
+    ...channels,
     ...each,
     ...notes,
     problems,

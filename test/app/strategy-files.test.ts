@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { firstValueFrom } from 'rxjs';
 import { strategyFiles } from '../../src/app/strategies/strategy-files.ts';
 import { loadAll, reviveStrategy } from '../../src/app/strategies/strategies.ts';
+import type { NotifyConfig } from '../../src/app/notify/notify-config.ts';
 import { instant } from '../../src/core/time.ts';
 import type { StrategiesPort } from '../../src/engine/ports.ts';
 import { guideCode } from '../docs/module-guide.ts';
@@ -34,7 +35,10 @@ slices: 48
 `;
 const warned: string[] = [];
 
-function files(env: Readonly<Record<string, string>> = {}): StrategiesPort {
+function files(
+  env: Readonly<Record<string, string>> = {},
+  useChannels?: (notify: NotifyConfig | undefined) => void,
+): StrategiesPort {
   const options = { env, cwd: folder, now: instant(Date.UTC(2026, 11, 1)) };
   const { config, sections } = loadAll('desk.yaml', options);
   return strategyFiles({
@@ -42,6 +46,7 @@ function files(env: Readonly<Record<string, string>> = {}): StrategiesPort {
     options,
     config,
     sections,
+    useChannels,
     warn: (words) => warned.push(words),
   });
 }
@@ -107,6 +112,40 @@ describe('the strategies of a running desk', () => {
         'the config was edited: controls.max_account_age, pacing, reload take effect at the next start',
       ],
     });
+  });
+
+  it('come with the channels of the config where these differ from those in use, by name alone', () => {
+    const used: unknown[] = [];
+    const channel = (name: string, url: string): string =>
+      `{ name: ${name}, webhook: { format: json, url: "${url}" } }`;
+    const notify = (...channels: readonly string[]): void => {
+      put(
+        'desk.yaml',
+        `mode: paper\noperate: { listen: "127.0.0.1:0", notify: { channels: [${channels.join(', ')}] } }\nstrategies: ./strategies\n`,
+      );
+    };
+    const env = { ONE: 'https://hooks.example/one', TWO: 'https://hooks.example/two' };
+    const [one, two] = ['${ONE}', '${TWO}'];
+    notify(channel('ops', one), channel('old', one));
+    const port = files(env, (now) => used.push(now?.channels.map(({ name }) => name)));
+    const read = () => {
+      const found = port.read();
+      if ('problems' in found) throw new Error(found.problems);
+      return found;
+    };
+    expect(read()).toMatchObject({ channels: { changes: [] }, notes: [] });
+    notify(channel('ops', two), channel('new', one));
+    const changed = read();
+    expect(changed.channels?.changes).toEqual(['new added', 'old removed', 'ops changed']);
+    expect(changed.notes).toEqual([]);
+    notify(channel('ops', one), channel('new', two));
+    expect(read().channels?.subject).not.toBe(changed.channels?.subject);
+    changed.channels?.use();
+    expect(used).toEqual([['ops', 'new']]);
+    notify(channel('ops', two), channel('new', one));
+    expect(read().channels?.changes).toEqual([]);
+    notify(channel('ops', '${NOT_SET}'));
+    expect(port.read()).toEqual({ problems: expect.stringContaining('NOT_SET is not set') as string });
   });
 
   it('give no limits of a live config that lacks one', () => {

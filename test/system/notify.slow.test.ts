@@ -143,3 +143,45 @@ describe('a watchman', () => {
     expect((await watchman.ended()).code).toBe(0);
   });
 });
+
+describe('a desk whose channels change while it runs', () => {
+  it('tells the new channel what comes from then on, and the old one nothing any more', async () => {
+    const cwd = aFolder();
+    const [old, fresh] = [await receiver(), await receiver()];
+    for (const path of ['old-channel-path', 'new-channel-path']) guarded(path);
+    const options = {
+      cwd,
+      env: { HOOK_URL: `${old.url}/old-channel-path`, OTHER_URL: `${fresh.url}/new-channel-path` },
+    };
+    writeFileSync(join(cwd, 'desk.yaml'), config);
+    writeFileSync(join(cwd, 'plan.yaml'), plan.replace('PT12S', 'PT60S').replace('slices: 12', 'slices: 60'));
+    const desk = start(['run', '--config', 'desk.yaml'], options);
+    await until(
+      () => old.posts.some(({ body }) => body.includes('"fill"')),
+      () => desk.lastWords(),
+    );
+    writeFileSync(
+      join(cwd, 'desk.yaml'),
+      config.replace('name: hook', 'name: other').replace('HOOK_URL', 'OTHER_URL'),
+    );
+    desk.signal('SIGHUP');
+    await desk.said('operate.notify other added');
+    await until(
+      () => fresh.posts.some(({ body }) => body.includes('"fill"')),
+      () => desk.lastWords(),
+    );
+    const before = old.posts.length;
+    const after = fresh.posts.length;
+    await until(
+      () => fresh.posts.length > after,
+      () => desk.lastWords(),
+    );
+    expect(old.posts.length).toBe(before);
+    desk.signal('SIGTERM');
+    expect((await desk.ended()).code).toBe(0);
+    const journal = sqliteJournal(join(cwd, 'paper.db'), { readOnly: true });
+    const reloads = [...journal.read()].flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
+    journal.close();
+    expect(reloads).toMatchObject([{ by: 'signal', channel_changes: ['hook removed', 'other added'] }]);
+  });
+});

@@ -85,7 +85,8 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     config,
     configHash: hash,
     strategies,
-    files: (warn) => strategyFiles({ configFile: options.config, options: settings, config, sections, warn }),
+    files: (warn, useChannels) =>
+      strategyFiles({ configFile: options.config, options: settings, config, sections, useChannels, warn }),
     isUntilDone: options.untilDone ?? false,
     hasClosingRead: options.closingRead ?? true,
     adoptFills: options.adopt ?? false,

@@ -15,6 +15,7 @@ import {
 } from './config-checks.ts';
 import type { ConfigOptions } from './config-checks.ts';
 import { readNotify } from '../notify/notify-config.ts';
+import type { NotifyConfig } from '../notify/notify-config.ts';
 import { configSchema } from './config-schema.ts';
 import type { RawConfig } from './config-schema.ts';
 import { configOf, controlsOf } from './config-values.ts';
@@ -144,6 +145,8 @@ const NO_CONFIG = 'no such file; create an example with "tranche init", or name 
 export interface RereadConfig extends Omit<ReadConfig, 'loaded'> {
   /** Limits, and what else stands under `controls`; `undefined` with problems. */
   readonly controls: ControlsConfig | undefined;
+  /** `operate.notify` with its secrets; `undefined` without it, and with problems. */
+  readonly notify: NotifyConfig | undefined;
   readonly sections: ReadonlyMap<string, string>;
 }
 
@@ -155,7 +158,12 @@ export function rereadConfig(file: string, options: ConfigOptions & { readonly m
   const path = resolve(options.cwd, file);
   const { documents, problems } = readFile(path, options);
   const [document] = documents;
-  const nothing = { controls: undefined, sections: new Map<string, string>(), strategyFiles: [] };
+  const nothing = {
+    controls: undefined,
+    notify: undefined,
+    sections: new Map<string, string>(),
+    strategyFiles: [],
+  };
   if (document === undefined || problems.length > 0) {
     const empty = problemAt(shownPath(path, options.cwd), 'the file is empty');
     return { ...nothing, problems: problems.length > 0 ? problems : [empty] };
@@ -168,8 +176,12 @@ export function rereadConfig(file: string, options: ConfigOptions & { readonly m
         ...(options.mode === 'live' ? checkLiveLimits(document) : []),
       ]
     : explain(parsed.error, configSchema, document);
-  const all = [...wrong, ...found.problems];
+  const notify = parsed.success
+    ? notifyOf(parsed.data, document, { ...options, folder: dirname(path) })
+    : undefined;
+  const all = [...wrong, ...(notify?.problems ?? []), ...found.problems];
   return {
+    notify: notify?.notify,
     controls: parsed.success && all.length === 0 ? controlsOf(parsed.data.controls, options.mode) : undefined,
     sections: sectionsOf(document),
     problems: all,
@@ -199,11 +211,26 @@ function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
     if (typeof section !== 'object' || section === null || !IN_PARTS.has(name))
       sections.set(name, contentHash(section));
     else
-      for (const [part, own] of Object.entries(section))
-        if (name !== 'venue' || part !== 'token') sections.set(`${name}.${part}`, contentHash(own));
+      for (const [part, own] of Object.entries(section)) {
+        if (name === 'operate' && part === 'notify') addNotify(own, sections);
+        else if (name !== 'venue' || part !== 'token') sections.set(`${name}.${part}`, contentHash(own));
+      }
   }
   return sections;
 }
+/** Each channel by its name. */
+function addNotify(notify: unknown, sections: Map<string, string>): void {
+  if (typeof notify !== 'object' || notify === null) return;
+  for (const [part, own] of Object.entries(notify)) {
+    if (!Array.isArray(own)) sections.set(`${NOTIFY}${part}`, contentHash(own));
+    else
+      for (const channel of own as readonly Readonly<Record<string, unknown>>[])
+        sections.set(`${NOTIFY}${String(channel['name'])}`, contentHash(channel));
+  }
+}
+/** What the names of sections of `operate.notify` begin with. */
+export const NOTIFY = 'operate.notify.';
+
 const IN_PARTS: ReadonlySet<string> = new Set(['venue', 'controls', 'operate']);
 
 /** Hash of what the file says, variables filled in. A new token is not a new config. */

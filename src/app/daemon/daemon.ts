@@ -1,5 +1,5 @@
 import { EMPTY, Subject, lastValueFrom, tap } from 'rxjs';
-import type { Observable, Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { alerts } from '../../core/alerts.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord, StoredRecord, WakeRecord } from '../../core/record.ts';
@@ -29,9 +29,9 @@ import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
 import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
-import { notReady } from './readiness.ts';
 import { secretsOf } from '../notify/notify-config.ts';
-import type { Notifications, NotificationsParts } from '../notify/notifications.ts';
+import type { NotifyConfig } from '../notify/notify-config.ts';
+import { channelsInUse, heartbeatInUse } from './channels-in-use.ts';
 import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
 import { readParts } from './read-parts.ts';
@@ -51,7 +51,10 @@ export interface DaemonOptions {
   readonly configHash: string;
   readonly strategies: readonly LoadedStrategy[];
   /** How they are read again while the desk runs. */
-  readonly files: (warn: Observer['warn']) => StrategiesPort;
+  readonly files: (
+    warn: Observer['warn'],
+    useChannels: (notify: NotifyConfig | undefined) => void,
+  ) => StrategiesPort;
   readonly isUntilDone: boolean;
   readonly hasClosingRead: boolean;
   readonly adoptFills: boolean;
@@ -194,15 +197,13 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   const waiting = (): readonly string[] => (wired.desk === undefined ? [] : whatWaits(wired.desk));
   const isBusy = (): boolean =>
     wired.desk?.state.attempts.values().some(({ doubt }) => doubt === undefined) === true;
-  const notifying = await notificationsOf(options, { journal, alert, warn, waiting, isBusy });
-  if (notifying !== undefined) {
-    closers.push(async () => {
-      await notifying.close();
-    });
-    metrics.onScrape(() => {
-      metrics.channels(notifying.figures());
-    });
-  }
+  const channels = await channelsInUse(options, { journal, alert, warn, waiting, isBusy });
+  closers.push(async () => {
+    await channels.close();
+  });
+  metrics.onScrape(() => {
+    metrics.channels(channels.figures());
+  });
   const operator$ = new Subject<Command>();
   const summary = new Summary();
   const past = readParts(config.journal, journal, () => wired.desk);
@@ -212,7 +213,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   });
   const onRecord = (stored: StoredRecord): void => {
     options.onRecord(stored);
-    notifying?.take(stored);
+    channels.take(stored);
     events.publish(stored);
   };
   const history = new AlertHistory();
@@ -239,7 +240,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     requestLog: requestLogOf(config),
     bars: barsOf(config, warn),
     operator$,
-    strategies: options.files(warn),
+    strategies: options.files(warn, (notify) => {
+      // Log and alerts keep out what is in this list by then.
+      secrets.push(...secretsOf(notify));
+      channels.use(notify);
+      void heartbeats.use(notify);
+    }),
     alerts: alertRecords,
   };
   const desk = new Desk(ports, policyOf(config, { ...options, areLimitsKept: true }), observer, strategies);
@@ -269,9 +275,10 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     command,
     past,
   });
-  const heartbeat = await heartbeatOf(config, desk, { waits, warn });
+  const heartbeats = heartbeatInUse(desk, { waits, warn });
+  await heartbeats.use(config.operate?.notify);
   closers.push(() => {
-    heartbeat?.unsubscribe();
+    heartbeats.close();
   });
   const heads = config.operate?.heads;
   const heads$ =
@@ -308,37 +315,6 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     command,
     rereadToken: async () => await tokens.reread(),
   };
-}
-
-/** Loaded where somebody is told, and nowhere else: a start is short of time. */
-async function notificationsOf(
-  { config, env }: DaemonOptions,
-  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'isBusy'>,
-): Promise<Notifications | undefined> {
-  const notify = config.operate?.notify;
-  if (notify === undefined || notify.channels.length === 0) return undefined;
-  const { notifications } = await import('../notify/notifications.ts');
-  return notifications(notify, {
-    ...parts,
-    clock: systemClock,
-    random: systemRandom,
-    url: config.journal,
-    desk: config.desk,
-    mode: config.mode,
-    env,
-  });
-}
-
-async function heartbeatOf(
-  config: Config,
-  desk: Desk,
-  { waits, warn }: { readonly waits: { readonly isReady: boolean }; readonly warn: Observer['warn'] },
-): Promise<Subscription | undefined> {
-  const wanted = config.operate?.notify?.heartbeat;
-  if (wanted === undefined) return undefined;
-  const { heartbeat } = await import('../notify/heartbeat.ts');
-  const isWell = (): boolean => wanted.while === 'alive' || (waits.isReady && notReady(desk).length === 0);
-  return heartbeat(wanted, { clock: systemClock, isWell, warn }).subscribe();
 }
 
 async function finish(running: Observable<unknown>, log: Log, closeAll: () => Promise<void>): Promise<void> {

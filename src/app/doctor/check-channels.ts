@@ -1,32 +1,86 @@
+import { accessSync, constants } from 'node:fs';
 import { lookup } from 'node:dns/promises';
 import { dirname } from 'node:path';
-import { accessSync, constants } from 'node:fs';
+import type { CommandIo } from '../commands/io.ts';
+import { notifyTest } from '../commands/notify/notify-test.ts';
 import type { Config } from '../config/config.ts';
+import type { ChannelConfig } from '../notify/notify-config.ts';
 import type { Finding } from './finding.ts';
 
-/** Where the desk tells people and other systems something. Nothing is sent. */
-export async function checkChannels({ operate }: Config): Promise<readonly Finding[]> {
-  const { heads } = operate ?? {};
+export interface ChannelOptions {
+  /** The config file, as on the command line. */
+  readonly file: string;
+  /** Whether a message goes over each channel. */
+  readonly isSending: boolean;
+}
+
+/** Where the desk tells people and other systems something. Nothing is sent unless that is asked for. */
+export async function checkChannels(
+  { operate }: Config,
+  { file, isSending }: ChannelOptions,
+  io: CommandIo,
+): Promise<readonly Finding[]> {
+  const { heads, notify } = operate ?? {};
   const findings: Finding[] = [];
+  for (const channel of notify?.channels ?? []) {
+    findings.push(await channelFinding(channel));
+    if (isSending) findings.push(await sent(channel.name, file, io));
+  }
+  if (notify?.heartbeat !== undefined)
+    findings.push(
+      await hostFinding('operate.notify.heartbeat', new URL(notify.heartbeat.url.reveal()).hostname),
+    );
   if (heads?.webhook !== undefined)
-    findings.push(await addressFinding('operate.heads.webhook', heads.webhook));
+    findings.push(await hostFinding('operate.heads.webhook', new URL(heads.webhook).hostname));
   if (heads?.file !== undefined) findings.push(folderFinding('operate.heads.file', heads.file));
   return findings.length > 0
     ? findings
-    : [{ check: 'channels', verdict: 'ok', says: 'no channel is configured' }];
+    : [{ check: 'channels', verdict: 'warn', says: 'nobody is told of alerts: they stay in the journal and the log', fix: 'write operate.notify with a channel (docs/notifications.md)' }]; // prettier-ignore
 }
 
-/** Whether the name of an address can be resolved. */
-async function addressFinding(setting: string, address: string): Promise<Finding> {
+async function channelFinding(channel: ChannelConfig): Promise<Finding> {
+  const setting = `operate.notify ${channel.name}`;
+  switch (channel.way) {
+    case 'webhook':
+      // The rest of its address is a secret.
+      return await hostFinding(setting, new URL(channel.url.reveal()).hostname);
+    case 'smtp':
+      return await hostFinding(setting, channel.host);
+    case 'command':
+      return programFinding(setting, channel.run[0]);
+  }
+}
+
+/** Whether a name can be resolved. */
+async function hostFinding(setting: string, hostname: string): Promise<Finding> {
   const own = { check: 'channels', where: setting };
-  const { hostname, origin } = new URL(address);
   try {
     await lookup(hostname.replaceAll(/^\[|\]$/gu, ''));
-    return { ...own, verdict: 'ok', says: `${setting}: ${origin} can be resolved` };
+    return { ...own, verdict: 'ok', says: `${setting}: ${hostname} can be resolved` };
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { ...own, verdict: 'warn', says: `${setting}: ${origin} cannot be resolved (${why})`, fix: 'see whether the address is right and this machine resolves names' }; // prettier-ignore
+    return { ...own, verdict: 'warn', says: `${setting}: ${hostname} cannot be resolved (${why})`, fix: 'see whether the address is right and this machine resolves names' }; // prettier-ignore
   }
+}
+
+function programFinding(setting: string, program: string): Finding {
+  const own = { check: 'channels', where: program };
+  try {
+    accessSync(program, constants.X_OK);
+    return { ...own, verdict: 'ok', says: `${setting}: its program can be run` };
+  } catch {
+    return { ...own, verdict: 'warn', says: `${setting}: its program is not there, or may not be run`, fix: `see whether ${program} is right, and run "chmod +x" on it` }; // prettier-ignore
+  }
+}
+
+/** As `tranche notify test`. */
+async function sent(channel: string, config: string, io: CommandIo): Promise<Finding> {
+  const said: string[] = [];
+  const out = { write: (text: string) => said.push(text.trim()) };
+  const code = await notifyTest({ config, channel }, { ...io, stdout: out, stderr: out });
+  return code === 0
+    ? { check: 'send', verdict: 'ok', says: said.join('; ') }
+    : { check: 'send', verdict: 'fail', says: said.join('; '), where: `operate.notify ${channel}`, fix: 'see whether the address and the secret are right', exit: 'unavailable' }; // prettier-ignore
 }
 
 function folderFinding(setting: string, file: string): Finding {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { readCredential, readTokenFile } from '../config/credential.ts';
 import type { Config } from '../config/config.ts';
+import { commandFiles } from '../notify/notify-config.ts';
 import { rightsProblems } from '../strategies/rights-problems.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { Finding } from './finding.ts';
@@ -13,11 +14,12 @@ export function checkRights(
   strategies: readonly LoadedStrategy[],
   cwd: string,
 ): readonly Finding[] {
-  const { tls, tokens = [] } = config.operate ?? {};
+  const { tls, tokens = [], notify } = config.operate ?? {};
   const problems = rightsProblems(config.file, strategies, cwd, [
     config.venue.caFile,
     tls?.certificate,
     tls?.clientCa,
+    ...commandFiles(notify),
   ]);
   return [
     ...(problems.length === 0

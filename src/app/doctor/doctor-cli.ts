@@ -18,6 +18,7 @@ export function addDoctor(cli: Command, { io, config, done }: DeskCli): void {
       ] as const),
     )
     .option('--offline', 'do not contact the venue')
+    .option('--send', 'also send a test message over each channel of operate.notify')
     .option('--json', 'print the findings as one JSON object')
     .action(async (options) => {
       const { doctor } = await import('./doctor.ts');

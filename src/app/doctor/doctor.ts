@@ -19,6 +19,8 @@ export interface DoctorOptions {
   readonly config: string;
   readonly mode?: Mode | undefined;
   readonly offline?: boolean | undefined;
+  /** Sends a message over each channel. */
+  readonly send?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -33,7 +35,7 @@ export async function doctor(options: DoctorOptions, io: CommandIo & ProcessFact
 }
 
 async function examine(
-  { config: file, mode, offline }: DoctorOptions,
+  { config: file, mode, offline, send }: DoctorOptions,
   io: CommandIo & ProcessFacts,
 ): Promise<readonly Finding[]> {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode };
@@ -64,7 +66,7 @@ async function examine(
     ...checkRights(config, strategies, io.cwd),
     ...(await venueFindings(config, { isOffline: offline === true, isRunning: found.control !== undefined })),
     ...checkLimits(config, strategies, io.now),
-    ...(await checkChannels(config)),
+    ...(await checkChannels(config, { file, isSending: send === true }, io)),
     ...checkJournal(config, hash, found),
   ];
 }

@@ -1,11 +1,13 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { Observable, merge } from 'rxjs';
 import { limitNames } from '../../core/risk/limit-changes.ts';
 import type { StrategiesPort } from '../../engine/ports.ts';
-import type { StrategySource } from '../../engine/state/strategy-source.ts';
-import { rereadConfig } from '../config/config.ts';
-import type { Config, ConfigOptions } from '../config/config.ts';
+import type { ReloadedChannels, StrategySource } from '../../engine/state/strategy-source.ts';
+import { NOTIFY, rereadConfig } from '../config/config.ts';
+import type { Config, ConfigOptions, RereadConfig } from '../config/config.ts';
+import type { NotifyConfig } from '../notify/notify-config.ts';
 import { limitsOf } from '../config/policy.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
@@ -18,6 +20,8 @@ export interface StrategyFiles {
   /** The config that the desk was started with, and what each of its settings said. */
   readonly config: Config;
   readonly sections: ReadonlyMap<string, string>;
+  /** Puts channels in the place of those in use; left out: they are not read again. */
+  readonly useChannels?: ((notify: NotifyConfig | undefined) => void) | undefined;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -27,7 +31,7 @@ function laterWords(
   now: ReadonlyMap<string, string>,
 ): readonly string[] {
   const changed = [...new Set([...before.keys(), ...now.keys()])].filter(
-    (name) => before.get(name) !== now.get(name) && !isLimit(name),
+    (name) => before.get(name) !== now.get(name) && !isLimit(name) && !name.startsWith(NOTIFY),
   );
   return changed.length === 0
     ? []
@@ -37,29 +41,65 @@ const isLimit = (name: string): boolean =>
   name.startsWith('controls.') && limitNames.has(name.slice('controls.'.length));
 
 /** The strategies of a config, and its limits, as they lie on the disk, for a desk that reads them again while it runs. */
-export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
-  read() {
-    const { configFile, options, sections } = files;
-    const { mode } = files.config;
-    const again = rereadConfig(configFile, { ...options, mode });
-    // Against the limits that they would trade under.
-    const config =
-      again.controls === undefined ? files.config : { ...files.config, controls: again.controls };
-    const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
-    const all = [...again.problems, ...problems];
-    if (all.length > 0) return { problems: formatProblems(all, { colour: false }).trimEnd() };
-    const [rights] = config.mode === 'live' ? rightsProblems(configFile, strategies, options.cwd) : [];
-    if (rights !== undefined) return { problems: rights };
+export function strategyFiles(files: StrategyFiles): StrategiesPort {
+  const channels = channelsOf(files);
+  return {
+    read() {
+      const { configFile, options, sections } = files;
+      const { mode } = files.config;
+      const again = rereadConfig(configFile, { ...options, mode });
+      // Against the limits that they would trade under.
+      const config =
+        again.controls === undefined ? files.config : { ...files.config, controls: again.controls };
+      const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
+      const all = [...again.problems, ...problems];
+      if (all.length > 0) return { problems: formatProblems(all, { colour: false }).trimEnd() };
+      const [rights] = config.mode === 'live' ? rightsProblems(configFile, strategies, options.cwd) : [];
+      if (rights !== undefined) return { problems: rights };
+      return {
+        sources: strategies.filter(({ enabled }) => enabled).map(sourceOf),
+        off: strategies.filter(({ enabled }) => !enabled).map(({ id }) => id),
+        limits: limitsOf(config),
+        channels: channels(again),
+        notes: laterWords(sections, again.sections),
+      };
+    },
+    revive: (begun) => reviveStrategy(begun, { modules: files.config.modules }),
+    changed$: files.config.reload === 'on_change' ? folderChanges(files) : undefined,
+  };
+}
+
+/** Compares the channels of the file with those in use. */
+function channelsOf({
+  sections,
+  useChannels,
+}: StrategyFiles): (again: RereadConfig) => ReloadedChannels | undefined {
+  let inUse = sections;
+  const key = randomBytes(32);
+  return ({ sections: now, notify }) => {
+    if (useChannels === undefined) return undefined;
+    const names = [...new Set([...inUse.keys(), ...now.keys()])].filter((name) => name.startsWith(NOTIFY));
+    const changed = names
+      .toSorted((a, b) => (a < b ? -1 : 1))
+      .filter((name) => inUse.get(name) !== now.get(name));
+    const words = changed.map(
+      (name) => `${name.slice(NOTIFY.length)} ${changeOf(inUse.has(name), now.has(name))}`,
+    );
+    const content = JSON.stringify(changed.map((name) => [name, now.get(name) ?? '']));
     return {
-      sources: strategies.filter(({ enabled }) => enabled).map(sourceOf),
-      off: strategies.filter(({ enabled }) => !enabled).map(({ id }) => id),
-      limits: limitsOf(config),
-      notes: laterWords(sections, again.sections),
+      changes: words,
+      // With a key of this process: nobody may try addresses and passwords against it.
+      subject: createHmac('sha256', key).update(content).digest('hex'),
+      use() {
+        inUse = now;
+        useChannels(notify);
+      },
     };
-  },
-  revive: (begun) => reviveStrategy(begun, { modules: files.config.modules }),
-  changed$: files.config.reload === 'on_change' ? folderChanges(files) : undefined,
-});
+  };
+}
+
+const changeOf = (wasThere: boolean, isThere: boolean): string =>
+  wasThere && isThere ? 'changed' : isThere ? 'added' : 'removed';
 
 /** A strategy as the engine knows it, without its place in a file. */
 const sourceOf = ({ id, kind, hash, document, bound }: StrategySource): StrategySource => ({

@@ -2,16 +2,14 @@ import { changeWords, limitDifference, limitTexts, loosenedLimits } from '../../
 import type { LimitChange } from '../../core/risk/limit-changes.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
-import type { Desk } from '../desk.ts';
-import { requirementWords } from '../../core/approvals/approval-policy.ts';
 import { sha256 } from '../../core/ids.ts';
-import { blockedWords, missingWords, requirementFor } from './approvals.ts';
-import { isOver } from './approval-requests.ts';
+import { mayChange } from './reload-approvals.ts';
+import type { ReloadApprovalsContext, Verdict } from './reload-approvals.ts';
 import type { Wish } from './proposals.ts';
 import type { ReloadedBy } from './strategy-approvals.ts';
 
 /** The parts of a desk that this file uses. */
-export type LimitsReloadContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
+export type LimitsReloadContext = ReloadApprovalsContext;
 
 /** What a reload makes of the limits. */
 export interface PlannedLimits {
@@ -46,7 +44,7 @@ export function planLimits(
   if (wanted.currency !== policy.limits.currency)
     return { ...NOTHING, kept: [`${changeWords({ limit: 'currency', before: policy.limits.currency, after: wanted.currency })}: totals of the day are in the currency of the limits, so all limits take effect at the next start`] }; // prettier-ignore
   const loosened = loosenedLimits(before, limitTexts(wanted));
-  const verdict = loosened.length === 0 ? {} : mayLoosen(desk, loosened, asker);
+  const verdict: Verdict = loosened.length === 0 ? {} : mayLoosen(desk, loosened, asker);
   const { why, wish, approval } = verdict;
   const limits = why === undefined ? wanted : tighterLimits(policy.limits, wanted);
   const changes = limitDifference(before, limitTexts(limits));
@@ -60,45 +58,21 @@ export function planLimits(
   };
 }
 
-interface Verdict {
-  /** Why no limit is loosened now. */
-  readonly why?: string | undefined;
-  readonly wish?: Wish | undefined;
-  readonly approval?: string | undefined;
-}
-
 /** Whether these limits may be loosened now, by the policy in force; an approval is of exactly these changes. */
-function mayLoosen(
-  desk: LimitsReloadContext,
-  loosened: readonly string[],
-  { by, why, token }: ReloadedBy,
-): Verdict {
-  if (desk.state.limits.raised !== undefined)
-    return { why: 'other limits were raised at the start, and wait for tranche rearm by two people' };
-  const subject = sha256(JSON.stringify(['limits', ...loosened]));
-  const [request, known] = desk.state.overrides.of(subject) ?? [];
-  const isUsable = known?.usedBy === undefined && known?.ended === undefined;
-  if (request !== undefined && known !== undefined && isUsable && !isOver(desk, request))
-    return known.approvedBy === undefined
-      ? { why: `takes two people: ${request} needs ${missingWords(desk, known)}` }
-      : { approval: request };
-  if (by === 'tranche') return { why: 'a limit is loosened only when somebody asks for it: tranche reload' };
-  const requirement = requirementFor(desk, { kind: 'limits', by: token?.name ?? by });
-  if (requirement.outcome === 'allow') return {};
-  if (requirement.outcome === 'block') return { why: blockedWords(requirement) };
-  const asks = `loosen ${loosened.join(', ')}`;
-  const wish = {
-    request: 'limits',
-    asks,
-    subject,
-    requirement,
-    difference: loosened,
-    by,
-    why,
-    token,
-  } as const;
-  return { why: `takes two people: it ${requirementWords(requirement)}, see tranche approvals`, wish };
-}
+const mayLoosen = (desk: LimitsReloadContext, loosened: readonly string[], asker: ReloadedBy): Verdict =>
+  desk.state.limits.raised === undefined
+    ? mayChange(
+        desk,
+        {
+          request: 'limits',
+          asks: `loosen ${loosened.join(', ')}`,
+          difference: loosened,
+          subject: sha256(JSON.stringify(['limits', ...loosened])),
+          unasked: 'a limit is loosened only when somebody asks for it: tranche reload',
+        },
+        asker,
+      )
+    : { why: 'other limits were raised at the start, and wait for tranche rearm by two people' };
 
 /** A line for each limit, for people. */
 export const limitLines = ({ changes, loosened, kept }: PlannedLimits): readonly string[] => [

@@ -372,7 +372,7 @@ function beginLives(desk: RecoverContext): Observable<never> {
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   tellKept(desk, changes);
   desk.strategies.run(run);
-  const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned));
+  const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));
   if (begin.length === 0) return asked$.pipe(ignoreElements());
   // Two appends, not one more for each: a thousand strategies would wait for the disk a thousand times.
   return concat(

@@ -18,6 +18,8 @@ import { limitTexts } from '../../core/risk/limit-changes.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
 import { limitLines, planLimits } from './limits-reload.ts';
 import type { PlannedLimits } from './limits-reload.ts';
+import { channelLines, planChannels } from './channels-reload.ts';
+import type { PlannedChannels } from './channels-reload.ts';
 
 /** The parts of a desk that this file uses. */
 export type ReloadContext = Pick<
@@ -71,7 +73,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
   const approved = desk.approved$.pipe(
-    filter((request) => kindOf(request) === 'strategy' || kindOf(request) === 'limits'),
+    filter((request) => ['strategy', 'limits', 'config'].includes(kindOf(request))),
     map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
   );
   // One after another: until one is durable, what it has begun is no life to compare the files with.
@@ -149,15 +151,21 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
-  const limits = planLimits(desk, read.limits, command);
-  if (planned.changes.length === 0 && limits.changes.length === 0) {
-    if (limits.kept.length > 0)
-      return notLoosened(desk, command, { limits, problems: [...limitLines(limits), ...notes].join('\n') });
+  const settings = {
+    limits: planLimits(desk, read.limits, command),
+    channels: planChannels(desk, read.channels, command),
+  };
+  const { limits, channels } = settings;
+  const lines = [...limitLines(limits), ...channelLines(channels)];
+  const areSettingsAsBefore = limits.changes.length === 0 && channels.changes.length === 0;
+  if (planned.changes.length === 0 && areSettingsAsBefore) {
+    if (limits.kept.length + channels.kept.length > 0)
+      return settingsKept(desk, command, { settings, problems: [...lines, ...notes].join('\n') });
     // What comes after this is news, also where it says what was said before.
     desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
-  const says = [...limitLines(limits), ...wordsOf(desk, planned, read.sources, notes)];
+  const says = [...lines, ...wordsOf(desk, planned, read.sources, notes)];
   const isDry = command.isDryRun === true;
   command.answer?.({
     isDone: true,
@@ -166,16 +174,18 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
       changes: planned.changes,
       limit_changes: limits.changes,
       ...(limits.kept.length === 0 ? {} : { limits_kept: limits.kept }),
+      ...(channels.changes.length === 0 ? {} : { channel_changes: channels.changes }),
+      ...(channels.kept.length === 0 ? {} : { channels_kept: channels.kept }),
       notes,
     },
   });
-  if (isDry || (limits.changes.length === 0 && isSaid(desk, command, planned))) return EMPTY;
+  if (isDry || (areSettingsAsBefore && isSaid(desk, command, planned))) return EMPTY;
   tellKept(desk, planned.changes);
   if (limits.loosened.length > 0)
     desk.observer.alert('limits_loosened', { by: command.by, loosened: limits.loosened.join(', ') });
-  const told = [...notes, ...limits.kept];
-  const approvals = [...planned.approvals, ...(limits.approval === undefined ? [] : [limits.approval])];
-  return apply(desk, planned, limits, {
+  const told = [...notes, ...limits.kept, ...channels.kept];
+  const approvals = [planned.approvals, limits.approval ?? [], channels.approval ?? []].flat();
+  return apply(desk, planned, settings, {
     kind: 'reload',
     by: command.by,
     why: command.why,
@@ -186,6 +196,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
     ...(limits.limits === undefined
       ? {}
       : { limit_changes: limits.changes, limits: limitTexts(limits.limits) }),
+    ...(channels.changes.length === 0 ? {} : { channel_changes: channels.changes }),
     ...(told.length === 0 ? {} : { notes: told }),
   });
 }
@@ -222,42 +233,53 @@ export const planFor = (
 /** Who asks, without what else a command says. */
 const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, token });
 
+/** What a reload makes of the settings of the config. */
+interface Settings {
+  readonly limits: PlannedLimits;
+  readonly channels: PlannedChannels;
+}
+
+/** What people must be asked for before these change. */
+const wishesOf = ({ limits, channels }: Settings): readonly Wish[] =>
+  [limits.wish, channels.wish].filter((wish) => wish !== undefined);
+
 /** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
 function apply(
   desk: ReloadContext,
   planned: Planned,
-  { limits, wish }: PlannedLimits,
+  settings: Settings,
   record: ReloadRecord,
 ): Observable<unknown> {
+  const { limits } = settings.limits;
   desk.strategies.run(planned.run);
   // What is tighter counts from this tick, what is looser only once it is written down.
   if (limits !== undefined)
     desk.policy = { ...desk.policy, limits: tighterLimits(desk.policy.limits, limits) };
   return desk.journal
-    .append([record, ...beginnings(desk, planned.begin), ...wishes(desk, planned, wish)])
+    .append([
+      record,
+      ...beginnings(desk, planned.begin),
+      ...wishes(desk, [...planned.wishes, ...wishesOf(settings)]),
+    ])
     .pipe(
       tap(() => {
         if (limits !== undefined) {
           desk.policy = { ...desk.policy, limits };
           desk.changed$.next();
         }
+        settings.channels.use?.();
         desk.strategies.rearm(planned.changes.map(({ strategy }) => strategy));
       }),
     );
 }
 
 /** Records of what people must be asked for. */
-export function wishes(
-  desk: ReloadContext,
-  planned: Pick<Planned, 'wishes'>,
-  more?: Wish,
-): readonly RecordBody[] {
-  return [...planned.wishes, ...(more === undefined ? [] : [more])].map((wish) => {
+export const wishes = (desk: ReloadContext, all: readonly Wish[]): readonly RecordBody[] =>
+  all.map((wish) => {
     const record = wishRecord(desk, wish);
     desk.observer.alert('approval_asked', { request: record.override, asks: wish.asks });
     return record;
   });
-}
 
 /** Records of the lives that begin now. */
 export const beginnings = (desk: ReloadContext, sources: readonly StrategySource[]): readonly RecordBody[] =>
@@ -311,10 +333,10 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
 }
 
 /** All that the files would change is what they may not: a person is told, and the journal knows who tried. */
-function notLoosened(
+function settingsKept(
   desk: ReloadContext,
   command: Reload,
-  { limits, problems }: { readonly limits: PlannedLimits; readonly problems: string },
+  { settings, problems }: { readonly settings: Settings; readonly problems: string },
 ): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   const { by, why, token, isDryRun } = command;
@@ -322,7 +344,7 @@ function notLoosened(
   const used = token === undefined ? {} : { token };
   return desk.journal.append([
     { kind: 'reload', by, why, ...used, result: 'refused', changes: [], problems },
-    ...wishes(desk, { wishes: [] }, limits.wish),
+    ...wishes(desk, wishesOf(settings)),
   ]);
 }
 

@@ -355,6 +355,7 @@ const shapes = {
         }),
       ).optional(),
       limits: z.record(z.string(), z.string()).optional(),
+      channel_changes: list(z.string()).optional(),
       notes: list(z.string()).optional(),
       problems: z.string().optional(),
       approvals: list(z.string()).optional(),

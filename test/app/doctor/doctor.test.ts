@@ -11,6 +11,7 @@ import type { Finding } from '../../../src/app/doctor/finding.ts';
 import { instant } from '../../../src/core/time.ts';
 import { toObservable } from '../../../src/engine/maybe-async.ts';
 import { openJournal } from '../../../src/journal/open-journal.ts';
+import { receiver } from '../notify/receiver.ts';
 import { aRunIo } from '../support/run-io.ts';
 
 const TWAP = `id: a
@@ -84,11 +85,14 @@ interface Examined {
 
 async function examine(
   text: string,
-  options: { offline?: boolean; env?: Record<string, string> } = {},
+  options: { offline?: boolean; send?: boolean; env?: Record<string, string> } = {},
 ): Promise<Examined> {
   put('desk.yaml', text);
   const io = aRunIo({ cwd: folder, env: options.env ?? {}, now: instant(Date.now()) });
-  const code = await doctor({ config: 'desk.yaml', json: true, offline: options.offline }, io);
+  const code = await doctor(
+    { config: 'desk.yaml', json: true, offline: options.offline, send: options.send },
+    io,
+  );
   const { findings } = JSON.parse(io.printed.out) as { findings: readonly Finding[] };
   return { code, findings, of: (check) => findings.filter((each) => each.check === check) };
 }
@@ -105,7 +109,9 @@ describe('tranche doctor', () => {
     });
     const { code, findings } = await examine(config(url, ', capabilities: { order_lookup: true }'));
     const bad = findings.filter(({ verdict, check }) => verdict !== 'ok' && check !== 'flush');
-    expect(bad).toEqual([]);
+    expect(bad).toMatchObject([
+      { check: 'channels', says: expect.stringContaining('nobody is told') as string },
+    ]);
     expect(code).toBe(0);
     expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['GET']));
   });
@@ -183,6 +189,31 @@ describe('tranche doctor', () => {
       env: { NODE_OPTIONS: '--inspect' },
     });
     expect(of('environment')).toMatchObject([{ verdict: 'fail' }]);
+  });
+
+  it('says where people are told, and sends nothing unless it is asked to', async () => {
+    const hook = await receiver();
+    put('pager', 'not a program');
+    const channels = `[{ name: ops, webhook: { format: json, url: "\${HOOK}" } }, { name: pager, command: { run: [./pager] } }]`;
+    const text = config('http://127.0.0.1:1').replace(
+      'operate: false',
+      `operate: { listen: "127.0.0.1:0", notify: { channels: ${channels} } }`,
+    );
+    const env = { HOOK: `${hook.url}/a-secret-path` };
+    const { of, findings } = await examine(text, { offline: true, env });
+    expect(of('channels')).toMatchObject([
+      { verdict: 'ok', says: 'operate.notify ops: 127.0.0.1 can be resolved' },
+      {
+        verdict: 'warn',
+        says: expect.stringContaining(
+          'operate.notify pager: its program is not there, or may not be run',
+        ) as string,
+      },
+    ]);
+    expect([hook.posts, JSON.stringify(findings).includes('a-secret-path')]).toEqual([[], false]);
+    const sending = await examine(text, { offline: true, env, send: true });
+    expect(sending.of('send').map(({ verdict }) => verdict)).toEqual(['ok', 'fail']);
+    expect([hook.posts.length, sending.code]).toEqual([1, 69]);
   });
 
   it('tells how the last process ended, and what it left', async () => {

@@ -1,0 +1,89 @@
+import type { Subscription } from 'rxjs';
+import type { StoredRecord } from '../../core/record.ts';
+import type { Desk } from '../../engine/desk.ts';
+import type { Observer } from '../../engine/observer.ts';
+import type { ChannelFigures } from '../../operate/notify/notifier.ts';
+import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/yaml.ts';
+import type { Notifications, NotificationsParts } from '../notify/notifications.ts';
+import type { NotifyConfig } from '../notify/notify-config.ts';
+import { systemClock, systemRandom } from './clock.ts';
+import { notReady } from './readiness.ts';
+
+/** The channels to people, which a reload replaces. */
+export interface ChannelsInUse {
+  /** A record became durable. */
+  take(stored: StoredRecord): void;
+  figures(): readonly ChannelFigures[];
+  /** Others from now on: what those before have not sent yet the outbox keeps, and these send it. */
+  use(notify: NotifyConfig | undefined): void;
+  close(): Promise<void>;
+}
+
+/** Loaded where somebody is told, and nowhere else: a start is short of time. */
+export async function channelsInUse(
+  { config, env }: { readonly config: Config; readonly env: Environment },
+  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'isBusy'>,
+): Promise<ChannelsInUse> {
+  const open = async (notify: NotifyConfig | undefined): Promise<Notifications | undefined> => {
+    if (notify === undefined || notify.channels.length === 0) return undefined;
+    const { notifications } = await import('../notify/notifications.ts');
+    return notifications(notify, {
+      ...parts,
+      url: config.journal,
+      desk: config.desk,
+      mode: config.mode,
+      env,
+    });
+  };
+  let current = await open(config.operate?.notify);
+  const change = async (before: Promise<void>, notify: NotifyConfig | undefined): Promise<void> => {
+    await before;
+    const last = current;
+    // What is written in between the next ones find in the journal: they begin after the last record that was seen.
+    current = undefined;
+    try {
+      await last?.close();
+      current = await open(notify);
+    } catch (error) {
+      parts.warn('the new channels of operate.notify cannot be used', { error });
+    }
+  };
+  let changing: Promise<void> = Promise.resolve();
+  return {
+    take(stored) {
+      current?.take(stored);
+    },
+    figures: () => current?.figures() ?? [],
+    use(notify) {
+      changing = change(changing, notify);
+    },
+    async close() {
+      await changing;
+      await current?.close();
+    },
+  };
+}
+
+/** The calls to a dead man's switch, which a reload replaces. */
+export function heartbeatInUse(
+  desk: Desk,
+  { waits, warn }: { readonly waits: { readonly isReady: boolean }; readonly warn: Observer['warn'] },
+): { use(notify: NotifyConfig | undefined): Promise<void>; close(): void } {
+  let current: Subscription | undefined;
+  return {
+    async use(notify) {
+      current?.unsubscribe();
+      current = undefined;
+      const wanted = notify?.heartbeat;
+      if (wanted === undefined) return;
+      const { heartbeat } = await import('../notify/heartbeat.ts');
+      const isWell = (): boolean =>
+        wanted.while === 'alive' || (waits.isReady && notReady(desk).length === 0);
+      current = heartbeat(wanted, { clock: systemClock, isWell, warn }).subscribe();
+    },
+    close() {
+      current?.unsubscribe();
+    },
+  };
+}

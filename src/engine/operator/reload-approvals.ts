@@ -1,0 +1,51 @@
+import { requirementWords } from '../../core/approvals/approval-policy.ts';
+import type { Desk } from '../desk.ts';
+import { blockedWords, missingWords, requirementFor } from './approvals.ts';
+import { isOver } from './approval-requests.ts';
+import type { Wish } from './proposals.ts';
+import type { ReloadedBy } from './strategy-approvals.ts';
+
+/** The parts of a desk that this file uses. */
+export type ReloadApprovalsContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
+
+/** Whether a reload may put settings in force. */
+export interface Verdict {
+  /** Why not. */
+  readonly why?: string | undefined;
+  /** What people must be asked for first. */
+  readonly wish?: Wish | undefined;
+  /** The approved request that this carries out. */
+  readonly approval?: string | undefined;
+}
+
+/** Settings that a reload would change. */
+export interface SettingsQuestion {
+  readonly request: 'limits' | 'config';
+  readonly asks: string;
+  /** A line for each setting. */
+  readonly difference: readonly string[];
+  /** Of exactly these changes. */
+  readonly subject: string;
+  /** Why a change of a file that nobody has asked for changes nothing. */
+  readonly unasked: string;
+}
+
+/** Whether these settings may change now, by the policy in force. */
+export function mayChange(
+  desk: ReloadApprovalsContext,
+  { request: kind, asks, difference, subject, unasked }: SettingsQuestion,
+  { by, why, token }: ReloadedBy,
+): Verdict {
+  const [request, known] = desk.state.overrides.of(subject) ?? [];
+  const isUsable = known?.usedBy === undefined && known?.ended === undefined;
+  if (request !== undefined && known !== undefined && isUsable && !isOver(desk, request))
+    return known.approvedBy === undefined
+      ? { why: `takes two people: ${request} needs ${missingWords(desk, known)}` }
+      : { approval: request };
+  if (by === 'tranche') return { why: unasked };
+  const requirement = requirementFor(desk, { kind, by: token?.name ?? by });
+  if (requirement.outcome === 'allow') return {};
+  if (requirement.outcome === 'block') return { why: blockedWords(requirement) };
+  const wish = { request: kind, asks, subject, requirement, difference, by, why, token } as const;
+  return { why: `takes two people: it ${requirementWords(requirement)}, see tranche approvals`, wish };
+}

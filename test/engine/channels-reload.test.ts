@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts';
+import { MINUTE_MS, instant } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import type { Policy } from '../../src/engine/policy.ts';
+import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench } from './harness.ts';
+
+interface Running {
+  readonly bench: Bench;
+  /** Changes that were put in force. */
+  readonly used: string[];
+  readonly write: (changes: readonly string[]) => void;
+  readonly until: (ms: number) => void;
+  readonly reload: (isDryRun?: boolean) => CommandAnswer;
+}
+
+function running(policy: Partial<Policy> = {}): Running {
+  const sources: readonly StrategySource[] = [aTwap('t', { slices: 10, duration: 'PT10M' })];
+  const used: string[] = [];
+  let changes: readonly string[] = [];
+  const bench = aBench({
+    strategies: sources,
+    policy: { areLimitsKept: true, ...policy },
+    files: {
+      read: (): StrategiesRead => {
+        const now = changes;
+        const use = (): void => {
+          used.push(...now);
+          if (changes === now) changes = [];
+        };
+        return {
+          sources,
+          off: [],
+          notes: [],
+          channels: { changes: now, subject: `subject of ${now.join()}`, use },
+        };
+      },
+      revive: () => sources[0],
+    },
+  });
+  bench.start();
+  return {
+    bench,
+    used,
+    write: (now) => {
+      changes = now;
+    },
+    until: (ms) => bench.clock.run(instant(START + ms)),
+    reload(isDryRun = false) {
+      const said: { answer: CommandAnswer } = { answer: { isDone: false, says: 'no answer' } };
+      const token = { name: 'ann', kind: 'person' } as const;
+      const answer = (given: CommandAnswer): CommandAnswer => (said.answer = given);
+      bench.operator$.next({ do: 'reload', by: 'ann', why: 'a new chat', token, isDryRun, answer });
+      return said.answer;
+    },
+  };
+}
+const reloadsIn = (bench: Bench) =>
+  bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
+
+/** One person of the approvers must agree to each change of a setting. */
+const guarded: ApprovalPolicy = {
+  rules: [
+    { for: ['config'], outcome: [{ count: 1, groups: ['approvers'] }] },
+    { for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'], outcome: 'allow' },
+  ],
+  groups: {},
+};
+
+describe('a reload of channels', () => {
+  it('puts them in force once the record names what changed and who asked', () => {
+    const { bench, used, until, write, reload } = running();
+    until(MINUTE_MS);
+    write(['ops added', 'old removed']);
+    expect(reload().says).toBe('reloaded:\n  operate.notify ops added\n  operate.notify old removed');
+    until(2 * MINUTE_MS);
+    expect(used).toEqual(['ops added', 'old removed']);
+    expect(reloadsIn(bench)).toMatchObject([
+      { by: 'ann', result: 'applied', changes: [], channel_changes: ['ops added', 'old removed'] },
+    ]);
+    expect(reload().says).toBe('nothing has changed');
+  });
+
+  it('changes nothing in a dry run', () => {
+    const { bench, used, until, write, reload } = running();
+    until(MINUTE_MS);
+    write(['ops changed']);
+    expect(reload(true).says).toBe('a reload would apply these changes:\n  operate.notify ops changed');
+    until(2 * MINUTE_MS);
+    expect([used, reloadsIn(bench)]).toEqual([[], []]);
+  });
+
+  it('waits for approval where the policy asks for it, and follows from it', () => {
+    const { bench, used, until, write, reload } = running({ approvals: guarded });
+    until(MINUTE_MS);
+    write(['ops removed']);
+    expect(reload()).toMatchObject({
+      isDone: false,
+      says: expect.stringMatching(/operate\.notify is NOT changed: ops removed: takes two people/u) as string,
+    });
+    until(2 * MINUTE_MS);
+    expect(used).toEqual([]);
+    const asked = bench
+      .records()
+      .map(({ body }) => body)
+      .find(({ kind }) => kind === 'override');
+    expect(asked).toMatchObject({
+      kind: 'override',
+      request: 'config',
+      asks: 'change operate.notify: ops removed',
+    });
+    const token = { name: 'ben', kind: 'person' } as const;
+    bench.operator$.next({
+      do: 'approve',
+      override: 'ov-1',
+      by: 'ben',
+      why: 'w',
+      token,
+      answer: () => undefined,
+    });
+    until(3 * MINUTE_MS);
+    expect(used).toEqual(['ops removed']);
+    expect(reloadsIn(bench).at(-1)).toMatchObject({
+      result: 'applied',
+      approvals: ['ov-1'],
+      channel_changes: ['ops removed'],
+    });
+  });
+});
