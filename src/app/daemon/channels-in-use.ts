@@ -30,6 +30,8 @@ export async function channelsInUse(
     const { notifications } = await import('../notify/notifications.ts');
     return notifications(notify, {
       ...parts,
+      clock: systemClock,
+      random: systemRandom,
       url: config.journal,
       desk: config.desk,
       mode: config.mode,
