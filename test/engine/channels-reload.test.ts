@@ -64,7 +64,7 @@ const reloadsIn = (bench: Bench) =>
 /** One person of the approvers must agree to each change of a setting. */
 const guarded: ApprovalPolicy = {
   rules: [
-    { for: ['config'], outcome: [{ count: 1, groups: ['approvers'] }] },
+    { for: ['channels'], outcome: [{ count: 1, groups: ['approvers'] }] },
     { for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'], outcome: 'allow' },
   ],
   groups: {},
@@ -109,7 +109,7 @@ describe('a reload of channels', () => {
       .find(({ kind }) => kind === 'override');
     expect(asked).toMatchObject({
       kind: 'override',
-      request: 'config',
+      request: 'channels',
       asks: 'change operate.notify: ops removed',
     });
     const token = { name: 'ben', kind: 'person' } as const;

@@ -7,6 +7,7 @@ export const requestKinds = {
   parent: 'a parent order sends its first slice',
   strategy: 'a strategy begins, or takes over from a running one with another text',
   limits: 'a limit allows more than before',
+  channels: 'the channels of operate.notify change while the desk runs',
   override: 'one order may exceed a limit',
   rearm: 'a halt is lifted',
   doubt: 'a doubt ends with the figures of a person',
@@ -190,7 +191,7 @@ export function requirementWords({ outcome, needs }: Requirement): string {
 export function builtInPolicy(hasFourEyes: boolean): ApprovalPolicy {
   const second: ApprovalRule['outcome'] = [{ count: 1, groups: [APPROVERS] }];
   const guarded: readonly RequestKind[] = ['rearm', 'doubt', 'limits', 'policy'];
-  const free: readonly RequestKind[] = ['parent', 'strategy', ...(hasFourEyes ? [] : guarded)];
+  const free: readonly RequestKind[] = ['parent', 'strategy', 'channels', ...(hasFourEyes ? [] : guarded)];
   return {
     rules: [
       { for: hasFourEyes ? ['override', ...guarded] : ['override'], outcome: second },

@@ -24,7 +24,7 @@ export function planChannels(
   const { why, wish, approval } = mayChange(
     desk,
     {
-      request: 'config',
+      request: 'channels',
       asks: `change operate.notify: ${difference.join(', ')}`,
       difference,
       subject,

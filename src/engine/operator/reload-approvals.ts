@@ -20,7 +20,7 @@ export interface Verdict {
 
 /** Settings that a reload would change. */
 export interface SettingsQuestion {
-  readonly request: 'limits' | 'config';
+  readonly request: 'limits' | 'channels';
   readonly asks: string;
   /** A line for each setting. */
   readonly difference: readonly string[];

@@ -73,7 +73,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
   const approved = desk.approved$.pipe(
-    filter((request) => ['strategy', 'limits', 'config'].includes(kindOf(request))),
+    filter((request) => ['strategy', 'limits', 'channels'].includes(kindOf(request))),
     map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
   );
   // One after another: until one is durable, what it has begun is no life to compare the files with.

@@ -66,7 +66,9 @@ describe('tranche policy test', () => {
   ])('says what %s needs, with exit code %d', async (args, code, line) => {
     const told = await tested(POLICY, ...args);
     expect([told.err, told.code, told.out.split('\n')[0]]).toEqual(['', code, line]);
-    expect(told.out).toContain('blocked where no rule matches: requests for limits, override, rearm, doubt');
+    expect(told.out).toContain(
+      'blocked where no rule matches: requests for limits, channels, override, rearm, doubt',
+    );
   });
 
   it('knows what holds without a policy', async () => {
