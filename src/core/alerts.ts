@@ -250,7 +250,7 @@ export const alerts = {
     severity: 'warning',
     says: 'the desk waits for people to approve something before it goes on; a request that nobody decides in time is rejected',
     runbook:
-      'Read tranche approvals: it shows what is asked for, what differs, who must agree, and until when. Approve or reject it in the dashboard, or with tranche approve ID and tranche reject ID. What was rejected or has expired is asked for again only when its text changes, or under another id.',
+      'Read tranche approvals: it shows what is asked for, what differs, who must agree, and until when. Approve or reject it in the dashboard, or with tranche approve ID and tranche reject ID. What was rejected or has expired is asked for again when its text changes; a strategy that waits to begin also when a person sends tranche reload.',
   },
   override_used: {
     severity: 'warning',
