@@ -15,10 +15,11 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --forc
 FROM ${NODE_IMAGE} AS dashboard
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
-RUN npm ci --omit=optional --ignore-scripts && npm cache clean --force
+# With what is optional: the code of the bundler for this system is.
+RUN npm ci --ignore-scripts && npm cache clean --force
 COPY scripts ./scripts
 COPY src ./src
-RUN npm run build:dashboard --if-present && mkdir -p dist/dashboard
+RUN npm run build:dashboard
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
