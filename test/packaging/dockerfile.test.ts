@@ -44,7 +44,7 @@ describe('the Dockerfile', () => {
     const [, stage = []] = stages;
     expect(stage.at(-1)).toBe('RUN npm run build:dashboard');
     // The bundler takes its code for this system from an optional package.
-    expect(stage.filter((line) => line.includes('npm ci'))[0]).not.toContain('--omit');
+    expect(stage.find((line) => line.includes('npm ci'))).not.toContain('--omit');
   });
 
   it('copies only what .dockerignore lets in', () => {
