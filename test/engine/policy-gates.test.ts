@@ -133,6 +133,27 @@ describe('a parent above the amount of the policy', () => {
     }
   });
 
+  it('is not approved by the person who had its strategy begin, however that came', () => {
+    const both = policyOf(
+      { for: ['parent'], above: '50000', outcome: risk },
+      { for: ['strategy'], outcome: risk },
+    );
+    for (const policy of [largeParents, both]) {
+      let texts: readonly StrategySource[] = [];
+      const bench = aDesk(policy, { strategies: [], files: files(() => texts) });
+      texts = [twap];
+      tell(bench, 'ann', { do: 'reload' });
+      if (policy === both) approve(bench, 'bob');
+      run(bench, SECOND_MS);
+      const asked = requests(bench).find(({ request }) => request === 'parent');
+      expect(asked).toMatchObject({ by: 'ann', token: person('ann') });
+      expect(approve(bench, 'Ann', asked?.override)).toMatch(/propose/u);
+      expect(approve(bench, 'bob', asked?.override)).toMatch(/is approved$/u);
+      const again = next(bench, policy, { files: files(() => texts) });
+      expect(again.desk.state.lives.get('t')?.begunBy).toEqual(person('ann'));
+    }
+  });
+
   it('is refused where no rule matches it', () => {
     const bench = aDesk({ rules: [{ ...rest, for: ['strategy', 'rearm', 'policy'] }], groups });
     run(bench, 12 * MINUTE_MS);

@@ -1,6 +1,6 @@
 import { sha256 } from '../ids.ts';
 import { canonicalValue } from '../json.ts';
-import type { OverrideRecord } from '../record.ts';
+import type { OverrideRecord, UsedToken } from '../record.ts';
 import { sameName } from './approval-policy.ts';
 import type { RequestKind } from './approval-policy.ts';
 
@@ -35,6 +35,10 @@ export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'lim
 /** What an approval of a strategy is of: this text under this id. */
 export const strategySubject = (id: string, hash: string): string =>
   sha256(JSON.stringify(['strategy', id, hash]));
+
+/** The token where it is that of a person. */
+export const personOf = (token: UsedToken | undefined): UsedToken | undefined =>
+  token?.kind === 'person' ? token : undefined;
 
 /** Who asked: the name of the token where there is one, which no body can claim. */
 export const nameOf = ({ token, by }: Pick<OverrideRecord, 'token' | 'by'>): string => token?.name ?? by;

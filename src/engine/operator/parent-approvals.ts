@@ -72,7 +72,8 @@ function judge(
 ): Refusal | undefined {
   const { currency } = desk.policy.limits;
   const amount = amountOf(desk, totals);
-  const requirement = requirementFor(desk, { kind: 'parent', amount, strategy });
+  const token = desk.state.lives.get(strategy)?.begunBy;
+  const requirement = requirementFor(desk, { kind: 'parent', amount, strategy, by: token?.name });
   if (requirement.outcome === 'allow') return undefined;
   if (requirement.outcome === 'block')
     return { reason: 'approval_refused', detail: blockedWords(requirement) };
@@ -85,7 +86,8 @@ function judge(
     requirement,
     strategy,
     parent,
-    by: 'tranche',
+    by: token?.name ?? 'tranche',
+    token,
     why: 'its total is above the amount of operate.policy',
   };
   desk.wished$.next(wish);

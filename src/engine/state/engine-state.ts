@@ -1,4 +1,4 @@
-import { strategySubject } from '../../core/approvals/approval-request.ts';
+import { personOf, strategySubject } from '../../core/approvals/approval-request.ts';
 import { corrected } from '../../core/cycle/compare-fill.ts';
 import {
   NO_MONEY,
@@ -23,6 +23,7 @@ import type {
   SliceRecord,
   StoredRecord,
   StrategyRecord,
+  UsedToken,
   WakeRecord,
 } from '../../core/record.ts';
 import { DAY_MS, instant, MINUTE_MS } from '../../core/time.ts';
@@ -118,6 +119,7 @@ export class EngineState {
   account: string | undefined;
   limits: LimitsInForce = {};
   readonly overrides = new Overrides();
+  reloadedBy: UsedToken | undefined; // who had the lives begin that follow the last record, a reload
   /** Who may sign in. */
   readonly people = new People();
   /** Totals that limits are compared with. */
@@ -131,6 +133,7 @@ export class EngineState {
     this.lastRecordAt = at;
     if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
     this.isStopped = body.kind === 'stopped';
+    if (body.kind !== 'strategy') this.reloadedBy = undefined;
     switch (body.kind) {
       case 'started':
         this.startedAt ??= at;
@@ -150,8 +153,7 @@ export class EngineState {
         if (body.state === 'refused') this.runningSince = undefined;
         break;
       case 'strategy':
-        if (!this.overrides.isEmpty) this.overrides.begin(strategySubject(body.strategy, body.hash), at);
-        this.#begin(body);
+        this.#begin(body, at);
         break;
       case 'wake':
         this.#step(body, at);
@@ -222,6 +224,7 @@ export class EngineState {
       case 'reload':
         this.limits = limitsAtReload(this.limits, body);
         this.overrides.carryOut(body.approvals ?? [], 'reload', at);
+        this.reloadedBy = personOf(body.token);
         break;
       case 'override':
         this.overrides.apply(body, at);
@@ -342,12 +345,14 @@ export class EngineState {
     }
   }
 
-  #begin(body: StrategyRecord): void {
+  #begin(body: StrategyRecord, at: Instant): void {
+    const asked = this.overrides.begin(strategySubject(body.strategy, body.hash), at);
     this.lives.set(body.strategy, {
       strategy: body.strategy,
       hash: body.hash,
       type: body.type,
       begunAt: body.begun_at,
+      begunBy: personOf(asked?.token) ?? this.reloadedBy,
       document: body.document,
       state: undefined,
       waits: [],
@@ -363,6 +368,7 @@ export class EngineState {
   #step(body: WakeRecord, at: Instant): void {
     const life = this.lives.get(body.strategy);
     if (life === undefined || life.hash !== body.hash) return;
+    life.begunBy = personOf(body.token) ?? life.begunBy;
     life.state = body.state;
     life.waits = body.waits;
     life.finished = body.finished;

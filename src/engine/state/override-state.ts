@@ -103,10 +103,12 @@ export class Overrides {
     }
   }
 
-  /** A text begins: its approval is used up. */
-  begin(subject: string, at: Instant): void {
+  /** A text begins: its approval is used up. Returns what was asked for, if it was. */
+  begin(subject: string, at: Instant): OverrideRecord | undefined {
     const [id, known] = this.of(subject) ?? [];
-    if (id !== undefined && known?.approvedBy !== undefined) this.carryOut([id], 'strategy', at);
+    if (id === undefined || known?.approvedBy === undefined) return undefined;
+    this.carryOut([id], 'strategy', at);
+    return known.proposal;
   }
 
   /** An attempt takes the override that its intent names, unless another has it. */

@@ -8,6 +8,7 @@ import type {
   QuoteRecord,
   WakeRecord,
   ProofRecord,
+  UsedToken,
 } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 import type { SliceOutcome, Wait } from '../../core/wake.ts';
@@ -18,6 +19,8 @@ export interface StrategyRun {
   readonly hash: string;
   readonly type: string;
   readonly begunAt: Instant;
+  /** The person who had it begin, or ran it now; `undefined`: nobody that the desk knows. */
+  begunBy?: UsedToken | undefined;
   readonly document: unknown;
   /** State of the kernel after its last step; `undefined` before the first. */
   state: unknown;

@@ -205,7 +205,7 @@ export class ApprovalsProof {
     if (kind !== 'parent') return [requirementOf(policy, { kind, by, strategy, limit })];
     return policy.rules
       .filter((rule) => rule.for.includes('parent'))
-      .map((rule) => requirementOf({ ...policy, rules: [rule] }, { kind, strategy }));
+      .map((rule) => requirementOf({ ...policy, rules: [rule] }, { kind, strategy, by }));
   }
 
   #approvalFault({ proposal, agreed, state }: Request, body: OverrideRecord, at: number): string | undefined {
