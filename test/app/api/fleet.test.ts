@@ -1,0 +1,90 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Fleet } from '../../../src/app/daemon/fleet.ts';
+import { aBench, aTwap } from '../../engine/harness.ts';
+import { served, tokenOf } from './served.ts';
+
+function aTokenFile(token: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-fleet-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const file = join(folder, 'token');
+  writeFileSync(file, token);
+  chmodSync(file, 0o600);
+  return file;
+}
+
+/** A server that answers everything alike, and counts. */
+async function aStranger(body: string, status = 200): Promise<{ url: string; asked: () => number }> {
+  let asked = 0;
+  const server = createServer((_request, response) => {
+    asked += 1;
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, asked: () => asked };
+}
+
+describe('a fleet', () => {
+  it('shows another desk as its own API tells of it, each for itself', async () => {
+    const { url } = await served(aBench({ strategies: [aTwap()] }));
+    const tokenFile = aTokenFile(tokenOf('viewer'));
+    const rows = await new Fleet([{ name: 'london', url, tokenFile }], () => 0).rows();
+    expect(rows).toMatchObject([{ name: 'london', url, desk: 'main', mode: 'paper', state: 'active' }]);
+    expect(rows[0]?.error).toBeUndefined();
+  });
+
+  it('says why a desk cannot be asked, beside those that answer', async () => {
+    const { url } = await served(aBench({ strategies: [aTwap()] }));
+    const strange = await aStranger('{"desk":"main","state":"gone"}');
+    const noJson = await aStranger('<html>');
+    const broken = await aStranger('{}', 500);
+    const tokenFile = aTokenFile(tokenOf('viewer'));
+    const wrong = aTokenFile('a-token-of-nobody-here');
+    const fleet = new Fleet(
+      [
+        { name: 'good', url, tokenFile },
+        { name: 'refused', url, tokenFile: wrong },
+        { name: 'strange', url: strange.url, tokenFile },
+        { name: 'no json', url: noJson.url, tokenFile },
+        { name: 'broken', url: broken.url, tokenFile },
+        { name: 'gone', url: 'http://127.0.0.1:9', tokenFile },
+        { name: 'no token', url, tokenFile: '/nowhere/token' },
+      ],
+      () => 0,
+    );
+    const errors = (await fleet.rows()).map(({ name, error }) => [name, error]);
+    expect(errors.slice(0, 5)).toEqual([
+      ['good', undefined],
+      ['refused', 'it refuses the token'],
+      ['strange', 'its status is of another version'],
+      ['no json', 'its answer is no JSON'],
+      ['broken', 'it answers with status 500'],
+    ]);
+    expect(errors[5]?.[1]).toContain('no answer');
+    expect(errors[6]?.[1]).toContain('token_file');
+    expect(JSON.stringify(errors)).not.toContain(tokenOf('viewer'));
+  });
+
+  it('asks a desk once for all who look within two seconds', async () => {
+    const stranger = await aStranger('{}');
+    let now = 0;
+    const tokenFile = aTokenFile(tokenOf('viewer'));
+    const fleet = new Fleet([{ name: 'one', url: stranger.url, tokenFile }], () => now);
+    await Promise.all(Array.from({ length: 20 }, async () => await fleet.rows()));
+    expect(stranger.asked()).toBe(1);
+    now = 2_001;
+    await fleet.rows();
+    expect(stranger.asked()).toBe(2);
+  });
+});
