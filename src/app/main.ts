@@ -9,6 +9,7 @@ import type { Redactor } from '../core/redact.ts';
 import { instant } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
 import type { Screen } from './cli/progress.ts';
+import { withMeantCommand } from './cli/other-commands.ts';
 import { groupsFor } from './cli/groups.ts';
 import { version } from './version.ts';
 import { writeWhole } from './daemon/write-whole.ts';
@@ -101,6 +102,9 @@ async function program(io: RunIo, first: string | undefined): Promise<Command> {
     .showHelpAfterError(`(${io.self} --help lists commands and options)`)
     .exitOverride()
     .configureOutput({
+      outputError: (message, write) => {
+        write(withMeantCommand(message));
+      },
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     })

@@ -1,0 +1,28 @@
+/** Commands of other tools, and what they are called here. */
+const meant: Readonly<Record<string, string>> = {
+  start: 'run',
+  up: 'run',
+  trigger: 'run-now',
+  list: 'status',
+  ls: 'status',
+  ps: 'status',
+  buy: 'execute buy',
+  sell: 'execute sell',
+  order: 'execute',
+  trade: 'execute',
+  cancel: 'stop',
+  kill: 'halt',
+  lint: 'validate',
+  check: 'validate',
+  simulate: 'backtest',
+  optimize: 'sweep',
+  log: 'why',
+  logs: 'why',
+};
+
+/** A message about an unknown command, with the command of this program that does it, if the word is known from other tools. */
+export function withMeantCommand(message: string): string {
+  const name = /^error: unknown command '(?<name>[^']*)'/u.exec(message)?.groups?.['name'] ?? '';
+  if (!Object.hasOwn(meant, name)) return message;
+  return `error: unknown command '${name}'\n(Did you mean ${meant[name]}?)\n`;
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { withMeantCommand } from '../../src/app/cli/other-commands.ts';
+
+describe('a command of another tool', () => {
+  it('is answered with the one that is meant, and not with one that is spelled alike', () => {
+    expect(withMeantCommand("error: unknown command 'start'\n(Did you mean status?)\n")).toBe(
+      "error: unknown command 'start'\n(Did you mean run?)\n",
+    );
+    expect(withMeantCommand("error: unknown command 'buy'\n")).toContain('Did you mean execute buy?');
+  });
+
+  it.each([
+    "error: unknown command 'statu'\n(Did you mean status?)\n",
+    "error: missing required argument 'start'\n",
+    "error: unknown command 'constructor'\n",
+  ])('leaves every other message as it is: %j', (message) => {
+    expect(withMeantCommand(message)).toBe(message);
+  });
+});
