@@ -3,6 +3,7 @@ import { DAY_MS } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportHtml } from '../../src/report/html/html.ts';
 import { reportOf } from '../../src/report/json/json.ts';
+import { driftSinceBuilt } from '../../src/report/tearsheet/built.ts';
 import { fallsOf, monthsOf, performanceOf, YEAR_MS } from '../../src/report/tearsheet/performance.ts';
 import type { Growth } from '../../src/report/tearsheet/performance.ts';
 import { MINUTE, NINE, aFill, aLife, aWake, minutes, records, wanted } from './records.ts';
@@ -137,6 +138,8 @@ describe('the tearsheet of a portfolio', () => {
   const figures = figuresOf(story, { version: 't', prices: [tape] });
   const report = reportOf(figures);
   const html = reportHtml(report, figures);
+  const [aPortfolio] = report.portfolios;
+  if (aPortfolio === undefined) throw new Error('there is no portfolio');
 
   it('compares it with its targets bought and held, and restored at every point', () => {
     const { course } = report.portfolios[0] ?? {};
@@ -158,6 +161,21 @@ describe('the tearsheet of a portfolio', () => {
     const says = /Weight of btc<\/title>\s*<desc[^>]*>([^<]*)/u.exec(html)?.[1];
     expect(says).toBe('Target 50 %, band 40 % to 60 %; between 47 % and 57 %');
     expect(html).toContain('Weights from');
+  });
+
+  it('says first what it is worth, what it earned, and what trading cost in money', () => {
+    const cards = /<dl class="cards">(.*?)<\/dl>/su.exec(html)?.[1]?.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ') ?? ''; // prettier-ignore
+    const end = report.portfolios[0]?.end;
+    expect(cards.trim()).toMatch(new RegExp(`^Value at the end ${Number(end?.value).toFixed(0)} usd, from 200 Return 15.00 % targets held `, 'u')); // prettier-ignore
+    expect(cards).toMatch(/Implementation shortfall 0\.00 bps, 0\.0000 usd/u);
+  });
+
+  it('tells the largest drift since it was bought apart from that of buying it', () => {
+    expect(html).toMatch(/Drift, largest and mean of the points<\/th>\s*<td class="n">50\.00/u);
+    expect(html).toMatch(
+      /Largest drift since it was bought, 2026-12-01 12:00:00<\/th>\s*<td class="n">6\.52/u,
+    );
+    expect(driftSinceBuilt({ ...aPortfolio, drift_threshold: '0.6' })).toBeUndefined();
   });
 
   it('is named after its strategy, stands before the costs, and defines each figure beside it', () => {

@@ -2,6 +2,7 @@ import { amountsApart, withSeparators } from '../../core/with-separators.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';
+import { driftSinceBuilt } from '../../report/tearsheet/built.ts';
 import { plain, shortBps, table } from '../cli/summary.ts';
 
 /** Reasons that a summary lists; the report has all. */
@@ -73,7 +74,9 @@ function untradedLines({ untraded }: Report): readonly string[] {
 const several = (count: number, what: string): string => `${counted(count)} ${what}${count === 1 ? '' : 's'}`;
 
 function portfolioLines({ portfolios }: Report): readonly string[] {
-  return portfolios.flatMap(({ strategy, cash, end, course, decisions }) => {
+  return portfolios.flatMap((portfolio) => {
+    const { strategy, cash, end, course, decisions } = portfolio;
+    const since = driftSinceBuilt(portfolio);
     const parts = [
       ...(end === undefined
         ? []
@@ -86,6 +89,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
             `return ${percent(course.return)} against ${percent(course.target_return)} of the targets`,
             `drawdown ${percent(course.drawdown)}`,
             `largest drift ${percent(course.drift_max)}, mean ${percent(course.drift_mean)}`,
+            ...(since === undefined ? [] : [`largest since it was bought ${percent(since.drift)}`]),
           ]),
       ...(course?.tracking_error === undefined
         ? []
@@ -99,4 +103,4 @@ const counted = (count: number): string => withSeparators(String(count));
 const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/u, '');
 const shortAmount = (text: string): string => plain(valued(text, text));
 const bpsOrNone = (text: string | undefined): string => (text === undefined ? '-' : shortBps(text));
-const percent = (fraction: number): string => `${fixed(100 * fraction, 2)} %`;
+const percent = (fraction: number): string => `${withSeparators(fixed(100 * fraction, 2))} %`;

@@ -19,6 +19,7 @@ import {
 import type { Piece } from './markup.ts';
 import type { Report } from '../json/schema.ts';
 import { sources } from './html-sources.ts';
+import { driftSinceBuilt } from '../tearsheet/built.ts';
 import { tearsheet } from '../tearsheet/tearsheet.ts';
 import { STYLE } from './style.ts';
 
@@ -86,14 +87,27 @@ function titleOf({ strategies, portfolios }: Report): string {
 const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }): string =>
   `${side} ${pair}`;
 
-function cards({ totals, quoting, fills }: Report): Markup {
+/** Reports of more portfolios than this begin with their costs. */
+const PORTFOLIO_CARDS_MAX = 2;
+
+function cards({ totals, quoting, fills, portfolios }: Report): Markup {
   const entry = (name: string, value: Piece, beside: Piece = ''): Markup =>
     markup`<div><dt>${name}</dt><dd>${value}${beside === '' ? '' : markup` <small>${beside}</small>`}</dd></div>`;
   // Figures of several currencies stand in one row.
   const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
-  return markup`<dl class="cards">${totals.map(({ quote, amount, fees, costs: sums }) => [
+  const named = (what: string, strategy: string): string =>
+    portfolios.length > 1 ? `${what}, ${strategy}` : what;
+  const worth = portfolios.length > PORTFOLIO_CARDS_MAX ? [] : portfolios.map(({ strategy, cash, start, end, course }) => [
+    ...(end === undefined ? [] : [entry(named('Value at the end', strategy), grouped(end.value, 0), start === undefined ? cash : `${cash}, from ${grouped(start.value, 0)}`)]),
+    ...(course === undefined ? [] : [entry(named('Return', strategy), percent(course.return), `targets held ${percent(course.target_return)}`)]),
+  ]); // prettier-ignore
+  return markup`<dl class="cards">${worth}${totals.map(({ quote, amount, fees, costs: sums }) => [
     entry('Traded', money(amount).gte(1_000) ? grouped(amount, 0) : sized(amount), quote),
-    entry(of('Implementation shortfall', quote), bpsCell(sums.bps?.total), 'bps'),
+    entry(
+      of('Implementation shortfall', quote),
+      bpsCell(sums.bps?.total),
+      `bps, ${valued(sums.total, amount)} ${quote}`,
+    ),
     entry(of('Slippage against arrival', quote), bpsCell(sums.arrival_slippage_bps), 'bps'),
     entry('Fees', valued(fees, amount), quote),
   ])}${entry('Fills', fills)}${entry('Hit ratio', percent(quoting.hit_ratio, 1))}${entry('Fill ratio', percent(quoting.fill_ratio, 1))}</dl>`;
@@ -253,17 +267,19 @@ ${table({
 })}</section>`;
 }
 
-function portfolioTable({
-  targets,
-  start,
-  end,
-  course,
-  cash,
-  traded,
-  decisions,
-  drift_type: type,
-  drift_threshold: band,
-}: Report['portfolios'][number]): Markup {
+function portfolioTable(portfolio: Report['portfolios'][number]): Markup {
+  const {
+    targets,
+    start,
+    end,
+    course,
+    cash,
+    traded,
+    decisions,
+    drift_type: type,
+    drift_threshold: band,
+  } = portfolio;
+  const since = driftSinceBuilt(portfolio);
   const currencies = [...new Set([...Object.keys(targets), cash])];
   const weight = (text: string | undefined): string => (text === undefined ? '–' : percent(Number(text)));
   const facts: readonly (readonly [string, string])[] = [
@@ -279,6 +295,9 @@ function portfolioTable({
             'Drift, largest and mean of the points',
             `${percent(course.drift_max)}, ${percent(course.drift_mean)}`,
           ] as const,
+          ...(since === undefined
+            ? []
+            : [[`Largest drift since it was bought, ${timeText(since.at)}`, percent(since.drift)] as const]),
           ['Points outside the band', percent(course.outside)] as const,
         ]),
   ];

@@ -1,5 +1,6 @@
 import { forTerminal } from '../../core/escape.ts';
 import { approximate, money, roundEven } from '../../core/money.ts';
+import { withSeparators } from '../../core/with-separators.ts';
 import { fixed } from '../figures/digits.ts';
 
 /** Finished HTML or SVG. Made by `markup` alone, so that nothing gets in unescaped. */
@@ -114,7 +115,9 @@ export function bpsCell(text: string | undefined, isGood: 'negative' | 'positive
 }
 
 export const percent = (fraction: number | undefined, decimals = 2): string =>
-  fraction === undefined ? '–' : `${fixed(100 * fraction, decimals).replace('-', '\u2212')}\u00a0%`;
+  fraction === undefined
+    ? '–'
+    : `${withSeparators(fixed(100 * fraction, decimals)).replace('-', '\u2212')}\u00a0%`;
 
 /** `2026-12-01 09:00:00`, UTC; with milliseconds when there are any. */
 export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.000)?Z$/u, '');

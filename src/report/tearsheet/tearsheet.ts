@@ -1,3 +1,4 @@
+import { bandOf, builtAt } from './built.ts';
 import { percents, several, short } from '../html/charts.ts';
 import { markup, percent, table, timeCell } from '../html/markup.ts';
 import type { Markup, Piece } from '../html/markup.ts';
@@ -136,26 +137,15 @@ function months({ tearsheet: { months: all } }: Course): Markup {
   });
 }
 
-interface Band {
-  readonly name: string;
-  readonly low: number;
-  readonly high: number;
-}
-
 /** From the first point at which every weight lies in its band: buying the portfolio would stretch the axes. */
 function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup {
-  const { targets, cash, drift_type: type, drift_threshold: threshold } = portfolio;
+  const { targets, cash } = portfolio;
   const currencies = [...new Set([...Object.keys(targets), cash])];
-  const targetOf = (currency: string): number => Number(targets[currency] ?? 0);
-  const bandOf = (currency: string): Band => {
-    const target = targetOf(currency);
-    const away = Number(threshold) * (type === 'relative' && target > 0 ? target : 1);
-    return { name: 'band', low: Math.max(0, target - away), high: target + away };
-  };
-  const bands = currencies.map((currency) => ({ currency, band: bandOf(currency) }));
-  const isInside = ({ weights }: Course['points'][number]): boolean =>
-    bands.every(({ currency, band: { low, high } }) => (weights[currency] ?? 0) >= low && (weights[currency] ?? 0) <= high); // prettier-ignore
-  const built = Math.max(0, course.points.findIndex(isInside));
+  const bands = currencies.map((currency) => ({
+    currency,
+    band: { name: 'band', ...bandOf(portfolio, currency) },
+  }));
+  const built = builtAt(portfolio, course);
   const points = course.points.slice(built);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return markup``;
@@ -165,7 +155,7 @@ function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup 
       weights.reduce((least, [, weight]) => Math.min(least, weight), 1),
       weights.reduce((most, [, weight]) => Math.max(most, weight), 0),
     ];
-    const target = targetOf(currency);
+    const target = Number(targets[currency] ?? 0);
     return chart({
       id: `${id}w${i}`,
       title: `Weight of ${currency}`,
