@@ -9,14 +9,14 @@ import { START, aBench, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** Writes down the bars that it sees at the end of each. */
-const watching = (count = 3): StrategySource => {
+const watching = (count = 3, interval = 'PT5M'): StrategySource => {
   const kernel = defineKernel({
     params: z.strictObject({}),
-    bars: () => [{ pair: 'btcusd', interval: 'PT5M', count }],
-    start: (_, view) => ({ state: {}, waits: [{ on: 'at', at: nextBar(view.at, 'PT5M') }] }),
+    bars: () => [{ pair: 'btcusd', interval, count }],
+    start: (_, view) => ({ state: {}, waits: [{ on: 'at', at: nextBar(view.at, interval) }] }),
     step(state, _wake, _params, view) {
-      const seen = view.bars('btcusd', 'PT5M').map(({ from }) => iso(from).slice(11, 16));
-      return { state, waits: [{ on: 'at', at: nextBar(view.at, 'PT5M') }], note: seen.join(' ') };
+      const seen = view.bars('btcusd', interval).map(({ from }) => iso(from).slice(11, 16));
+      return { state, waits: [{ on: 'at', at: nextBar(view.at, interval) }], note: seen.join(' ') };
     },
   });
   const document = {
@@ -87,6 +87,12 @@ describe('bars of the prices that a desk sees', () => {
   it('have none of an interval in which no price came for a minute, and none of the one that began without', () => {
     const bench = running(26 * MINUTE_MS, silent(7 * MINUTE_MS, 11 * MINUTE_MS + 10 * SECOND_MS));
     expect(notes(bench).at(-1)).toBe('00:00 00:15 00:20');
+  });
+
+  it('have none of a minute in which no price came for half of it', () => {
+    const strategies = [watching(9, 'PT1M')];
+    const outage = silent(2 * MINUTE_MS + 5 * SECOND_MS, 2 * MINUTE_MS + 50 * SECOND_MS);
+    expect(notes(running(4 * MINUTE_MS, { strategies, ...outage })).at(-1)).toBe('00:00 00:01 00:03');
   });
 
   it('go on in the next process with those of the one before; the interval of the restart has none', () => {

@@ -42,7 +42,7 @@ interface Forming {
 
 /**
  * Bars out of the reference prices that this process sees. Nothing is made up: an interval in which no price came for longer than two
- * ages of a price, or that the process did not see from begin to end, has no bar. What was made is kept for the next process.
+ * ages of a price or half of itself, or that the process did not see from begin to end, has no bar. What was made is kept for the next process.
  */
 export class LiveBars {
   readonly #desk: LiveBarsContext;
@@ -110,14 +110,14 @@ export class LiveBars {
       const from = lastEnd(at, intervalMs);
       if (now?.bar.from === from) {
         const { open, high, low } = now.bar;
-        if (at - now.lastAt > this.#holeMs) now.isWhole = false;
+        if (at - now.lastAt > this.#holeMs(intervalMs)) now.isWhole = false;
         now.bar = { from, open, high: greatest(high, mid), low: least(low, mid), close: mid };
         now.lastAt = at;
       } else {
         // After a clock that went back nothing of what it has seen twice is a bar.
         series.bars = series.bars.filter((bar) => bar.from < from);
         const bar = { from, open: mid, high: mid, low: mid, close: mid };
-        series.now = { bar, lastAt: at, isWhole: at - from <= this.#holeMs };
+        series.now = { bar, lastAt: at, isWhole: at - from <= this.#holeMs(intervalMs) };
       }
     }
     if (isNew) this.#keep();
@@ -129,7 +129,7 @@ export class LiveBars {
     const end = now === undefined ? undefined : instant(now.bar.from + intervalMs);
     if (now === undefined || end === undefined || at < end) return false;
     series.now = undefined;
-    if (!now.isWhole || end - now.lastAt > this.#holeMs) return false;
+    if (!now.isWhole || end - now.lastAt > this.#holeMs(intervalMs)) return false;
     series.bars = [...series.bars, now.bar].slice(-series.count);
     return true;
   }
@@ -140,8 +140,8 @@ export class LiveBars {
   }
 
   /** Longest time without a price that an interval may have. */
-  get #holeMs(): number {
-    return 2 * this.#desk.policy.reference.maxAgeMs;
+  #holeMs(intervalMs: number): number {
+    return Math.min(2 * this.#desk.policy.reference.maxAgeMs, intervalMs / 2);
   }
 }
 
