@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { SpawnSyncReturns } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -65,7 +65,40 @@ row = duckdb.sql('SELECT ' + ', '.join(f'sum({name})' for name in names) + f" FR
 sums = dict(zip(names, row))`,
 } as const;
 
+/** The same from Node: the packages of polars and DuckDB, for machines that reach npm but no Python packages. */
+const NODE_READERS = {
+  'nodejs-polars': `
+    import polars from 'nodejs-polars';
+    const frame = polars.readParquet(file);
+    for (const name of names) if (frame.schema[name].toString() !== 'DataType(Decimal(38,18))') throw new Error(name + ': ' + frame.schema[name]);
+    const [head, row] = frame.select(...names).sum().writeCSV().toString().trim().split('\\n').map((line) => line.split(','));
+    const sums = Object.fromEntries(head.map((name, at) => [name, row[at]]));`,
+  '@duckdb/node-api': `
+    import { DuckDBInstance } from '@duckdb/node-api';
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    const found = await connection.runAndReadAll('SELECT ' + names.map((name) => 'sum(' + name + ') AS ' + name) + " FROM '" + file + "'");
+    for (const type of found.columnTypes()) if (!String(type).startsWith('DECIMAL')) throw new Error(String(type));
+    const [sums] = found.getRowObjectsJson();`,
+} as const;
+/** Folder with those packages: `.ci/run` installs them beside the project, because they are 110 MB. */
+const NODE_READERS_FOLDER = process.env['PARQUET_READERS'];
+
 const NAMES = ['quantity', 'amount', 'fees', 'reference_price', 'spread', 'cost'] as const;
+const SUMS = {
+  quantity: '2.1',
+  amount: '12345679102.253456789012345678',
+  fees: '0.000000000000000001',
+  reference_price: '201.1',
+  spread: '-0.076543210987654322',
+  cost: '1.023456789012345678',
+} as const;
+const sumsIn = (printed: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(JSON.parse(printed) as Readonly<Record<string, string>>).map(([column, sum]) => [
+      column,
+      text(money(sum)),
+    ]),
+  );
 const python = (code: string): SpawnSyncReturns<string> =>
   spawnSync('python3', ['-c', code], { encoding: 'utf8', timeout: 120_000 });
 
@@ -79,17 +112,26 @@ describe('fills.parquet', () => {
       const code = `import decimal, json\ndecimal.getcontext().prec = 60\nfile, names = ${JSON.stringify(file)}, ${JSON.stringify(NAMES)}\n${read}\nassert all(isinstance(one, decimal.Decimal) for one in sums.values()), sums\nprint(json.dumps({name: format(one, 'f') for name, one in sums.items()}))`;
       const { status, stdout, stderr } = python(code);
       expect([status, stderr]).toEqual([0, '']);
-      const sums = JSON.parse(stdout) as Readonly<Record<string, string>>;
-      expect(
-        Object.fromEntries(Object.entries(sums).map(([column, sum]) => [column, text(money(sum))])),
-      ).toEqual({
-        quantity: '2.1',
-        amount: '12345679102.253456789012345678',
-        fees: '0.000000000000000001',
-        reference_price: '201.1',
-        spread: '-0.076543210987654322',
-        cost: '1.023456789012345678',
+      expect(sumsIn(stdout)).toEqual(SUMS);
+    },
+  );
+
+  it.for(Object.entries(NODE_READERS))(
+    'is read by %s without a cast, to the last digit of each amount',
+    { timeout: 150_000 },
+    ([name, read], { skip }) => {
+      if (NODE_READERS_FOLDER === undefined) skip(`skipped: PARQUET_READERS names no folder with ${name}`);
+      const script = join(NODE_READERS_FOLDER ?? home, `read-${name.replaceAll('/', '-')}.mjs`);
+      writeFileSync(
+        script,
+        `const file = ${JSON.stringify(file)};\nconst names = ${JSON.stringify(NAMES)};\n${read}\nconsole.log(JSON.stringify(sums));\n`,
+      );
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
+        encoding: 'utf8',
+        timeout: 120_000,
       });
+      expect([status, stderr]).toEqual([0, '']);
+      expect(sumsIn(stdout)).toEqual(SUMS);
     },
   );
 
