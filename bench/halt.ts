@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { halt } from '../src/app/commands/halt.ts';
+import { halt } from '../src/app/commands/desk/halt.ts';
 import { instant } from '../src/core/time.ts';
 import { hasEnded, inFolder, startDesk, stopDesk } from './halt-desk.ts';
 import type { Running, Setup } from './halt-desk.ts';

@@ -1,8 +1,8 @@
 import { OperatorError } from '../core/errors.ts';
-import { escapeMarks } from '../core/escape.ts';
+import { escapeMarks } from '../core/text/escape.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
-import { canonicalValue } from '../core/json.ts';
+import { canonicalValue } from '../core/text/json.ts';
 import { canonical } from './format/canonical.ts';
 import { isRecordKind, recordKinds, recordSchema } from './format/record-schema.ts';
 import type { RecordKind } from './format/record-schema.ts';

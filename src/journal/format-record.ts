@@ -1,6 +1,6 @@
 import { alerts } from '../core/alerts.ts';
 import type { Alert } from '../core/alerts.ts';
-import { forTerminal } from '../core/escape.ts';
+import { forTerminal } from '../core/text/escape.ts';
 import { reasons } from '../core/reasons.ts';
 import { changeWords } from '../core/risk/limit-changes.ts';
 import type { Reason } from '../core/reasons.ts';

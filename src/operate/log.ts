@@ -4,10 +4,10 @@ import process from 'node:process';
 import { destination as openDestination, pino } from 'pino';
 import type { Logger } from 'pino';
 import { OperatorError } from '../core/errors.ts';
-import { redactor } from '../core/redact.ts';
+import { redactor } from '../core/text/redact.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { escapeMarks } from '../core/escape.ts';
+import { escapeMarks } from '../core/text/escape.ts';
 import { plainFields } from './plain.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

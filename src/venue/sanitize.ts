@@ -1,6 +1,6 @@
-import { forTerminal } from '../core/escape.ts';
-import { redactor } from '../core/redact.ts';
-import type { Redactor } from '../core/redact.ts';
+import { forTerminal } from '../core/text/escape.ts';
+import { redactor } from '../core/text/redact.ts';
+import type { Redactor } from '../core/text/redact.ts';
 
 /** Most characters of the venue's own words that go anywhere: logs, errors, the journal. */
 const SAID_MAX = 200;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exact, jsonReader } from '../core/json.ts';
-import type { JsonReader } from '../core/json.ts';
+import { exact, jsonReader } from '../core/text/json.ts';
+import type { JsonReader } from '../core/text/json.ts';
 import { isAmountText, money, price, quantity, ratio, text } from '../core/money.ts';
 import type { AnyAmount } from '../core/money.ts';
 import { parseIso } from '../core/time.ts';

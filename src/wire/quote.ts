@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exact } from '../core/json.ts';
+import { exact } from '../core/text/json.ts';
 import { isAmountText, money, price, quantity, text } from '../core/money.ts';
 import { isoOf, parseIso } from '../core/time.ts';
 import type { Quote, QuoteRequest, Size } from '../core/venue.ts';

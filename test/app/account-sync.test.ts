@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accountIo } from '../../src/app/cli/account-cli.ts';
+import { accountIo } from '../../src/app/cli/account/account-cli.ts';
 import { exportHistory, sync } from '../../src/app/commands/account/account-sync.ts';
 import type { SyncOptions } from '../../src/app/commands/account/account-sync.ts';
 import { exitCodes, OperatorError } from '../../src/core/errors.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { observe } from '../../src/app/cli/watch.ts';
 import { noProgress } from '../../src/app/cli/progress.ts';
 import { Summary } from '../../src/app/cli/summary.ts';
-import { deskApi } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../src/app/daemon/open-alerts.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';

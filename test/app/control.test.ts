@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeControlFile } from '../../src/app/daemon/control-file.ts';
 import { addControl } from '../../src/app/cli/control-cli.ts';
-import { deskApi } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/desk-api/desk-api.ts';
 import { SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
 import { setKillSwitch } from '../../src/engine/operator/operator-commands.ts';
 import { haltFile } from '../../src/journal/sidecar/halt-file.ts';

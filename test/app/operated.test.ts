@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deskApi } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/desk-api/desk-api.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
-import { deskApi } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/desk-api/desk-api.ts';
 import type { OperatedDesk } from '../../src/operate/api/operated-desk.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 

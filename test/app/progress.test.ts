@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
-import { amountsApart, withSeparators } from '../../src/core/with-separators.ts';
+import { amountsApart, withSeparators } from '../../src/core/text/with-separators.ts';
 import { wordsFor } from '../../src/app/cli/progress.ts';
 
 const said = (body: RecordBody): string | undefined => wordsFor({ seq: 1, at: instant(0), body, hash: '' });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
-import { withSeparators } from '../../src/core/with-separators.ts';
+import { withSeparators } from '../../src/core/text/with-separators.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { reportSchema } from '../../src/report/json/schema.ts';
 import type { Report } from '../../src/report/json/schema.ts';

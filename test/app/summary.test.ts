@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Summary, summaryLines } from '../../src/app/cli/summary.ts';
-import { pack, unpack } from '../../src/core/pack.ts';
+import { pack, unpack } from '../../src/core/text/pack.ts';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportOf } from '../../src/report/json/json.ts';

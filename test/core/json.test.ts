@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exact, jsonReader } from '../../src/core/json.ts';
+import { exact, jsonReader } from '../../src/core/text/json.ts';
 
 const FIELDS = ['amount', 'price', 'fee'] as const;
 const read = jsonReader(FIELDS);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exact } from '../../src/core/json.ts';
+import { exact } from '../../src/core/text/json.ts';
 import type { Money, Price, Quantity } from '../../src/core/money.ts';
 import {
   add, cost, decimalsOf, fraction, greatest, isAmountText, isNear, least, middle, money, negate, NO_MONEY, price, priceEven, priceOf,

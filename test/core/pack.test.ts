@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, fraction, isAmount, money, price, quantity } from '../../src/core/money.ts';
 import type { AnyAmount } from '../../src/core/money.ts';
-import { pack, unpack } from '../../src/core/pack.ts';
+import { pack, unpack } from '../../src/core/text/pack.ts';
 
 const amount: fc.Arbitrary<AnyAmount> = fc
   .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 1, max: 1e9 }))

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeMarks, forTerminal } from '../../src/core/escape.ts';
-import { redactor } from '../../src/core/redact.ts';
+import { escapeMarks, forTerminal } from '../../src/core/text/escape.ts';
+import { redactor } from '../../src/core/text/redact.ts';
 import { expectCleanTexts, expectCleanTokens } from '../custody/redactor.ts';
 
 const TOKEN = 'sim-3d8cxerrq9k9mg9nyhqum6t2jgk4da9s';

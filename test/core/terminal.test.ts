@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { onTerminal } from '../../src/core/escape.ts';
+import { onTerminal } from '../../src/core/text/escape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/format-record.ts';

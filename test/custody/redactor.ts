@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { redactor } from '../../src/core/redact.ts';
+import { redactor } from '../../src/core/text/redact.ts';
 import { disguises, leaksOf } from './leaks.ts';
 
 const CODES = Array.from({ length: 94 }, (_, place) => String.fromCharCode(0x21 + place));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalValue } from '../../src/core/json.ts';
+import { canonicalValue } from '../../src/core/text/json.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
-import { pack } from '../../src/core/pack.ts';
+import { pack } from '../../src/core/text/pack.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
 import { savedOf } from '../../src/engine/state/snapshot.ts';
 import type { KeptState, StatePort } from '../../src/engine/ports.ts';

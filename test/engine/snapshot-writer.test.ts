@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { pack, unpack } from '../../src/core/pack.ts';
+import { pack, unpack } from '../../src/core/text/pack.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
 import { restoreInto, savedOf } from '../../src/engine/state/snapshot.ts';

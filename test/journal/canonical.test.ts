@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
-import { canonicalValue } from '../../src/core/json.ts';
+import { canonicalValue } from '../../src/core/text/json.ts';
 import { canonical } from '../../src/journal/format/canonical.ts';
 import { problemWith, recordKinds } from '../../src/journal/format/record-schema.ts';
 import { NINE, aFill, everyKind } from './records.ts';

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exact } from '../../src/core/json.ts';
+import { exact } from '../../src/core/text/json.ts';
 import { text } from '../../src/core/money.ts';
 import type { FillRecord } from '../../src/core/record.ts';
 import { exportRecords } from '../../src/journal/export.ts';

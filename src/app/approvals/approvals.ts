@@ -1,9 +1,9 @@
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { ask, tell } from '../commands/daemon-client.ts';
-import type { DaemonOptions } from '../commands/daemon-client.ts';
+import { ask, tell } from '../commands/desk/daemon-client.ts';
+import type { DaemonOptions } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
-import { command } from '../commands/steer.ts';
-import type { SteerOptions } from '../commands/steer.ts';
+import { command } from '../commands/desk/steer.ts';
+import type { SteerOptions } from '../commands/desk/steer.ts';
 
 /** A request as the API shows it, as far as it is printed. */
 interface Shown {

@@ -16,7 +16,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
   leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
     .option('--exit-code', 'exit 75 when the desk cannot trade now')
     .action(async (options) => {
-      const { status } = await import('../commands/status.ts');
+      const { status } = await import('../commands/desk/status.ts');
       done(await status(options, io));
     });
   leaf(cli, 'execute', 'place one order now, as a strategy of its own, through the same limits and journal')
@@ -46,7 +46,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       .option('--why <reason>', 'reason, recorded in the journal')
       .option('--by <name>', 'name of the operator (default: user name on this machine)')
       .action(async (what, options) => {
-        const { steer } = await import('../commands/steer.ts');
+        const { steer } = await import('../commands/desk/steer.ts');
         done(await steer(name, { ...options, what }, io));
       });
     if (name !== 'pause') continue;
@@ -59,7 +59,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (strategy, options) => {
-      const { stop } = await import('../commands/steer.ts');
+      const { stop } = await import('../commands/desk/steer.ts');
       done(await stop(strategy, options, io));
     });
   leaf(cli, 'run-now', 'begin an occurrence of a recurring or scheduled strategy now, besides its schedule')
@@ -67,7 +67,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (strategy, options) => {
-      const { runNow } = await import('../commands/steer.ts');
+      const { runNow } = await import('../commands/desk/steer.ts');
       done(await runNow(strategy, options, io));
     });
   leaf(cli, 'halt', 'kill switch: send no quote request and no order until rearm; works even without the API')
@@ -75,7 +75,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .option('--kill', 'also disable order sending until the daemon restarts')
     .action(async (options) => {
-      const { halt } = await import('../commands/halt.ts');
+      const { halt } = await import('../commands/desk/halt.ts');
       done(await halt(options, io));
     });
   leaf(cli, 'reload', 'reload strategy files; start, stop and replace strategies without a restart')
@@ -83,7 +83,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (options) => {
-      const { reload } = await import('../commands/steer.ts');
+      const { reload } = await import('../commands/desk/steer.ts');
       done(await reload(options, io));
     });
   leaf(cli, 'rearm', 'lift a halt')
@@ -91,13 +91,13 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .option('--with-open-doubts', 'proceed even if doubts are open')
     .action(async (options) => {
-      const { rearm } = await import('../commands/steer.ts');
+      const { rearm } = await import('../commands/desk/steer.ts');
       done(await rearm(options, io));
     });
   addOverrides(cli, { io, config, done });
   const doubts = leaf(cli, 'doubts', 'list doubts: orders whose outcome is unknown').action(
     async (options) => {
-      const command = await import('../commands/doubts.ts');
+      const command = await import('../commands/desk/doubts.ts');
       done(await command.doubts(options, io));
     },
   );
@@ -116,7 +116,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .requiredOption('--by <name>', 'name of the person who resolves the doubt')
     .option('--yes', 'confirm without a prompt')
     .action(async (id, options) => {
-      const { resolveDoubt } = await import('../commands/doubts.ts');
+      const { resolveDoubt } = await import('../commands/desk/doubts.ts');
       done(await resolveDoubt(id, { ...options, ...doubts.opts() }, io));
     });
   addPeople(cli, { io, config, done });
@@ -137,7 +137,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   const parent = leaf(cli, 'override', 'list and manage overrides of a limit for one order').action(
     async (options) => {
-      const { overrides } = await import('../commands/override.ts');
+      const { overrides } = await import('../commands/desk/override.ts');
       done(await overrides(options, io));
     },
   );
@@ -152,7 +152,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the proposer (default: user name on this machine)')
     .action(async (limit, options) => {
-      const { proposeOverride } = await import('../commands/override.ts');
+      const { proposeOverride } = await import('../commands/desk/override.ts');
       done(await proposeOverride(limit, { ...options, ...parent.opts() }, io));
     });
   leaf(parent, 'approve', 'approve a proposed override, with a different token')
@@ -160,7 +160,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the approver (default: user name on this machine)')
     .action(async (id, options) => {
-      const { approveOverride } = await import('../commands/override.ts');
+      const { approveOverride } = await import('../commands/desk/override.ts');
       done(await approveOverride(id, { ...options, ...parent.opts() }, io));
     });
   for (const [how, does] of [
@@ -172,7 +172,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
       .requiredOption('--why <reason>', 'reason, recorded in the journal')
       .option('--by <name>', 'name of the operator (default: user name on this machine)')
       .action(async (id, options) => {
-        const { endOverride } = await import('../commands/override.ts');
+        const { endOverride } = await import('../commands/desk/override.ts');
         done(await endOverride(how, id, { ...options, ...parent.opts() }, io));
       });
 }
@@ -183,15 +183,15 @@ function addPeople(cli: Command, { io, config, done }: ControlCli): void {
   leaf(cli, 'sign-in', 'print a link that signs a browser of this machine in, once')
     .addOption(new Option('--role <role>', 'role of that browser (default: admin)').choices(roles))
     .action(async (options) => {
-      const { signInLink } = await import('../commands/people.ts');
+      const { signInLink } = await import('../commands/desk/people.ts');
       done(await signInLink(options, io));
     });
   const people = leaf(cli, 'people', 'list who may sign in to the dashboard').action(async (options) => {
-    const { listPeople } = await import('../commands/people.ts');
+    const { listPeople } = await import('../commands/desk/people.ts');
     done(await listPeople(options, io));
   });
   leaf(people, 'list', 'list who may sign in to the dashboard').action(async (options) => {
-    const { listPeople } = await import('../commands/people.ts');
+    const { listPeople } = await import('../commands/desk/people.ts');
     done(await listPeople({ ...options, ...people.opts() }, io));
   });
   leaf(people, 'invite', 'print a link with which one person enrols a passkey, once')
@@ -200,7 +200,7 @@ function addPeople(cli: Command, { io, config, done }: ControlCli): void {
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (name, options) => {
-      const { invitePerson } = await import('../commands/people.ts');
+      const { invitePerson } = await import('../commands/desk/people.ts');
       done(await invitePerson(name, { ...options, ...people.opts() }, io));
     });
   leaf(people, 'remove', 'let a person sign in no more, and end their sessions')
@@ -208,7 +208,7 @@ function addPeople(cli: Command, { io, config, done }: ControlCli): void {
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (name, options) => {
-      const { removePerson } = await import('../commands/people.ts');
+      const { removePerson } = await import('../commands/desk/people.ts');
       done(await removePerson(name, { ...options, ...people.opts() }, io));
     });
 }

@@ -89,7 +89,7 @@ export const groups: readonly Group[] = [
   {
     names: ['account'],
     async add(cli, { io, done }) {
-      const { accountIo, addAccount } = await import('./account-cli.ts');
+      const { accountIo, addAccount } = await import('./account/account-cli.ts');
       addAccount(cli, { io: accountIo(io, { input: process.stdin, output: process.stderr }), done });
     },
   },

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { Writable } from 'node:stream';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import { onTerminal } from '../../core/escape.ts';
+import { onTerminal } from '../../core/text/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { timeOption, wholeNumber } from './option-values.ts';

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import { isoOf } from '../../core/time.ts';
 import type { AttemptRecord, ReloadRecord, StoredRecord } from '../../core/record.ts';
 import { reasons } from '../../core/reasons.ts';
 import { closingWords } from '../../engine/account/closing-read.ts';
 import type { Desk } from '../../engine/desk.ts';
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../core/text/with-separators.ts';
 import { table } from './summary.ts';
 
 /** Where progress is shown. */

@@ -1,7 +1,7 @@
 import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../core/text/with-separators.ts';
 import { against, statedBps } from '../../report/figures/shortfall.ts';
 import { grouped, priced } from '../../report/html/markup.ts';
 import { sliceKey } from '../../engine/state/strategy-run.ts';

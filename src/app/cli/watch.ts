@@ -1,4 +1,4 @@
-import { approvalCounts } from '../daemon/approvals-api.ts';
+import { approvalCounts } from '../desk-api/approvals-api.ts';
 import { add, approximate, NO_MONEY, quantity, ratio } from '../../core/money.ts';
 import { drifts, value } from '../../core/risk/portfolio.ts';
 import type { Reason } from '../../core/reasons.ts';

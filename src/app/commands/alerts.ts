@@ -1,6 +1,6 @@
 import { alerts as kinds } from '../../core/alerts.ts';
 import type { Alert, Severity } from '../../core/alerts.ts';
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import type { AlertRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { text } from '../../core/money.ts';
 import type { ControlRecord } from '../../core/record.ts';
 import { durationText, isoOf } from '../../core/time.ts';

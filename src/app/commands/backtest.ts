@@ -8,7 +8,7 @@ import type { Backtest } from '../../research/run/run.ts';
 import type { NextPossible } from '../../research/run/tape-market.ts';
 import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';

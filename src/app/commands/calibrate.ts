@@ -6,7 +6,7 @@ import { caveatsOf, learn } from '../../research/calibrate/learn.ts';
 import { modelFileSchema, presetModel } from '../../research/run/model.ts';
 import type { PresetName } from '../../research/run/model.ts';
 import { OperatorError } from '../../core/errors.ts';
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { calibrationJson, calibrationLines, modelYaml } from '../research/calibrate-text.ts';
 import type { Calibration } from '../research/calibrate-text.ts';
 import { shownPath } from '../config/files.ts';

@@ -9,10 +9,10 @@ import type { Config } from '../config/config.ts';
 import { shownPath } from '../config/files.ts';
 import { formatProblems } from '../config/problems.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
-import { ask, tell, whoami } from './daemon-client.ts';
+import { ask, tell, whoami } from './desk/daemon-client.ts';
 import type { CommandIo } from './io.ts';
-import { plain } from './status.ts';
-import type { SteerOptions } from './steer.ts';
+import { plain } from './desk/status.ts';
+import type { SteerOptions } from './desk/steer.ts';
 
 export interface ExecuteOptions extends SteerOptions {
   readonly side: Side;

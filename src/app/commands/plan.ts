@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { pairsOfRate } from '../../core/rates.ts';
 import { after, DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import { reportOf } from '../../report/json/json.ts';

@@ -1,5 +1,5 @@
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { escapeMarks } from '../../core/escape.ts';
+import { escapeMarks } from '../../core/text/escape.ts';
 import type { Command } from '../../engine/ports.ts';
 import { isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { createLog } from '../../operate/log.ts';

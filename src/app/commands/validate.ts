@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { uncoveredKinds } from '../../core/approvals/policy-faults.ts';
 import { exitCodes } from '../../core/errors.ts';
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config/config.ts';

@@ -1,7 +1,7 @@
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../core/text/with-separators.ts';
 import { whyOf } from '../../journal/why.ts';
 import type { Told } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
-import { canonicalValue } from '../../core/json.ts';
+import { canonicalValue } from '../../core/text/json.ts';
 import { checkApprovals } from './approvals/policy-checks.ts';
 import {
   checkConfig,

@@ -34,7 +34,7 @@ import type { NotifyConfig } from '../notify/notify-config.ts';
 import { channelsInUse, heartbeatInUse } from './channels-in-use.ts';
 import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
-import { readParts } from './read-parts.ts';
+import { readParts } from '../desk-api/read-parts.ts';
 import { serve } from './serve.ts';
 import { policyOf } from '../config/policy.ts';
 import { faultWords, standingFaults } from '../planning/standing-faults.ts';

@@ -1,4 +1,4 @@
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config, Mode } from '../config/config.ts';

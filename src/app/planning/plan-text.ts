@@ -1,4 +1,4 @@
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import { add, text } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { after, instant, isoOf } from '../../core/time.ts';

@@ -1,7 +1,7 @@
 import { summaryOf } from '../../research/resample/bootstrap.ts';
 import { startsOf } from '../../research/resample/resample.ts';
 import type { Resampling } from '../../research/resample/resample.ts';
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../core/text/with-separators.ts';
 import { nineDigits } from '../../report/figures/digits.ts';
 import { bootstrapFigures } from '../../report/json/schema-bootstrap.ts';
 import type { BootstrapFacts, BootstrapFigure } from '../../report/json/schema-bootstrap.ts';

@@ -4,7 +4,7 @@ import type { Backtest } from '../../research/run/run.ts';
 import type { Alert } from '../../core/alerts.ts';
 import { add, NO_QUANTITY, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
-import { amountsApart, withSeparators } from '../../core/with-separators.ts';
+import { amountsApart, withSeparators } from '../../core/text/with-separators.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';

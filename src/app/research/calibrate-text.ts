@@ -3,7 +3,7 @@ import type { ExecutionModel, PresetName } from '../../research/run/model.ts';
 import { isDial } from '../../research/calibrate/dial.ts';
 import type { Dial, Learnt, Unlearnt } from '../../research/calibrate/dial.ts';
 import { decimalText } from '../../research/tape/tape.ts';
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Asked } from '../../research/calibrate/asks.ts';
 import { table } from '../cli/summary.ts';

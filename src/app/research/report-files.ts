@@ -1,7 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { escapeMarks } from '../../core/escape.ts';
+import { escapeMarks } from '../../core/text/escape.ts';
 import { text } from '../../core/money.ts';
 import { csvRow, FILL_COLUMNS, fillRow } from '../../journal/export.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';

@@ -1,4 +1,4 @@
-import { amountsApart, withSeparators } from '../../core/with-separators.ts';
+import { amountsApart, withSeparators } from '../../core/text/with-separators.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';

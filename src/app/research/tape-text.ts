@@ -1,5 +1,5 @@
 import type { ImportReport } from '../../research/import/read.ts';
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
 import { table } from '../cli/summary.ts';
 

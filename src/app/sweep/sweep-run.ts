@@ -24,7 +24,7 @@ import {
 import type { Money, Quantity } from '../../core/money.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { pack, unpack } from '../../core/pack.ts';
+import { pack, unpack } from '../../core/text/pack.ts';
 import type { FillRecord } from '../../core/record.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';

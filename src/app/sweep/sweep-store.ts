@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { figureNames } from '../../research/sweep/sweep-figures.ts';
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
 import { OperatorError } from '../../core/errors.ts';
-import { escapeMarks } from '../../core/escape.ts';
+import { escapeMarks } from '../../core/text/escape.ts';
 import { createPrivate, syncFolderOf } from '../../journal/sqlite/files.ts';
 import { takeLock } from '../../journal/sqlite/lock.ts';
 import { notWritten } from '../research/parquet.ts';

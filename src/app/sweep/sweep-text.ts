@@ -4,7 +4,7 @@ import { figureNames, sweepFigures } from '../../research/sweep/sweep-figures.ts
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
 import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
 import { isoOf } from '../../core/time.ts';
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../core/text/with-separators.ts';
 import { csvRow } from '../../journal/export.ts';
 import { table } from '../cli/summary.ts';
 import { figuresIn, sweepNotes } from './sweep-result.ts';

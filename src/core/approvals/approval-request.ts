@@ -1,5 +1,5 @@
 import { sha256 } from '../ids.ts';
-import { canonicalValue } from '../json.ts';
+import { canonicalValue } from '../text/json.ts';
 import type { OverrideRecord, UsedToken } from '../record.ts';
 import { sameName } from './approval-policy.ts';
 import type { RequestKind } from './approval-policy.ts';

@@ -1,7 +1,7 @@
 import { builtInPolicy, needWords, requirementOf } from './approval-policy.ts';
 import type { ApprovalPolicy, ApprovalRule } from './approval-policy.ts';
 import type { ReloadRecord, StartedRecord } from '../record.ts';
-import { canonicalValue } from '../json.ts';
+import { canonicalValue } from '../text/json.ts';
 import { loosenedLimits } from '../risk/limit-changes.ts';
 import type { LimitTexts } from '../risk/limit-changes.ts';
 

@@ -1,4 +1,4 @@
-import { pack, unpack } from '../../core/pack.ts';
+import { pack, unpack } from '../../core/text/pack.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import type { Observer } from '../observer.ts';
 import type { KeptState, Ports } from '../ports.ts';

@@ -1,4 +1,4 @@
-import { canonicalMembers } from '../../core/json.ts';
+import { canonicalMembers } from '../../core/text/json.ts';
 
 /**
  * The one spelling of a record's body: the text that is hashed and stored.

@@ -25,7 +25,7 @@ import {
 } from '../../core/approvals/limits-in-force.ts';
 import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
 import { assertionFault } from '../../core/approvals/passkey-assertion.ts';
-import { canonicalValue } from '../../core/json.ts';
+import { canonicalValue } from '../../core/text/json.ts';
 import type {
   ControlRecord,
   OverrideRecord,

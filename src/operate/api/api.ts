@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { jsonReader } from '../../core/json.ts';
+import { jsonReader } from '../../core/text/json.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Authenticator, Bearer } from '../access.ts';
 import type { EventStream } from '../events.ts';

@@ -1,6 +1,6 @@
-import { forTerminal } from '../../core/escape.ts';
+import { forTerminal } from '../../core/text/escape.ts';
 import { approximate, money, roundEven } from '../../core/money.ts';
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../core/text/with-separators.ts';
 import { fixed } from '../figures/digits.ts';
 
 /** Finished HTML or SVG. Made by `markup` alone, so that nothing gets in unescaped. */

@@ -1,4 +1,4 @@
-import { exact } from '../../core/json.ts';
+import { exact } from '../../core/text/json.ts';
 import { price, quantity, ratioOf, roundDown, scale, text } from '../../core/money.ts';
 import { instant, isoOf, parseIso } from '../../core/time.ts';
 import type { RestFault } from './faults.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exact } from '../../core/json.ts';
+import { exact } from '../../core/text/json.ts';
 import { text } from '../../core/money.ts';
 import { candleBody, feeRatesBody, orderBookBody } from '../../wire/market.ts';
 import { interestHistoryBody, ptsMetricsBody, ptsPositionBody } from '../../wire/pts.ts';

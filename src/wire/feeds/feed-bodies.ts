@@ -1,4 +1,4 @@
-import { exact } from '../../core/json.ts';
+import { exact } from '../../core/text/json.ts';
 import { subtract, text } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';

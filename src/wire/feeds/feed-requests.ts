@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exact } from '../../core/json.ts';
+import { exact } from '../../core/text/json.ts';
 import type { Instant } from '../../core/time.ts';
 
 /** What a client of the WebSocket says, and what stands around every message of the venue. */

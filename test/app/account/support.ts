@@ -1,5 +1,5 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
-import { accountIo, addAccount } from '../../../src/app/cli/account-cli.ts';
+import { accountIo, addAccount } from '../../../src/app/cli/account/account-cli.ts';
 import type { AccountIo } from '../../../src/app/commands/account/account-session.ts';
 import { exitCodes, OperatorError } from '../../../src/core/errors.ts';
 import { overheard } from '../../custody/watch.ts';

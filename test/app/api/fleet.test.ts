@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Fleet } from '../../../src/app/daemon/fleet.ts';
+import { Fleet } from '../../../src/app/desk-api/fleet.ts';
 import { aBench, aTwap } from '../../engine/harness.ts';
 import { served, tokenOf } from './served.ts';
 

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import process from 'node:process';
 import { onTestFinished } from 'vitest';
-import { deskApi } from '../../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
-import { PriceRing } from '../../../src/app/daemon/price-ring.ts';
-import { pastOf, readApi } from '../../../src/app/daemon/read-api.ts';
+import { PriceRing } from '../../../src/app/desk-api/price-ring.ts';
+import { pastOf, readApi } from '../../../src/app/desk-api/read-api.ts';
 import { readConfig } from '../../../src/app/config/config.ts';
 import type { Config } from '../../../src/app/config/config.ts';
 import { historyAt } from '../../../src/app/reads/read-thread.ts';

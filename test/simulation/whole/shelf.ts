@@ -1,4 +1,4 @@
-import { unpack } from '../../../src/core/pack.ts';
+import { unpack } from '../../../src/core/text/pack.ts';
 import { EngineState } from '../../../src/engine/state/engine-state.ts';
 import { restoreInto } from '../../../src/engine/state/snapshot.ts';
 import type { SavedState } from '../../../src/engine/state/snapshot.ts';

@@ -1,4 +1,4 @@
-import { escapeMarks, forTerminal } from '../../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
 import { csvRow } from '../../../journal/export.ts';
 import type { Out } from '../io.ts';
 

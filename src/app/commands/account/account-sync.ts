@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { firstValueFrom, timer } from 'rxjs';
 import { exitCodes, VenueError } from '../../../core/errors.ts';
-import { escapeMarks } from '../../../core/escape.ts';
+import { escapeMarks } from '../../../core/text/escape.ts';
 import { digest } from '../../../core/ids.ts';
 import { text } from '../../../core/money.ts';
 import { DAY_MS, instant, isoOf } from '../../../core/time.ts';

@@ -20,7 +20,7 @@ import type { Observable } from 'rxjs';
 import { BarRecorder, SEEN_HEADER, seenLine } from '../../../research/tape/recorder.ts';
 import { alerts } from '../../../core/alerts.ts';
 import { OperatorError, VenueError } from '../../../core/errors.ts';
-import { forTerminal } from '../../../core/escape.ts';
+import { forTerminal } from '../../../core/text/escape.ts';
 import { splitPair } from '../../../core/pairs.ts';
 import { SECOND_MS, durationText, instant } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';

@@ -6,8 +6,8 @@ import { openJournal } from '../../../journal/open-journal.ts';
 import { readSince, zoneHere } from '../../cli/local-time.ts';
 import { readName, readTape } from '../../research/tape-file.ts';
 import { TAPES } from '../../cli/tape-options.ts';
-import { locate } from '../daemon-client.ts';
-import type { DaemonOptions } from '../daemon-client.ts';
+import { locate } from '../desk/daemon-client.ts';
+import type { DaemonOptions } from '../desk/daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 
 /** Options of commands that read a journal: which journal, its period, and prices. */

@@ -1,8 +1,8 @@
-import { forTerminal } from '../../../core/escape.ts';
+import { forTerminal } from '../../../core/text/escape.ts';
 import type { OutboxRow } from '../../../core/outbox.ts';
 import { isoOf } from '../../../core/time.ts';
 import { localText, zoneHere } from '../../cli/local-time.ts';
-import { tell } from '../daemon-client.ts';
+import { tell } from '../desk/daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 import { openNamed } from '../journal/journal-read.ts';
 import type { JournalOptions } from '../journal/journal-read.ts';

@@ -1,5 +1,5 @@
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
-import { forTerminal } from '../../../core/escape.ts';
+import { forTerminal } from '../../../core/text/escape.ts';
 import { replaceableByOthers } from '../../../files/rights.ts';
 import { Undelivered } from '../../../operate/notify/channel.ts';
 import { messageOf } from '../../../operate/notify/message.ts';

@@ -2,7 +2,7 @@ import { EMPTY, exhaustMap, defer, from, timer } from 'rxjs';
 import { memoryOutbox } from '../../../core/outbox.ts';
 import type { OutboxPort } from '../../../core/outbox.ts';
 import { exitCodes } from '../../../core/errors.ts';
-import { escapeMarks, forTerminal } from '../../../core/escape.ts';
+import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
 import { isoOf } from '../../../core/time.ts';
 import { outboxFile } from '../../../journal/sqlite/outbox-file.ts';
 import { Notifier } from '../../../operate/notify/notifier.ts';

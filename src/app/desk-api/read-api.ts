@@ -20,7 +20,7 @@ import { version } from '../version.ts';
 import { parentRows, strategyRows } from './desk-lists.ts';
 import { Fleet, fleetRow } from './fleet.ts';
 import { limitRows } from './limit-rows.ts';
-import type { AlertHistory } from './open-alerts.ts';
+import type { AlertHistory } from '../daemon/open-alerts.ts';
 import type { PriceRing } from './price-ring.ts';
 import { sliceList } from './slice-list.ts';
 

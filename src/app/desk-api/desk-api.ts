@@ -24,8 +24,8 @@ import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
 import { approvalsOf, asksOf, openApprovals } from './approvals-api.ts';
 import { reserveOf } from './limit-rows.ts';
-import { AlertHistory } from './open-alerts.ts';
-import { notReady } from './readiness.ts';
+import { AlertHistory } from '../daemon/open-alerts.ts';
+import { notReady } from '../daemon/readiness.ts';
 
 /** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
 export const deskApi = (

@@ -1,7 +1,7 @@
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError } from '../../../core/errors.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo } from '../io.ts';
 import { plain } from './status.ts';
 import { command } from './steer.ts';
 

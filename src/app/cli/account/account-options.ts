@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import { OperatorError } from '../../core/errors.ts';
-import { isAmountText, money, price, quantity } from '../../core/money.ts';
-import { instant, parseTime } from '../../core/time.ts';
-import type { Instant } from '../../core/time.ts';
-import type { Side, Size } from '../../core/venue.ts';
-import { ruleTypes } from '../../wire/custody.ts';
-import type { RuleType } from '../../wire/custody.ts';
-import type { AccountIo } from '../commands/account/account-session.ts';
+import { OperatorError } from '../../../core/errors.ts';
+import { isAmountText, money, price, quantity } from '../../../core/money.ts';
+import { instant, parseTime } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Side, Size } from '../../../core/venue.ts';
+import { ruleTypes } from '../../../wire/custody.ts';
+import type { RuleType } from '../../../wire/custody.ts';
+import type { AccountIo } from '../../commands/account/account-session.ts';
 
 /** What the account commands need of the process. */
 export interface AccountCli {

@@ -1,4 +1,4 @@
-import { amountOf, isAmount, wordOf } from './money.ts';
+import { amountOf, isAmount, wordOf } from '../money.ts';
 
 /**
  * Values as text and back, for what the program keeps for itself: plain objects, lists, maps, sets, amounts to their last

@@ -1,8 +1,8 @@
-import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { haltFileOf, leaveHalt } from '../../journal/sidecar/halt-file.ts';
-import { signal } from '../daemon/processes.ts';
+import { OperatorError, exitCodes } from '../../../core/errors.ts';
+import { haltFileOf, leaveHalt } from '../../../journal/sidecar/halt-file.ts';
+import { signal } from '../../daemon/processes.ts';
 import { locate, tell, whoami } from './daemon-client.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo } from '../io.ts';
 import { command } from './steer.ts';
 import type { SteerOptions } from './steer.ts';
 

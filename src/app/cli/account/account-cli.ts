@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import type { AccountIo } from '../commands/account/account-session.ts';
-import type { CommandIo } from '../commands/io.ts';
+import type { AccountIo } from '../../commands/account/account-session.ts';
+import type { CommandIo } from '../../commands/io.ts';
 import { addCustody } from './account-cli-custody.ts';
 import {
   connectedLeaf,
@@ -22,7 +22,7 @@ import {
   upTo,
 } from './account-options.ts';
 import type { AccountCli } from './account-options.ts';
-import { systemClock, systemRandom } from '../daemon/clock.ts';
+import { systemClock, systemRandom } from '../../daemon/clock.ts';
 
 /** `tranche account …`: the account by hand, with a token of its own. The modules are loaded when they are wanted. */
 export function addAccount(cli: Command, world: AccountCli): void {
@@ -79,7 +79,7 @@ function addReading(account: Command, { io, done }: AccountCli): void {
   ] as const;
   for (const [name, description] of simple) {
     leaf(account, name, description).action(async (options) => {
-      const commands = await import('../commands/account/account-read.ts');
+      const commands = await import('../../commands/account/account-read.ts');
       done(await commands[name](options, io));
     });
   }
@@ -96,14 +96,14 @@ function addReading(account: Command, { io, done }: AccountCli): void {
     )
     .option('--pending', 'include pending deposits and withdrawals')
     .action(async (options) => {
-      const { transactions } = await import('../commands/account/account-read.ts');
+      const { transactions } = await import('../../commands/account/account-read.ts');
       done(await transactions(options, io));
     });
   leaf(account, 'trades', 'one page of own trades, newest first')
     .option('--limit <n>', 'rows (100)', upTo(100))
     .option('--after <cursor>', 'cursor of the last row received')
     .action(async (options) => {
-      const { trades } = await import('../commands/account/account-read.ts');
+      const { trades } = await import('../../commands/account/account-read.ts');
       done(await trades(options, io));
     });
   leaf(account, 'history', 'value of the portfolio over time')
@@ -111,14 +111,14 @@ function addReading(account: Command, { io, done }: AccountCli): void {
     .option('--to <time>', 'end (default: now)', timeArgument)
     .option('--hourly', 'hourly instead of daily values')
     .action(async (options) => {
-      const { history } = await import('../commands/account/account-read.ts');
+      const { history } = await import('../../commands/account/account-read.ts');
       done(await history(options, io));
     });
   leaf(account, 'deposit-address', 'deposit addresses of a currency')
     .argument('<currency>', 'such as btc', symbolArgument)
     .option('--new', 'create another address')
     .action(async (currency, options) => {
-      const { depositAddress } = await import('../commands/account/account-read.ts');
+      const { depositAddress } = await import('../../commands/account/account-read.ts');
       done(await depositAddress(currency, options, io));
     });
 }
@@ -132,7 +132,7 @@ function addPts(account: Command, { io, done }: AccountCli): void {
   ] as const;
   for (const [name, key, description] of simple) {
     leaf(pts, name, description).action(async (options) => {
-      const commands = await import('../commands/account/account-read.ts');
+      const commands = await import('../../commands/account/account-read.ts');
       done(await commands[key](options, io));
     });
   }
@@ -140,13 +140,13 @@ function addPts(account: Command, { io, done }: AccountCli): void {
     .option('--closed', 'closed positions')
     .option('--pair <pair>', 'only this pair', pairArgument)
     .action(async (options) => {
-      const { ptsPositions } = await import('../commands/account/account-read.ts');
+      const { ptsPositions } = await import('../../commands/account/account-read.ts');
       done(await ptsPositions(options, io));
     });
   leaf(pts, 'interest', 'interest charged')
     .option('--limit <n>', 'rows (100)', upTo(100))
     .action(async (options) => {
-      const { ptsInterest } = await import('../commands/account/account-read.ts');
+      const { ptsInterest } = await import('../../commands/account/account-read.ts');
       done(await ptsInterest(options, io));
     });
 }
@@ -158,7 +158,7 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
     .option('--quantity <q>', 'base currency', quantityArgument)
     .option('--amount <a>', 'quote currency', moneyArgument)
     .action(async (pair, side, options) => {
-      const { quote } = await import('../commands/account/account-trade.ts');
+      const { quote } = await import('../../commands/account/account-trade.ts');
       done(await quote({ pair, side }, { ...options, size: sizeOf(options) }, io));
     });
   for (const side of ['buy', 'sell'] as const) {
@@ -169,7 +169,7 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
       .option('--limit <price>', 'worst acceptable price, quote currency per base currency', priceArgument)
       .option('--client-id <id>', 'client order id; must be new', idArgument)
       .action(async (pair, options) => {
-        const { trade } = await import('../commands/account/account-trade.ts');
+        const { trade } = await import('../../commands/account/account-trade.ts');
         done(await trade({ pair, side }, { ...options, size: sizeOf(options) }, io));
       });
   }
@@ -184,21 +184,21 @@ function addOrders(account: Command, { io, done }: AccountCli): void {
       .option('--limit <n>', 'rows, at most 50', upTo(50))
       .option('--before <id>', 'only orders older than this one', idArgument)
       .action(async (options) => {
-        const commands = await import('../commands/account/account-orders.ts');
+        const commands = await import('../../commands/account/account-orders.ts');
         done(await commands.orders(which, options, io));
       });
   }
   leaf(orders, 'show', 'one order')
     .argument('<id>', 'order id of the venue, or client order id', idArgument)
     .action(async (id, options) => {
-      const { orderShow } = await import('../commands/account/account-orders.ts');
+      const { orderShow } = await import('../../commands/account/account-orders.ts');
       done(await orderShow(id, options, io));
     });
   leaf(account, 'cancel', 'cancel one, several or all orders')
     .argument('[ids...]', 'order ids')
     .option('--all', 'all open orders')
     .action(async (ids, options) => {
-      const { cancel } = await import('../commands/account/account-orders.ts');
+      const { cancel } = await import('../../commands/account/account-orders.ts');
       done(await cancel(ids, options, io));
     });
 }
@@ -212,7 +212,7 @@ function addSync(account: Command, { io, done }: AccountCli): void {
     .option('--from <time>', 'start of the history (default: the first transaction)', timeArgument)
     .option('--account-changed', 'continue after a change of token or address of the same account')
     .action(async (options) => {
-      const { sync } = await import('../commands/account/account-sync.ts');
+      const { sync } = await import('../../commands/account/account-sync.ts');
       done(await sync(options, io));
     });
   account
@@ -226,7 +226,7 @@ function addSync(account: Command, { io, done }: AccountCli): void {
     )
     .option('--out <file>', 'output file, for parquet')
     .action(async (options) => {
-      const { exportHistory } = await import('../commands/account/account-sync.ts');
+      const { exportHistory } = await import('../../commands/account/account-sync.ts');
       done(await exportHistory(options, io));
     });
 }

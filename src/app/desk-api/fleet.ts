@@ -3,7 +3,7 @@ import type { status } from '../../operate/api/schema-desk.ts';
 import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 import { readTokenFile } from '../config/credential.ts';
 import type { FleetMember } from '../config/config-values.ts';
-import { exchange, whyUnanswered } from './post-outside.ts';
+import { exchange, whyUnanswered } from '../daemon/post-outside.ts';
 
 export type FleetRow = AnswerOf<'/api/v1/fleet'>['items'][number];
 type Status = z.output<typeof status>;

@@ -1,8 +1,8 @@
-import { withSeparators } from '../../core/with-separators.ts';
+import { withSeparators } from '../../../core/text/with-separators.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from './io.ts';
-import { exitCodes } from '../../core/errors.ts';
+import type { CommandIo } from '../io.ts';
+import { exitCodes } from '../../../core/errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
-import { OperatorError } from '../../core/errors.ts';
-import type { Role } from '../../core/roles.ts';
+import { OperatorError } from '../../../core/errors.ts';
+import type { Role } from '../../../core/roles.ts';
 import { ask, tell, whoami } from './daemon-client.ts';
 import type { Answer, DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo } from '../io.ts';
 
 export interface PersonOptions extends DaemonOptions {
   readonly why: string;

@@ -1,7 +1,7 @@
-import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { ask, tell, whoami } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo } from '../io.ts';
 import { openWords, plain } from './status.ts';
 
 export interface SteerOptions extends DaemonOptions {

@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import { ruleTypes } from '../../wire/custody.ts';
-import { feeChannels } from '../../wire/withdrawal.ts';
+import { ruleTypes } from '../../../wire/custody.ts';
+import { feeChannels } from '../../../wire/withdrawal.ts';
 import {
   addressArgument,
   idArgument,
@@ -34,14 +34,14 @@ function addWithdrawals(account: Command, { io, done }: AccountCli): void {
     .option('--wire', 'usd: by wire instead of ACH')
     .option('--memo <text>', 'memo of the withdrawal')
     .action(async (currency, amount, options) => {
-      const { withdraw } = await import('../commands/account/account-custody.ts');
+      const { withdraw } = await import('../../commands/account/account-custody.ts');
       done(await withdraw({ currency, amount }, options, io));
     });
   leaf(account, 'withdraw-fee', 'fee of a withdrawal')
     .argument('<currency>', 'such as btc', symbolArgument)
     .addOption(new Option('--channel <channel>', 'usd: kind of wire').choices(feeChannels))
     .action(async (currency, options) => {
-      const { withdrawFee } = await import('../commands/account/account-custody.ts');
+      const { withdrawFee } = await import('../../commands/account/account-custody.ts');
       done(await withdrawFee(currency, options, io));
     });
 }
@@ -49,7 +49,7 @@ function addWithdrawals(account: Command, { io, done }: AccountCli): void {
 function addRules(account: Command, { io, done }: AccountCli): void {
   const rules = account.command('approval-rules').description('rules for the approval of withdrawals');
   leaf(rules, 'list', 'the rules').action(async (options) => {
-    const { ruleList } = await import('../commands/account/account-custody.ts');
+    const { ruleList } = await import('../../commands/account/account-custody.ts');
     done(await ruleList(options, io));
   });
   movingLeaf(rules, 'add', 'propose a rule')
@@ -57,7 +57,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
     .requiredOption('--approvals <n>', 'number of approvals required', upTo(100))
     .option('--threshold <usd>', 'applies above this amount; required for WITHDRAW', moneyArgument)
     .action(async (type, options) => {
-      const { ruleAdd } = await import('../commands/account/account-custody.ts');
+      const { ruleAdd } = await import('../../commands/account/account-custody.ts');
       done(await ruleAdd(type, options, io));
     });
   movingLeaf(rules, 'edit', 'propose a change of a rule')
@@ -65,13 +65,13 @@ function addRules(account: Command, { io, done }: AccountCli): void {
     .option('--approvals <n>', 'number of approvals required', upTo(100))
     .option('--threshold <usd>', 'applies above this amount', moneyArgument)
     .action(async (id, options) => {
-      const { ruleEdit } = await import('../commands/account/account-custody.ts');
+      const { ruleEdit } = await import('../../commands/account/account-custody.ts');
       done(await ruleEdit(id, options, io));
     });
   leaf(rules, 'requests', 'requests that wait for approval')
     .option('--all', 'include answered requests')
     .action(async (options) => {
-      const { requestList } = await import('../commands/account/account-custody.ts');
+      const { requestList } = await import('../../commands/account/account-custody.ts');
       done(await requestList(options, io));
     });
   for (const [name, approve] of [
@@ -82,7 +82,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
     movingLeaf(rules, name, `${name} a request`)
       .argument('<id>', 'id of the request', idArgument)
       .action(async (id, options) => {
-        const { requestAnswer } = await import('../commands/account/account-custody.ts');
+        const { requestAnswer } = await import('../../commands/account/account-custody.ts');
         done(await requestAnswer(id, { ...options, approve }, io));
       });
   }
@@ -91,7 +91,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
 function addWhitelist(account: Command, { io, done }: AccountCli): void {
   const whitelist = account.command('whitelist').description('approved withdrawal addresses');
   leaf(whitelist, 'list', 'the addresses').action(async (options) => {
-    const { addressList } = await import('../commands/account/account-custody.ts');
+    const { addressList } = await import('../../commands/account/account-custody.ts');
     done(await addressList(options, io));
   });
   movingLeaf(whitelist, 'add', 'add an address')
@@ -99,13 +99,13 @@ function addWhitelist(account: Command, { io, done }: AccountCli): void {
     .argument('<address>', 'the address', addressArgument)
     .option('--alias <name>', 'a name for it')
     .action(async (currency, address, options) => {
-      const { addressAdd } = await import('../commands/account/account-custody.ts');
+      const { addressAdd } = await import('../../commands/account/account-custody.ts');
       done(await addressAdd({ currency, address }, options, io));
     });
   movingLeaf(whitelist, 'remove', 'remove an address')
     .argument('<id>', 'id of the address', idArgument)
     .action(async (id, options) => {
-      const { addressRemove } = await import('../commands/account/account-custody.ts');
+      const { addressRemove } = await import('../../commands/account/account-custody.ts');
       done(await addressRemove(id, options, io));
     });
 }

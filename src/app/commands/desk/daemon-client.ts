@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import process from 'node:process';
 import { request } from 'undici';
-import { OperatorError } from '../../core/errors.ts';
-import { escapeMarks, forTerminal } from '../../core/escape.ts';
-import { GUARD_HEADER } from '../../operate/api/caller.ts';
-import { modeOf } from '../config/config-checks.ts';
-import { findDaemon } from '../daemon/control-file.ts';
-import type { FoundDaemon } from '../daemon/control-file.ts';
-import { readFile } from '../config/files.ts';
-import type { CommandIo } from './io.ts';
+import { OperatorError } from '../../../core/errors.ts';
+import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
+import { GUARD_HEADER } from '../../../operate/api/caller.ts';
+import { modeOf } from '../../config/config-checks.ts';
+import { findDaemon } from '../../daemon/control-file.ts';
+import type { FoundDaemon } from '../../daemon/control-file.ts';
+import { readFile } from '../../config/files.ts';
+import type { CommandIo } from '../io.ts';
 
 /** Where the commands look for the daemon that they talk to. */
 export interface DaemonOptions {

@@ -1,6 +1,6 @@
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from './io.ts';
+import type { CommandIo } from '../io.ts';
 import { overrideWords } from './status.ts';
 import { command } from './steer.ts';
 import type { SteerOptions } from './steer.ts';
