@@ -86,7 +86,7 @@ function Header(): JSX.Element {
   );
 }
 
-/** How old what is shown is: since the desk was last heard, and of its prices. */
+/** How old what is shown is: since the desk was last heard, and since it read its account. */
 function Age(): JSX.Element {
   const at = second.value;
   const silence = at > 0 ? (now() - Math.max(statusAt.value, heardAt.value ?? 0)) / 1_000 : 0;
@@ -95,13 +95,13 @@ function Age(): JSX.Element {
   return (
     <span
       class={`age ${isLost ? 'lost' : ''}`}
-      title="Since the desk was last heard, and age of its newest price"
+      title="Since the desk was last heard, and since it read its account"
     >
       <span class="dot" aria-hidden="true" />
       <span class="figures">
         {isLost ? 'lost' : 'live'} {duration(silence)}
       </span>
-      {old !== undefined && <span class="figures prices">prices {duration(old)}</span>}
+      {old !== undefined && <span class="figures prices">account {duration(old)}</span>}
     </span>
   );
 }

@@ -8,7 +8,7 @@ import type { JournalRecord } from './shapes.ts';
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 /** When something last came from the desk, as `now` counts; a heartbeat counts. */
 export const heardAt = signal<number | undefined>(undefined);
-/** Age of the prices of the desk in seconds, as it says itself. */
+/** Seconds since the desk read its account, as it says itself. */
 export const dataAge = signal<number | undefined>(undefined);
 /** The newest record that arrived here. */
 export const lastSeq = signal(0);

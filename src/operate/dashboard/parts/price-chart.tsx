@@ -20,8 +20,10 @@ interface Point {
 const RANGES = { 5: '5 min', 30: '30 min', 240: '4 h' } as const;
 const POINTS_KEPT = 20_000;
 const EVERY_MS = 1_000;
+const LEAST_S = 60;
 /** Part of the time ahead, where slots to come stand. */
 const AHEAD = 0.15;
+const AHEAD_MAX_S = 600;
 
 /** The price of a pair, the slots, and what was quoted and filled. */
 export function PriceChart(props: {
@@ -31,8 +33,10 @@ export function PriceChart(props: {
   const { pair } = props;
   const minutes = useSignal<number>(5);
   const points = usePrices(pair);
-  const to = Math.ceil(second.value / 1_000) + minutes.value * 60 * AHEAD;
-  const from = to - minutes.value * 60;
+  const to = Math.ceil(second.value / 1_000) + Math.min(minutes.value * 60 * AHEAD, AHEAD_MAX_S);
+  // A desk that has just begun fills the chart with what there is.
+  const first = Date.parse(points.value[0]?.at ?? '') / 1_000 - 5;
+  const from = Math.min(Math.max(to - minutes.value * 60, first || 0), to - LEAST_S);
   const marks = useMemo(
     () => marksOf(props.slices.value, pair, from, to),
     [props.slices.value, pair, Math.floor(from / 10), minutes.value],

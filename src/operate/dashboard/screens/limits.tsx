@@ -21,7 +21,7 @@ const usedShare = ({ used, max, is_floor: isFloor }: Limit): number =>
 export function Limits(): JSX.Element {
   const read = useRead<Page<Limit>>(
     'limits',
-    { limit: 500 },
+    {},
     { kinds: ['fill', 'intent', 'attempt', 'resolved', 'override', 'control'], everyMs: 15_000 },
   );
   const rows = (read.data.value?.items ?? []).toSorted(

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { buildDashboard } from '../../../scripts/build-dashboard.ts';
+import { aDesk, TOKEN_PLACEHOLDER } from '../../system/support/desk.ts';
+import { ROOT } from '../../system/support/program.ts';
+import { noBrowser, startBrowser } from './chromium.ts';
+import { accessProblems, openPage, sizes } from './dashboard-page.ts';
+import { aPaperDesk } from './paper-desk.ts';
+
+const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'fleet', 'record', 'people']; // prettier-ignore
+
+describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    // The daemon serves what lies there.
+    [browser] = await Promise.all([startBrowser(), buildDashboard(join(ROOT, 'dist/dashboard'))]);
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  const signedIn = async (link: string): Promise<{ page: Page; problems: string[] }> => {
+    const opened = await openPage(browser, sizes.wide);
+    await opened.page.goto(link);
+    await opened.page.locator('main h1').first().waitFor();
+    return opened;
+  };
+
+  it('shows every screen without an error, slices that fill, and a halt that holds', async () => {
+    const desk = await aPaperDesk();
+    const { page, problems } = await signedIn(await desk.link());
+    await page.goto(`${desk.url}/#/slices`);
+    await page.locator('tbody .tag', { hasText: 'filled' }).nth(2).waitFor();
+    const found: string[] = [];
+    for (const screen of screens) {
+      await page.goto(`${desk.url}/#/${screen}`);
+      await page.locator('main h1').first().waitFor({ state: 'attached' });
+      await expect
+        .poll(async () => await page.locator('main').textContent())
+        .not.toMatch(/Reading|Asking|Not read/u);
+      found.push(...(await accessProblems(page)).map((problem) => `${screen}: ${problem}`));
+    }
+    expect(found).toStrictEqual([]);
+
+    await page.getByRole('button', { name: 'Halt', exact: true }).click();
+    await page.getByLabel('Reason').fill('the drill');
+    await page.getByRole('button', { name: 'Halt now' }).click();
+    await page.getByRole('button', { name: 'Halted' }).waitFor();
+    await page.goto(`${desk.url}/#/now`);
+    await page.getByRole('heading', { name: /^Halted since .* No order leaves\.$/u }).waitFor();
+    expect((await desk.command('status', '--json')).stdout).toMatch(/"state": ?"halted"/u);
+
+    expect(problems).toStrictEqual([]);
+    await page.context().close();
+    await desk.stop();
+  }, 120_000);
+
+  it('settles a doubt with the evidence of a person', async () => {
+    const seen = watched((order) => (order === 2 ? { delayMs: 100, destroy: 'before' } : undefined));
+    const desk = aDesk({
+      venue: await aServedVenue(TOKEN, {}, seen.hooks),
+      strategies: [{ ...twapOf({ id: 'btc', slices: 3, everyMs: 1_000 }), catch_up: 'extend' }],
+      // Longer than this test: a person is sooner than the account.
+      config: { in_doubt: { booking_margin: 'PT5M' } },
+    });
+    const daemon = desk.run('--json');
+    onTestFinished(async () => {
+      await daemon.kill();
+    });
+    const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
+    const { stdout } = await desk.command('sign-in', '--config', 'desk.yaml', '--json');
+    const { page, problems } = await signedIn(String((JSON.parse(stdout) as { link: unknown }).link));
+    await page.goto(`${url}/#/doubts`);
+    await page.getByRole('heading', { name: '1 order has an unknown outcome.' }).waitFor();
+    await page.getByRole('button', { name: 'Settle…' }).click();
+    await page.getByLabel('Evidence').fill('the venue wrote that it never got the order');
+    await page.getByRole('button', { name: 'Write it down' }).click();
+    await page.getByRole('heading', { name: /^Nothing is in doubt/u }).waitFor();
+    await page.goto(`${url}/#/record?kind=resolved`);
+    await page.getByText('the venue wrote that it never got the order').first().waitFor();
+
+    expect(problems).toStrictEqual([]);
+    await page.context().close();
+  }, 120_000);
+});
