@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { buildDashboard } from '../../../scripts/build-dashboard.ts';
-import { aDesk, TOKEN_PLACEHOLDER } from '../../system/support/desk.ts';
+import { aDesk } from '../../system/support/desk.ts';
+import { twapOf, watched } from '../../system/support/drill.ts';
 import { ROOT } from '../../system/support/program.ts';
-import { noBrowser, startBrowser } from './chromium.ts';
-import { accessProblems, openPage, sizes } from './dashboard-page.ts';
+import { aServedVenue } from '../../system/support/venue.ts';
+import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
 import { aPaperDesk } from './paper-desk.ts';
 
+const TOKEN = 'canary-dashboard-5c1d07e2';
 const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'fleet', 'record', 'people']; // prettier-ignore
 
 describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
@@ -61,8 +63,8 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     const desk = aDesk({
       venue: await aServedVenue(TOKEN, {}, seen.hooks),
       strategies: [{ ...twapOf({ id: 'btc', slices: 3, everyMs: 1_000 }), catch_up: 'extend' }],
-      // Longer than this test: a person is sooner than the account.
-      config: { in_doubt: { booking_margin: 'PT5M' } },
+      // A person is sooner than the next read of the account.
+      config: { in_doubt: { booking_margin: 'PT2S', poll: 'PT5M' } },
     });
     const daemon = desk.run('--json');
     onTestFinished(async () => {
@@ -75,8 +77,19 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await page.getByRole('heading', { name: '1 order has an unknown outcome.' }).waitFor();
     await page.getByRole('button', { name: 'Settle…' }).click();
     await page.getByLabel('Evidence').fill('the venue wrote that it never got the order');
-    await page.getByRole('button', { name: 'Write it down' }).click();
-    await page.getByRole('heading', { name: /^Nothing is in doubt/u }).waitFor();
+    const confirm = page.getByRole('button', { name: 'Write it down' });
+    await confirm.click();
+    // While the order may still trade, the desk refuses, says until when, and keeps what was written.
+    await page.getByText('may still trade').waitFor();
+    await expect
+      .poll(
+        async () => {
+          if (await confirm.isVisible()) await confirm.click({ timeout: 1_000 }).catch(() => undefined);
+          return await page.locator('main h1').first().textContent();
+        },
+        { interval: 1_000, timeout: 60_000 },
+      )
+      .toMatch(/^Nothing is in doubt/u);
     await page.goto(`${url}/#/record?kind=resolved`);
     await page.getByText('the venue wrote that it never got the order').first().waitFor();
 
