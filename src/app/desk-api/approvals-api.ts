@@ -22,6 +22,14 @@ export const openApprovals = (desk: Pick<Desk, 'ports' | 'proposals' | 'state'>)
     stateOf(desk, id, known) === 'open' ? [known] : [],
   );
 
+/** The request that each strategy waits for. */
+export const awaitedByStrategy = (desk: Parameters<typeof openApprovals>[0]): ReadonlyMap<string, string> =>
+  new Map(
+    openApprovals(desk).flatMap(({ proposal: { strategy, override } }) =>
+      strategy === undefined ? [] : [[strategy, override]],
+    ),
+  );
+
 /** How many wait for people, by what they are for. */
 export function approvalCounts(desk: Parameters<typeof openApprovals>[0]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

@@ -22,7 +22,7 @@ import { leftOfSlice } from '../../engine/stages/size.ts';
 import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operated-desk.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
-import { approvalsOf, asksOf, openApprovals } from './approvals-api.ts';
+import { approvalsOf, asksOf, awaitedByStrategy, openApprovals } from './approvals-api.ts';
 import { reserveOf } from './limit-rows.ts';
 import { AlertHistory } from '../daemon/open-alerts.ts';
 import { notReady } from '../daemon/readiness.ts';
@@ -70,6 +70,7 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
   const { state, policy, ports, killSwitch } = desk;
   const now = ports.clock.wall();
   const counts = slotCounts(desk);
+  const awaited = awaitedByStrategy(desk);
   const waits = openApprovals(desk);
   return {
     desk: policy.desk,
@@ -105,7 +106,7 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
         finished: life?.finished,
         last_reason: life?.lastReason,
         next_at: nextAt(life?.waits ?? []),
-        waits_for_approval: waits.find(({ proposal }) => proposal.strategy === id)?.proposal.override,
+        waits_for_approval: awaited.get(id),
       };
     }),
     fills: state.fills,

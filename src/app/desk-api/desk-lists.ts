@@ -5,6 +5,7 @@ import type { Desk } from '../../engine/desk.ts';
 import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 import { slotCounts } from '../cli/watch.ts';
 import { endOf } from '../planning/planning.ts';
+import { awaitedByStrategy } from './approvals-api.ts';
 import { nextAt, tradedOf } from './desk-api.ts';
 
 type StrategyRow = AnswerOf<'/api/v1/strategies'>['items'][number];
@@ -14,6 +15,7 @@ type ParentRow = AnswerOf<'/api/v1/parents'>['items'][number];
 export function strategyRows(desk: Desk): readonly StrategyRow[] {
   const { state, strategies } = desk;
   const counts = slotCounts(desk);
+  const awaited = awaitedByStrategy(desk);
   const open = new Map<string, number>();
   for (const { strategy } of state.slices.values()) open.set(strategy, (open.get(strategy) ?? 0) + 1);
   return [...strategies.sources.values()].map(({ id, kind, hash, bound }): StrategyRow => {
@@ -37,6 +39,7 @@ export function strategyRows(desk: Desk): readonly StrategyRow[] {
       paused_why: paused,
       finished: life?.finished,
       begun_at: life && isoOf(life.begunAt),
+      waits_for_approval: awaited.get(id),
     };
   });
 }

@@ -58,6 +58,8 @@ describe('/api/v1/approvals', () => {
     );
     const { body } = await desk.ask('/api/v1/status');
     expect(body).toMatchObject({ strategies: [{ id: 't', waits_for_approval: 'ov-1' }] });
+    const listed = await desk.ask('/api/v1/strategies');
+    expect(listed.body).toMatchObject({ items: [{ id: 't', waits_for_approval: 'ov-1' }] });
     expect(JSON.stringify(body)).toContain('ov-1: buy btcusd by strategy t');
   });
 
