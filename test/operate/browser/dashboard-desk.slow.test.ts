@@ -93,7 +93,8 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await page.goto(`${url}/#/record?kind=resolved`);
     await page.getByText('the venue wrote that it never got the order').first().waitFor();
 
-    expect(problems).toStrictEqual([]);
+    // The browser notes each refusal of the desk.
+    expect(problems.filter((problem) => !problem.includes('409 (Conflict)'))).toStrictEqual([]);
     await page.context().close();
   }, 120_000);
 });
