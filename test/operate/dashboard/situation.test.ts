@@ -35,7 +35,7 @@ describe('what a person has to know in one look', () => {
   it('is that all is right, with nothing to do, when nothing else is the case', () => {
     expect(of({})).toMatchObject({
       level: 'good',
-      sentence: 'All is right.',
+      sentence: 'Everything is in order.',
       reasons: [],
       action: undefined,
     });

@@ -116,7 +116,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     return { level: 'attention', sentence: 'The desk is stopping.', reasons, action: calls };
   return {
     level: approvals > 0 ? 'attention' : 'good',
-    sentence: approvals > 0 ? 'All is right, and a decision waits for you.' : 'All is right.',
+    sentence: approvals > 0 ? 'Everything is in order; a decision waits for you.' : 'Everything is in order.',
     reasons,
     action: calls,
   };

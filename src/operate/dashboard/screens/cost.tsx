@@ -98,7 +98,7 @@ export function Cost(): JSX.Element {
                 title: 'Arrival',
                 kind: 'number',
                 isExtra: true,
-                cell: ({ arrival_price: price }) => grouped(price),
+                cell: ({ arrival_price: price }) => grouped(averaged(price)),
               },
               {
                 title: 'Average',
@@ -161,6 +161,10 @@ export function Cost(): JSX.Element {
     </>
   );
 }
+
+/** An average of prices has as many digits as a division gives: eight are enough for people. */
+const averaged = (price: string | undefined): string | undefined =>
+  price === undefined ? undefined : String(Number(Number(price).toPrecision(8)));
 
 /** Where the cost comes from: each part beside the others, bad to the right and good to the left. */
 function Parts({ of, quote }: { readonly of: Costs; readonly quote: string }): JSX.Element {
