@@ -72,6 +72,7 @@ const whole = (): readonly RecordBody[] => [
         approvals: ['ov-1'],
         limit_changes: [{ limit: 'max_open_doubts', before: '2', after: '3' }],
         limits: { max_open_doubts: '3' },
+        channel_changes: ['ops begins'],
       };
     if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
     if (body.kind !== 'control') return body;
