@@ -25,7 +25,8 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
   const signedIn = async (link: string): Promise<{ page: Page; problems: string[] }> => {
     const opened = await openPage(browser, sizes.wide);
     await opened.page.goto(link);
-    await opened.page.locator('main h1').first().waitFor();
+    // The page of the sign-in goes on to the first screen by itself.
+    await opened.page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
     return opened;
   };
 
