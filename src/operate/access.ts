@@ -54,6 +54,8 @@ export interface Authenticator {
   isBlocked(address: string): boolean;
 }
 
+const ACCEPTED_MAX = 1_000;
+
 /** `now`: the monotonic clock. The token of the machine cannot be guessed, and is never made to wait. */
 export function authenticatorOf(
   bearers: readonly Bearer[],
@@ -65,6 +67,8 @@ export function authenticatorOf(
     hash: hashOf(token.reveal()),
   }));
   const wrong = new WrongTokens(now);
+  /** Names of tokens with the addresses from which they came. */
+  const accepted = new Set<string>();
   const byToken = (authorization: string, address: string): Caller | undefined => {
     const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization)?.groups?.['token'];
     const hash = hashOf(given ?? '');
@@ -73,8 +77,11 @@ export function authenticatorOf(
       if (timingSafeEqual(hash, theirs) && given !== undefined) found = caller;
     }
     if (found?.kind === 'machine') return found;
-    if (wrong.isBlocked(address)) return undefined;
+    const pair = `${found?.name ?? ''} ${address}`;
+    // Whoever was known before the wrong tokens came is not kept from a halt by them; whoever guesses learns nothing.
+    if (wrong.isBlocked(address)) return accepted.has(pair) ? found : undefined;
     if (found === undefined && given !== undefined) wrong.count(address);
+    if (found !== undefined && accepted.size < ACCEPTED_MAX) accepted.add(pair);
     return found;
   };
   return {

@@ -146,6 +146,9 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
         .code(421)
         .send({ error: 'unexpected Host header; name it in operate.hosts to allow it' });
     }
+    const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+    if (hosts.length > 1 || !request.url.startsWith('/'))
+      return await reply.code(400).send({ error: 'expected one Host header, and a path that begins with /' });
     // A path has one spelling: a proxy in front that refuses some of them reads the same one.
     if (request.url.split('?', 1)[0]?.includes('%') === true)
       return await reply.code(404).send({ error: 'a path without percent signs is expected' });

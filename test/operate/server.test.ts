@@ -1,4 +1,5 @@
 import { createServer, request } from 'node:http';
+import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
@@ -115,6 +116,23 @@ describe('the operate server', () => {
     );
 
     expect(statuses).toStrictEqual([200, 200, 200, 421, 421, 421]);
+  });
+
+  it('refuses two Host headers, and a whole address in the place of a path', async () => {
+    const { hostname, port, host } = new URL(await serve());
+    const firstLineOf = async (text: string): Promise<string> =>
+      await new Promise((resolve, reject) => {
+        const socket = connect(Number(port), hostname, () => socket.write(text));
+        socket.once('error', reject).once('data', (data) => {
+          socket.destroy();
+          resolve(String(data).split('\r\n', 1)[0] ?? '');
+        });
+      });
+    const asked = [
+      `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nHost: evil.example\r\n\r\n`,
+      `GET http://${host}/metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+    ];
+    expect(await Promise.all(asked.map(firstLineOf))).toEqual(Array(2).fill('HTTP/1.1 400 Bad Request'));
   });
 
   it('answers a configured name too', async () => {

@@ -49,7 +49,7 @@ export function addApi(
     },
   );
   const admit = admission(desk, authenticator);
-  addReads(server, { desk, reads, events, admit, version });
+  addReads(server, { desk, reads, events, admit, version, sessions: signIn?.sessions });
   addCommands(server, { desk, bearers, admit });
   if (signIn === undefined) return;
   addSignIn(server, { desk, signIn, version });

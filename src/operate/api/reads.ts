@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { EventStream, ListenerOptions } from '../events.ts';
+import type { SessionStore } from '../sign-in/sessions.ts';
 import type { Admit } from './caller.ts';
 import type { DeskReads, ReadPath } from './desk-reads.ts';
 import { meOf } from './me.ts';
@@ -14,12 +15,14 @@ export interface ReadOptions {
   readonly events: EventStream;
   readonly admit: Admit;
   readonly version: string;
+  /** Sessions, which end the streams that were opened with them. */
+  readonly sessions?: Pick<SessionStore, 'attach'> | undefined;
 }
 
 /** Adds what only looks. */
 export function addReads(
   server: FastifyInstance,
-  { desk, reads, events, admit, version }: ReadOptions,
+  { desk, reads, events, admit, version, sessions }: ReadOptions,
 ): void {
   server.get('/api/v1/openapi.json', async (request, reply) => {
     admit(request, 'viewer');
@@ -63,7 +66,7 @@ export function addReads(
     });
   }
   server.get('/api/v1/events', async (request, reply) => {
-    const { name } = admit(request, 'viewer');
+    const { name, via } = admit(request, 'viewer');
     const { queryOf } = await import('./query.ts');
     const query = queryOf('/api/v1/events', request.query) as EventsQuery; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema has made it
     const wanted = listenerOf(name, query, request.headers['last-event-id']);
@@ -71,6 +74,10 @@ export function addReads(
     if (refusal !== undefined) throw new Refusal(refusal.status, refusal.why);
     // It stays open: the time limits of requests are not for it.
     request.raw.socket.setTimeout(0);
+    // It sends no further request that could be refused.
+    const { cookie } = request.headers;
+    if (via === 'session' && cookie !== undefined && sessions !== undefined)
+      request.raw.socket.once('close', sessions.attach(cookie, request.raw.socket).gone);
     reply.hijack();
     events.add(reply.raw, wanted);
     return await reply;

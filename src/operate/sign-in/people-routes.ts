@@ -28,15 +28,6 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
   };
   const isMachine = ({ kind, via }: Caller): boolean => kind === 'machine' && via === 'token';
 
-  // A stream that is open sends no further request that could be refused.
-  server.addHook('onRequest', async (request) => {
-    const { cookie } = request.headers;
-    if (cookie === undefined || request.url.split('?', 1)[0] !== '/api/v1/events') return;
-    const { gone } = sessions.attach(cookie, request.raw.socket);
-    request.raw.socket.once('close', gone);
-    await Promise.resolve();
-  });
-
   server.get('/api/v1/people', async (request, reply) => {
     admit(request, 'viewer');
     const items = [...people.all()].map(({ name, role, state, invitedBy, passkeys }) => ({
@@ -55,12 +46,14 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const { name, role, why, by: said } = await readBody('/api/v1/people/invite', request.body);
     // Over the network, an admin could make up a second person, and propose or approve in that name.
     const isOfMachine = desk.fourEyes === true ? isMachine(caller) : caller.kind === 'machine';
-    if (role !== 'viewer' && !isOfMachine)
+    const token = bearers.find((bearer) => sameName(bearer.name, name));
+    // A passkey under a name that has a token, or that others count on, would act for that person.
+    const isTaken = token !== undefined || (people.groupsOf?.(name) ?? []).length > 0;
+    if ((role !== 'viewer' || isTaken) && !isOfMachine)
       throw new Refusal(
         403,
         `who may act on the desk is invited on its machine: run tranche people invite ${name} --role ${role} there`,
       );
-    const token = bearers.find((bearer) => sameName(bearer.name, name));
     if (token !== undefined && (token.kind ?? 'person') !== 'person')
       throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);
     const by = nameOf(caller, said);
@@ -116,7 +109,9 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const caller = commanded(request, 'viewer');
     const { session: id } = await readBody('/api/v1/sessions/revoke', request.body);
     const owner = sessions.ownerOf(id);
-    const isOwn = owner === caller.name && caller.via === 'session';
+    // Everybody whom the machine let in has one name: of those sessions each may end itself alone.
+    const isOwn =
+      caller.via === 'session' && (caller.kind === 'machine' ? id === caller.session : owner === caller.name);
     if (owner === undefined || (!isOwn && caller.role !== 'admin'))
       throw new Refusal(404, 'there is no such session of yours');
     sessions.end({ id });

@@ -170,6 +170,15 @@ describe('a session', () => {
     expect((await ann.get(ME)).status).toBe(401);
   });
 
+  it('of somebody whom the machine let in is not ended by another such', async () => {
+    const served = await servedSignIn();
+    const [admin, viewer] = [await signedIn(served), await signedIn(served, 'viewer')];
+    const listed = (await admin.get('/api/v1/sessions')).body['items'] as { session: string; is_own: boolean }[]; // prettier-ignore
+    const session = listed.find(({ is_own: isOwn }) => isOwn)?.session ?? '';
+    expect((await viewer.post('/api/v1/sessions/revoke', { session })).status).toBe(404);
+    expect((await admin.get(ME)).status).toBe(200);
+  });
+
   it('takes its open stream of events with it, however it ends', async () => {
     const served = await servedSignIn();
     const { browser: ann } = await served.enrolled('ann', 'viewer');
@@ -387,6 +396,8 @@ describe('an invitation', () => {
       expect((await served.machine('/api/v1/people/invite', invited)).status).toBe(200);
     }
     expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'vera', role: 'viewer' })).status).toBe(200); // prettier-ignore
+    // A passkey under the name of a token would act for its owner, even one of a viewer.
+    expect((await admin.post('/api/v1/people/invite', { ...INVITED, name: 'Olga', role: 'viewer' })).status).toBe(403); // prettier-ignore
   });
 
   it('comes from an admin in a browser, too, for the page of that browser', async () => {
