@@ -65,6 +65,7 @@ function running(policy: Partial<Policy> = {}, before?: Bench, over: Partial<Ben
         do: 'reload',
         by: 'ann',
         why: 'a calm day',
+        token: { name: 'ann', kind: 'person' },
         isDryRun,
         answer: (given) => (said.answer = given),
       });
@@ -257,6 +258,28 @@ describe('a reload of limits where that takes two people', () => {
     write(withOrderMax('2000000'));
     reload();
     until(6 * MINUTE_MS);
+    expect(inForce(bench)).toBe('1000000');
+  });
+
+  it.each([
+    ['the machine', { name: 'local', kind: 'machine' }, /token of this machine does not count/u],
+    ['a program', { name: 'bot', kind: 'program' }, /bot is a program/u],
+    ['a signal', undefined, /a signal names nobody/u],
+  ] as const)('files no request of %s, which is not one of two people', (_, token, says) => {
+    const { bench, until, write } = running({ fourEyes: true });
+    until(MINUTE_MS);
+    write(withOrderMax('2000000'));
+    const told: CommandAnswer[] = [];
+    bench.operator$.next({
+      do: 'reload',
+      by: token?.name ?? 'signal',
+      why: 'w',
+      token,
+      answer: (given) => told.push(given),
+    });
+    until(2 * MINUTE_MS);
+    expect(told.map((answer) => answer.says).join('\n')).toMatch(says);
+    expect([...bench.desk.state.overrides.all()]).toEqual([]);
     expect(inForce(bench)).toBe('1000000');
   });
 

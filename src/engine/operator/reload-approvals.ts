@@ -1,6 +1,6 @@
 import { requirementWords } from '../../core/approvals/approval-policy.ts';
 import type { Desk } from '../desk.ts';
-import { blockedWords, missingWords, requirementFor } from './approvals.ts';
+import { blockedWords, isStrict, missingWords, personFault, requirementFor } from './approvals.ts';
 import { isOver } from './approval-requests.ts';
 import type { Wish } from './proposals.ts';
 import type { ReloadedBy } from './strategy-approvals.ts';
@@ -30,6 +30,8 @@ export interface SettingsQuestion {
   readonly unasked: string;
 }
 
+const NOBODY = 'a signal names nobody: reload with the token of a person, with --url';
+
 /** Whether these settings may change now, by the policy in force. */
 export function mayChange(
   desk: ReloadApprovalsContext,
@@ -46,6 +48,9 @@ export function mayChange(
   const requirement = requirementFor(desk, { kind, by: token?.name ?? by });
   if (requirement.outcome === 'allow') return {};
   if (requirement.outcome === 'block') return { why: blockedWords(requirement) };
+  // Whoever has a shell of the machine and a token of their own would be both people.
+  const fault = isStrict(desk) ? (token === undefined ? NOBODY : personFault(token)) : undefined;
+  if (fault !== undefined) return { why: `takes two people: ${fault}` };
   const wish = { request: kind, asks, subject, requirement, difference, by, why, token } as const;
   return { why: `takes two people: it ${requirementWords(requirement)}, see tranche approvals`, wish };
 }
