@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts';
+import { requestHash } from '../../src/core/approvals/approval-request.ts';
 import type { PasskeyAssertion } from '../../src/core/approvals/passkey-assertion.ts';
 import type { OverrideRecord, RecordBody, StoredRecord, UsedToken } from '../../src/core/record.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
@@ -211,6 +212,42 @@ describe('the proof of approvals', () => {
     ],
   ])('finds %s', (_name, change, why) => {
     expect(faults(forged(change)).join('\n')).toMatch(why);
+  });
+
+  /** As one who can make hashes would: every record of a request changed alike, its hash made anew. */
+  const rehashed = (change: (body: OverrideRecord) => OverrideRecord): readonly StoredRecord[] => {
+    const started = whole.map(({ body }) => body).find((body) => body.kind === 'started');
+    const { desk = '', account = '' } = started ?? {};
+    return forged((body) => {
+      if (body.kind !== 'override' || body.override !== 'ov-2') return body;
+      const changed = change(body);
+      return { ...changed, hash: requestHash(changed, { desk, account }) };
+    });
+  };
+
+  it('finds a request that asks for no passkey where the policy wants one', () => {
+    const bare = rehashed(({ passkey: _passkey, assertion: _assertion, ...body }) => body);
+    expect(faults(bare).join('\n')).toMatch(/asks for no passkey, which the policy in force requires/u);
+  });
+
+  it('finds a request that does not say what it is for, and so would be held against nothing', () => {
+    const nameless = rehashed(({ request: _request, needs: _needs, passkey: _passkey, assertion: _assertion, ...body }) => body); // prettier-ignore
+    expect(faults(nameless).join('\n')).toMatch(/asks for less than the policy in force/u);
+  });
+
+  it('finds a start that kept no policy after one that did', () => {
+    let starts = 0;
+    const dropped = forged((body) => {
+      if (body.kind !== 'started' || ++starts === 1) return body;
+      const { policy: _policy, ...rest } = body;
+      return rest;
+    });
+    expect(faults(dropped).join('\n')).toMatch(/a start kept no policy or no limits/u);
+  });
+
+  it('finds a signature by the passkey of a viewer', () => {
+    const viewer = forged((body) => (body.kind === 'person' && body.person === 'cat' ? { ...body, role: 'viewer' } : body)); // prettier-ignore
+    expect(faults(viewer)).toEqual(['it is signed by a person with the role viewer']);
   });
 
   it('finds an approval that came too late', () => {

@@ -37,7 +37,7 @@ export const deskApi = (
   mode: desk.policy.mode,
   get fourEyes() {
     return ['rearm' as const, 'doubt' as const].every(
-      (kind) => requirementFor(desk, { kind }).outcome === 'require',
+      (kind) => requirementFor(desk, { kind }).outcome !== 'allow',
     );
   },
   status: () => statusOf(desk, alerts),

@@ -360,9 +360,12 @@ export function approveFault(
     return proposal.passkey === 'required'
       ? 'it is approved with a passkey: sign in to the dashboard and approve it there'
       : undefined;
-  const { passkeys = [], state } = desk.state.people.get(nameOf({ by, token })) ?? {};
+  const { passkeys = [], state, role } = desk.state.people.get(nameOf({ by, token })) ?? {};
   const passkey = passkeys.find((one) => one.id === assertion.credential_id);
   if (passkey === undefined || state !== 'active') return `the passkey is none of ${nameOf({ by, token })}`;
+  // A token of an approver and the passkey of a viewer of that name are not an approver.
+  if (role !== 'approver' && role !== 'admin')
+    return `the passkey is that of a person with the role ${role ?? 'none'}, who does not approve`;
   const signed = assertionFault(assertion, {
     challenge: proposal.hash ?? '',
     passkey: { id: passkey.id, public_key: passkey.publicKey },

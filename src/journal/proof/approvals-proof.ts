@@ -25,6 +25,7 @@ import {
 } from '../../core/approvals/limits-in-force.ts';
 import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
 import { assertionFault } from '../../core/approvals/passkey-assertion.ts';
+import type { Role } from '../../core/roles.ts';
 import { canonicalValue } from '../../core/text/json.ts';
 import type {
   ControlRecord,
@@ -54,6 +55,7 @@ interface Request {
 
 interface Known {
   isRemoved: boolean;
+  role: Role | undefined;
   readonly keys: Map<string, string>;
 }
 
@@ -70,6 +72,8 @@ export class ApprovalsProof {
   #own: ApprovalPolicy = BUILT_IN.one;
   #origin: RequestOrigin | undefined;
   #isHalted = false;
+  /** A start kept a policy: from then on every request says what it is for, and every start keeps its policy and limits. */
+  #keepsPolicy = false;
   /** Who asked for the reload that the lives which follow it begin with. */
   #reloader: string | undefined;
 
@@ -77,7 +81,7 @@ export class ApprovalsProof {
     if (body.kind !== 'reload' && body.kind !== 'strategy') this.#reloader = undefined;
     switch (body.kind) {
       case 'started':
-        this.#start(body);
+        this.#start(seq, body);
         break;
       case 'person':
         this.#person(body);
@@ -92,7 +96,10 @@ export class ApprovalsProof {
         const { strategy, hash } = body;
         const needed = requirementOf(this.#policy, { kind: 'strategy', strategy, by: this.#reloader });
         const words = `strategy ${strategy} began without the approval that it needed`;
-        const isUsed = this.#use((one) => one.proposal.subject === strategySubject(strategy, hash));
+        const isUsed = this.#use(
+          ({ proposal }) =>
+            kindOf(proposal) === 'strategy' && proposal.subject === strategySubject(strategy, hash),
+        );
         if (!isUsed && needed.outcome !== 'allow') this.#fault(seq, 'tranche', words);
         break;
       }
@@ -115,6 +122,13 @@ export class ApprovalsProof {
         const known = this.#requests.get(body.override ?? '');
         if (body.override !== undefined && known?.state !== 'approved' && known?.state !== 'used')
           this.#fault(seq, 'tranche', `an order used ${body.override}, which is not approved`);
+        const asked = [...this.#requests.values()].findLast(({ proposal }) => proposal.request === 'parent' && proposal.parent === body.parent); // prettier-ignore
+        if (asked?.state === 'ended')
+          this.#fault(
+            seq,
+            'tranche',
+            `an order of a parent whose request ${asked.proposal.override} was rejected`,
+          );
         break;
       }
       default:
@@ -126,14 +140,18 @@ export class ApprovalsProof {
     return raised === undefined ? this.#own : policyOfBoth(agreed, raised);
   }
 
-  #start(body: StartedRecord): void {
+  #start(seq: number, body: StartedRecord): void {
+    if (this.#keepsPolicy && (body.policy === undefined || body.limits === undefined))
+      this.#fault(seq, 'tranche', 'a start kept no policy or no limits, as those before it did');
+    this.#keepsPolicy ||= body.policy !== undefined;
     this.#origin = { desk: body.desk, account: body.account };
     this.#own = body.policy ?? (body.four_eyes === true ? BUILT_IN.two : BUILT_IN.one);
     this.#limits = limitsAtStart(this.#limits, body);
   }
 
-  #person({ person, step, passkey }: PersonRecord): void {
+  #person({ person, step, role, passkey }: PersonRecord): void {
     const known = this.#knownAs(person);
+    known.role = role;
     if (step === 'invited') known.isRemoved = false;
     if (step === 'enrolled' && passkey?.public_key !== undefined)
       known.keys.set(passkey.id, passkey.public_key);
@@ -145,7 +163,11 @@ export class ApprovalsProof {
 
   #knownAs(name: string): Known {
     const key = name.trim().toLowerCase();
-    const known = this.#people.get(key) ?? { isRemoved: false, keys: new Map<string, string>() };
+    const known = this.#people.get(key) ?? {
+      isRemoved: false,
+      role: undefined,
+      keys: new Map<string, string>(),
+    };
     this.#people.set(key, known);
     return known;
   }
@@ -181,7 +203,8 @@ export class ApprovalsProof {
 
   /** A request of a journal that knew no policy has no needs: one other person was enough. */
   #proposalFault(proposal: OverrideRecord): string | undefined {
-    if (proposal.request === undefined || this.#origin === undefined) return undefined;
+    if (this.#origin === undefined || (proposal.request === undefined && !this.#keepsPolicy))
+      return undefined;
     if (requestHash(proposal, this.#origin) !== proposal.hash) return 'its hash is not that of the request';
     const needed = this.#neededBy(proposal);
     const given: Requirement = { outcome: 'require', needs: proposal.needs ?? [], withinMs: 0 };
@@ -191,9 +214,18 @@ export class ApprovalsProof {
         (one.outcome === 'require' &&
           canonicalValue(bothRequirements(given, one).needs) === canonicalValue(given.needs)),
     );
+    const mayBeUnsigned = needed.some((one) => one.outcome === 'allow' || !this.#wantsPasskey(one));
+    if (isEnough && proposal.passkey !== 'required' && !mayBeUnsigned)
+      return 'it asks for no passkey, which the policy in force requires';
     return isEnough
       ? undefined
       : `it asks for less than the policy in force: ${needWords(given.needs) || 'nobody'}`;
+  }
+
+  /** As a desk decides it: by the rule, and where the rule says nothing, once anybody has a passkey. */
+  #wantsPasskey({ passkey }: Requirement): boolean {
+    if (passkey !== undefined) return passkey === 'required';
+    return [...this.#people.values()].some(({ isRemoved, keys }) => !isRemoved && keys.size > 0);
   }
 
   /** What the policy in force may ask for it. The amount of a parent stands in words alone: any of its rules. */
@@ -239,12 +271,14 @@ export class ApprovalsProof {
   #signatureFault(
     { passkey, hash = '' }: OverrideRecord,
     { assertion }: OverrideRecord,
-    { keys }: Known,
+    { keys, role }: Known,
   ): string | undefined {
     if (assertion === undefined)
       return passkey === 'required' ? 'it is not signed, and a passkey is required' : undefined;
     const key = keys.get(assertion.credential_id);
     if (key === undefined) return 'it is signed with a passkey that the person has not enrolled';
+    if (role !== 'approver' && role !== 'admin')
+      return `it is signed by a person with the role ${role ?? 'none'}`;
     const signed = { id: assertion.credential_id, public_key: key };
     return assertionFault(assertion, { challenge: hash, passkey: signed });
   }
@@ -269,7 +303,12 @@ export class ApprovalsProof {
       ];
       const by = body.token?.name;
       const mayNot = kinds.some((kind) => requirementOf(this.#policy, { kind, by }).outcome !== 'allow');
-      const isUsed = this.#use(({ proposal }) => proposal.limit === 'halt');
+      const kind = kinds.at(-1);
+      const isUsed = this.#use(
+        ({ proposal }) =>
+          proposal.limit === 'halt' &&
+          ((proposal.request === undefined && !this.#keepsPolicy) || kindOf(proposal) === kind),
+      );
       if (mayNot && !isUsed)
         this.#fault(seq, body.by, 'a halt was lifted without the approval that it needed');
       this.#limits = agreedTo(this.#limits);
