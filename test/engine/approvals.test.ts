@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts';
 import type { PasskeyAssertion } from '../../src/core/approvals/passkey-assertion.ts';
 import type { OverrideRecord, UsedToken } from '../../src/core/record.ts';
+import type { Role } from '../../src/core/roles.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Command, CommandAnswer } from '../../src/engine/ports.ts';
 import { aPasskey } from '../operate/sign-in/soft-passkey.ts';
@@ -233,7 +234,7 @@ describe('a start with another policy', () => {
 describe('an approval by passkey', () => {
   const origin = 'https://tranche.example';
   const rpId = 'tranche.example';
-  const enrol = (bench: Bench, name: string, passkey: SoftPasskey): void => {
+  const enrol = (bench: Bench, name: string, passkey: SoftPasskey, role: Role = 'approver'): void => {
     for (const step of ['invited', 'enrolled'] as const)
       tell(bench, person('root'), {
         do: 'person',
@@ -241,7 +242,7 @@ describe('an approval by passkey', () => {
           kind: 'person',
           person: name,
           step,
-          role: 'approver',
+          role,
           by: 'root',
           why: 'w',
           ...(step === 'enrolled'
@@ -279,6 +280,18 @@ describe('an approval by passkey', () => {
     const assertion = signed(keys.cat, hash);
     expect(approve(bench, 'cat', { hash, assertion })?.says).toMatch(/trades again$/u);
     expect(steps(bench).at(-1)).toMatchObject({ step: 'approved', by: 'cat', assertion });
+  });
+
+  it('does not count with the passkey of somebody whom the journal knows as a viewer', () => {
+    const key = aPasskey();
+    const bench = aDesk();
+    enrol(bench, 'ann', key, 'viewer');
+    halted(bench);
+    const hash = hashOf(bench);
+    expect(approve(bench, 'ann', { hash, assertion: signed(key, hash) })).toMatchObject({
+      isDone: false,
+      says: expect.stringMatching(/role viewer/u) as string,
+    });
   });
 
   it('is required once anybody has a passkey: a token is not enough', () => {
