@@ -151,7 +151,8 @@ export class ApprovalsProof {
 
   #person({ person, step, role, passkey }: PersonRecord): void {
     const known = this.#knownAs(person);
-    known.role = role;
+    // The role is that of the invitation: what comes after it repeats it.
+    if (step === 'invited') known.role = role;
     if (step === 'invited') known.isRemoved = false;
     if (step === 'enrolled' && passkey?.public_key !== undefined)
       known.keys.set(passkey.id, passkey.public_key);
