@@ -27,7 +27,9 @@ describe('the package', () => {
     expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
     expect(
       paths.filter((path) =>
-        /(?<!back)test(?!ing\.(?:d\.ts|js|ts)$)|\.env|token$|\.pem$|\.key$|\.db$|\.log$/iu.test(path),
+        /(?<!back|policy-|notify-)test(?!ing\.(?:d\.ts|js|ts)$)|\.env|token$|\.pem$|\.key$|\.db$|\.log$/iu.test(
+          path,
+        ),
       ),
     ).toEqual([]);
     expect(paths).toEqual(
@@ -46,13 +48,13 @@ describe('the package', () => {
     );
   });
 
-  it('runs no script when it is installed, but the one that finds Node', () => {
+  it('runs no script when it is installed, but those that find Node and build the dashboard', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
     const run = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'postprepare'];
     expect(run.filter((name) => name in scripts)).toEqual([]);
-    expect(scripts['prepare']).toBe('node scripts/link-node.js');
+    expect(scripts['prepare']).toBe('node scripts/link-node.js && node scripts/prepare-dashboard.js');
   });
 });
 

@@ -35,7 +35,7 @@ describe('the paper demo', () => {
     expect(told).toMatch(/demo-rebalance {2}(buy|sell) [\d.,]+ (btc|eth) at/u);
     // The closing words: sum of each strategy, cost against arrival, journal, what to try next.
     expect(told).toMatch(
-      /^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.]+ +arrival [\d.]+ +cost -?[\d.]+ bps += execution -?[\d.]+ \+ timing -?[\d.]+$/mu,
+      /^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.,]+ +arrival [\d.,]+ +cost -?[\d.]+ bps += execution -?[\d.]+ \+ timing -?[\d.]+$/mu,
     );
     expect(told).toContain('cost is against the reference price when each order was decided');
     expect(told).toMatch(/^journal {2}sqlite:\.\/var\/paper\/.+\.db$/mu);
