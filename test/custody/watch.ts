@@ -129,7 +129,8 @@ function watchFolders(): void {
   const { rmSync } = fs;
   fs.rmSync = (path, options) => {
     if (options?.recursive === true) readFolder(String(path));
-    rmSync(path, options);
+    // A process that is just ending may still write there.
+    rmSync(path, { maxRetries: 10, retryDelay: 50, ...options });
   };
   syncBuiltinESMExports();
 }
