@@ -105,7 +105,7 @@ const approvalOf = (text: string, time: Time): object => ({
   hash: 'b'.repeat(64),
   kind: 'limits',
   asks: `raise max_order_notional to 50,000 usd ${text}`,
-  difference: [{ what: `max_order_notional${text}`, before: '25000', after: `50000${text}` }],
+  difference: [`max_order_notional: 25000 → 50000${text}`],
   proposed_by: `bob${text}`,
   proposed_at: time(-6e5),
   expires_at: time(3e6),

@@ -214,10 +214,8 @@ export interface Approval {
   readonly hash: string;
   readonly kind: string;
   readonly asks: string;
-  readonly difference?:
-    | string
-    | readonly { readonly what: string; readonly before?: unknown; readonly after?: unknown }[]
-    | undefined;
+  /** What differs from before, a line each: `slices: 4 → 6`. */
+  readonly difference?: readonly string[] | undefined;
   /** An approval needs the signature of a passkey. */
   readonly passkey?: 'required' | undefined;
   readonly proposed_by: string;

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { second } from '../data/clock.ts';
-import { count, grouped, plain, relative, shortTime } from '../data/format.ts';
+import { count, relative, shortTime } from '../data/format.ts';
 import { signWithPasskey } from '../data/passkey.ts';
 import { post } from '../data/request.ts';
 import type { Approval, Done, Page } from '../data/shapes.ts';
@@ -134,39 +134,18 @@ function Request(props: {
   );
 }
 
-/** What changes: before and after of each thing, or a difference of text. */
+/** What changes, a line each, in the words of the desk. */
 function Difference({ of }: { readonly of: Approval['difference'] }): JSX.Element | null {
   if (of === undefined || of.length === 0) return null;
-  if (typeof of === 'string')
-    return (
-      <pre class="diff" tabIndex={0}>
-        {of.split('\n').map((line, n) => (
-          <span key={n} class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'removed' : ''}>
-            {line}
-            {'\n'}
-          </span>
-        ))}
-      </pre>
-    );
   return (
-    <table class="changes">
-      <thead>
-        <tr>
-          <th scope="col">What changes</th>
-          <th scope="col">Before</th>
-          <th scope="col">After</th>
-        </tr>
-      </thead>
-      <tbody>
-        {of.map(({ what, before, after }) => (
-          <tr key={what}>
-            <td>{what}</td>
-            <td class="removed">{grouped(plain(before))}</td>
-            <td class="added">{grouped(plain(after))}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <pre class="diff" tabIndex={0}>
+      {of.map((line, n) => (
+        <span key={n}>
+          {line}
+          {'\n'}
+        </span>
+      ))}
+    </pre>
   );
 }
 
