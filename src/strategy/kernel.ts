@@ -66,7 +66,10 @@ export interface Step<State> {
   readonly fault?: string | undefined;
 }
 
-/** A planned slice, for `validate`, `plan` and progress. */
+/**
+ * A planned slice, for `validate`, `plan` and progress. It also sets the caps of the controls: more slices with an order, or a slice
+ * above 1.5 times its plan, halt the desk. A kind whose sizes shift returns none and gives a `ceiling`.
+ */
 export interface Slot {
   readonly slice: number;
   readonly at: Instant;
@@ -174,7 +177,7 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** What has traded of the parent that the state is of; left out by kinds without a total, `undefined` between two parents. */
   progress?(state: State, params: Params): ParentProgress | undefined;
-  /** The slots ahead, if they are known beforehand. */
+  /** The slots ahead, if times and sizes are known beforehand and stay. The controls hold the life to them. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   /** The times of a life at which it decides on sizes that nobody knows beforehand. */
   looks?(params: Params, begunAt: Instant): readonly Instant[];

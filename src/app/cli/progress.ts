@@ -148,7 +148,7 @@ function liveView(screen: Screen): Progress {
   };
 }
 
-/** One line a strategy, and one for the desk. */
+/** One line per strategy, and one for the desk. */
 function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly string[] {
   const now = desk.ports.clock.wall();
   const rows = [...desk.strategies.sources.keys()].map((id) => {
