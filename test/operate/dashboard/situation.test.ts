@@ -32,7 +32,7 @@ const alert = (severity: Alert['severity'], more: Partial<Alert> = {}): Alert =>
 });
 
 describe('what a person has to know in one look', () => {
-  it('is that all is right, with nothing to do, when nothing else is the case', () => {
+  it('is that everything is in order, with nothing to do, when nothing else is the case', () => {
     expect(of({})).toMatchObject({
       level: 'good',
       sentence: 'Everything is in order.',
@@ -41,7 +41,7 @@ describe('what a person has to know in one look', () => {
     });
   });
 
-  it('is never that all is right while the desk is not heard', () => {
+  it('is never that everything is in order while the desk is not heard', () => {
     const lost = of({}, { isLost: true, silenceS: 240 });
 
     expect(lost.level).toBe('unknown');
