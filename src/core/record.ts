@@ -440,6 +440,9 @@ export interface PersonRecord {
         readonly public_key?: string | undefined;
         /** How often the authenticator was used, as it says; 0 where it does not count. */
         readonly counter: number;
+        /** Page of the desk on which it was used, and the host that it belongs to: its approvals come from such pages alone. Older versions leave them out. */
+        readonly origin?: string | undefined;
+        readonly rp_id?: string | undefined;
       }
     | undefined;
   readonly by: string;

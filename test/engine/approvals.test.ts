@@ -234,7 +234,13 @@ describe('a start with another policy', () => {
 describe('an approval by passkey', () => {
   const origin = 'https://tranche.example';
   const rpId = 'tranche.example';
-  const enrol = (bench: Bench, name: string, passkey: SoftPasskey, role: Role = 'approver'): void => {
+  const enrol = (
+    bench: Bench,
+    name: string,
+    passkey: SoftPasskey,
+    role: Role = 'approver',
+    home: object = { origin, rp_id: rpId },
+  ): void => {
     for (const step of ['invited', 'enrolled'] as const)
       tell(bench, person('root'), {
         do: 'person',
@@ -246,14 +252,19 @@ describe('an approval by passkey', () => {
           by: 'root',
           why: 'w',
           ...(step === 'enrolled'
-            ? { passkey: { id: passkey.id, public_key: passkey.publicKey, counter: 0 } }
+            ? { passkey: { id: passkey.id, public_key: passkey.publicKey, counter: 0, ...home } }
             : {}),
         },
       });
   };
-  const signed = (passkey: SoftPasskey, hash = '', over: object = {}): PasskeyAssertion => {
+  const signed = (
+    passkey: SoftPasskey,
+    hash = '',
+    over: object = {},
+    page = { origin, rpId },
+  ): PasskeyAssertion => {
     const challenge = Buffer.from(hash, 'hex').toString('base64url');
-    const made = passkey.assert({ challenge, origin, rpId }, over) as {
+    const made = passkey.assert({ challenge, ...page }, over) as {
       id: string;
       response: { authenticatorData: string; clientDataJSON: string; signature: string };
     };
@@ -292,6 +303,43 @@ describe('an approval by passkey', () => {
       isDone: false,
       says: expect.stringMatching(/role viewer/u) as string,
     });
+  });
+
+  it('counts on the pages alone on which the passkey enrolled or signed in, and for their host', () => {
+    const { bench, keys } = withKeys();
+    const hash = hashOf(bench);
+    const at = (page: { origin: string; rpId: string }) =>
+      approve(bench, 'ann', { hash, assertion: signed(keys.ann, hash, {}, page) });
+    for (const page of [
+      { origin: 'https://tranche.example:8443', rpId },
+      { origin: 'https://evil.tranche.example', rpId },
+      { origin: 'http://tranche.example', rpId },
+      { origin: 'https://tranche.example.evil.example', rpId },
+    ])
+      expect(at(page)).toMatchObject({
+        isDone: false,
+        says: expect.stringMatching(/where the passkey has not signed in/u) as string,
+      });
+    expect(at({ origin, rpId: 'example' })?.says).toMatch(/was not made for this desk/u);
+    tell(bench, person('ann'), {
+      do: 'person',
+      record: {
+        kind: 'person', person: 'ann', step: 'signed_in', role: 'approver', by: 'ann', why: 'w',
+        passkey: { id: keys.ann.id, counter: 1, origin: 'https://tranche.example:8443', rp_id: rpId },
+      },
+    }); // prettier-ignore
+    expect(at({ origin: 'https://tranche.example:8443', rpId })?.isDone).toBe(true);
+  });
+
+  it('waits for a sign-in where an older version enrolled the passkey without its page', () => {
+    const key = aPasskey();
+    const bench = aDesk();
+    enrol(bench, 'ann', key, 'approver', {});
+    halted(bench);
+    const hash = hashOf(bench);
+    expect(approve(bench, 'ann', { hash, assertion: signed(key, hash) })?.says).toMatch(
+      /sign in with it once/u,
+    );
   });
 
   it('is required once anybody has a passkey: a token is not enough', () => {

@@ -34,6 +34,8 @@ function tell(bench: Bench, name: string, command: object): void {
   bench.clock.run(after(bench.clock.wall(), SECOND_MS));
 }
 
+const HOME = { origin: 'https://tranche.example', rp_id: 'tranche.example' };
+
 const signed = (passkey: SoftPasskey, hash: string): PasskeyAssertion => {
   const challenge = Buffer.from(hash, 'hex').toString('base64url');
   const made = passkey.assert({ challenge, origin: 'https://tranche.example', rpId: 'tranche.example' }) as {
@@ -69,7 +71,8 @@ function aJournal(): readonly StoredRecord[] {
   next.clock.run(after(next.clock.wall(), MINUTE_MS));
   for (const [name, { id, publicKey }] of Object.entries(keys))
     for (const step of ['invited', 'enrolled'] as const) {
-      const passkey = step === 'enrolled' ? { passkey: { id, public_key: publicKey, counter: 0 } } : {};
+      const passkey =
+        step === 'enrolled' ? { passkey: { id, public_key: publicKey, counter: 0, ...HOME } } : {};
       const record = {
         kind: 'person',
         person: name,
@@ -195,6 +198,22 @@ describe('the proof of approvals', () => {
       /signature is not that of the key/u,
     ],
     [
+      'a signature that was made on a page of another desk',
+      (body) =>
+        body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
+          ? { ...body, passkey: { ...body.passkey, origin: 'https://tranche.example:8443' } }
+          : body,
+      /made at https:\/\/tranche.example, where the passkey has not signed in/u,
+    ],
+    [
+      'a signature for another host',
+      (body) =>
+        body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
+          ? { ...body, passkey: { ...body.passkey, rp_id: 'example' } }
+          : body,
+      /was not made for this desk/u,
+    ],
+    [
       'a person who was removed before',
       (body) =>
         body.kind === 'person' && body.person === 'cat' && body.step === 'enrolled'
@@ -212,6 +231,21 @@ describe('the proof of approvals', () => {
     ],
   ])('finds %s', (_name, change, why) => {
     expect(faults(forged(change)).join('\n')).toMatch(why);
+  });
+
+  it('holds for passkeys of an older version, and says that their page was not checked', () => {
+    const old = forged((body) => {
+      if (body.kind !== 'person' || body.passkey === undefined) return body;
+      const { origin: _origin, rp_id: _host, ...passkey } = body.passkey;
+      return { ...body, passkey };
+    });
+    expect(faults(old)).toEqual([]);
+    expect(findings(old).map(({ unchecked }) => unchecked?.slice(0, 13))).toEqual([
+      undefined,
+      'on which page',
+      'on which page',
+    ]);
+    expect(findings(whole).every(({ unchecked }) => unchecked === undefined)).toBe(true);
   });
 
   /** As one who can make hashes would: every record of a request changed alike, its hash made anew. */

@@ -15,6 +15,25 @@ export interface PublicPasskey {
   readonly public_key: string;
 }
 
+/** Where a passkey may sign: the host that it belongs to, and pages of the desk on which it enrolled or signed in. */
+export interface PasskeyHome {
+  readonly rpId: string;
+  readonly origins: readonly string[];
+}
+
+/** A desk has one page for this machine, and one for everybody else. */
+const ORIGINS_MAX = 10;
+
+/** After one more use of the passkey, as the journal has it. */
+export function homeAfter(
+  home: PasskeyHome | undefined,
+  { origin, rp_id: rpId }: { readonly origin?: string | undefined; readonly rp_id?: string | undefined },
+): PasskeyHome | undefined {
+  if (origin === undefined || rpId === undefined) return home;
+  const others = home?.rpId === rpId ? home.origins.filter((one) => one !== origin) : [];
+  return { rpId, origins: [...others, origin].slice(-ORIGINS_MAX) };
+}
+
 /** An assertion is a few hundred bytes. */
 export const ASSERTION_PART_MAX = 4_096;
 
@@ -28,11 +47,11 @@ const AUTHENTICATOR_DATA_MIN = 37;
  * Why this assertion is none of that key over that hash, in words; `undefined` when it is. Needs nothing but its arguments, so that a
  * journal proves its approvals anywhere: WebAuthn level 3, section 7.2, without the steps that need the browser's session.
  *
- * `challenge`: SHA-256 in hexadecimal of what was to be signed.
+ * `challenge`: SHA-256 in hexadecimal of what was to be signed. `home`: without it the page is held against the signed host alone.
  */
 export function assertionFault(
   assertion: PasskeyAssertion,
-  { challenge, passkey, rpId }: { challenge: string; passkey: PublicPasskey; rpId?: string | undefined },
+  { challenge, passkey, home }: { challenge: string; passkey: PublicPasskey; home?: PasskeyHome | undefined },
 ): string | undefined {
   if (assertion.credential_id !== passkey.id) return 'it is of another passkey';
   const clientData = bytesOf(assertion.client_data_json);
@@ -45,11 +64,11 @@ export function assertionFault(
   if (data.length < AUTHENTICATOR_DATA_MIN) return 'its authenticator data is too short';
   const host = hostOf(client.origin);
   const party = data.subarray(0, 32);
-  const isOfParty =
-    rpId === undefined ? partiesOf(host).some((id) => isHashOf(party, id)) : isHashOf(party, rpId);
-  if (host === undefined || !isOfParty) return `it was not made for this desk, but at ${client.origin}`;
-  if (rpId !== undefined && host !== rpId && !host.endsWith(`.${rpId}`))
-    return `it was made at ${client.origin}`;
+  const parties = home === undefined ? partiesOf(host) : [home.rpId];
+  if (host === undefined || !parties.some((id) => isHashOf(party, id)))
+    return `it was not made for this desk, but at ${client.origin}`;
+  if (home !== undefined && !home.origins.includes(client.origin))
+    return `it was made at ${client.origin}, where the passkey has not signed in`;
   if (client.crossOrigin === true) return 'it was made inside a page of another origin';
   const flags = data[32] ?? 0;
   if ((flags & USER_PRESENT) === 0) return 'nobody was present';

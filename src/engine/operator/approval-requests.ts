@@ -366,9 +366,13 @@ export function approveFault(
   // A token of an approver and the passkey of a viewer of that name are not an approver.
   if (role !== 'approver' && role !== 'admin')
     return `the passkey is that of a person with the role ${role ?? 'none'}, who does not approve`;
+  const { id: credential, publicKey, home } = passkey;
+  if (home === undefined)
+    return 'the desk does not know on which page this passkey signs: sign in with it once, then approve';
   const signed = assertionFault(assertion, {
     challenge: proposal.hash ?? '',
-    passkey: { id: passkey.id, public_key: passkey.publicKey },
+    passkey: { id: credential, public_key: publicKey },
+    home,
   });
   return signed === undefined ? undefined : `the approval does not hold: ${signed}`;
 }

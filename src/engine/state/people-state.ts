@@ -1,3 +1,5 @@
+import { homeAfter } from '../../core/approvals/passkey-assertion.ts';
+import type { PasskeyHome } from '../../core/approvals/passkey-assertion.ts';
 import type { PersonRecord } from '../../core/record.ts';
 import type { Role } from '../../core/roles.ts';
 import type { Instant } from '../../core/time.ts';
@@ -10,6 +12,8 @@ export interface Passkey {
   /** How often the authenticator was used when it last signed in, as it says; 0 where it does not count. */
   readonly counter: number;
   readonly enrolledAt: Instant;
+  /** Where it belongs; not known of one that has not been used since an older version. */
+  readonly home?: PasskeyHome | undefined;
 }
 
 /** Somebody who may sign in, may do so once they have enrolled a passkey, or may no longer. */
@@ -56,7 +60,8 @@ export class People {
       case 'enrolled': {
         if (known === undefined || known.state === 'removed' || passkey?.public_key === undefined) return;
         const { id, public_key: publicKey, counter } = passkey;
-        const passkeys = [...known.passkeys, { id, publicKey, counter, enrolledAt: at }];
+        const home = homeAfter(undefined, passkey);
+        const passkeys = [...known.passkeys, { id, publicKey, counter, enrolledAt: at, home }];
         this.#set({ ...known, state: 'active', passkeys });
         return;
       }
@@ -65,7 +70,9 @@ export class People {
         this.#set({
           ...known,
           passkeys: known.passkeys.map((each) =>
-            each.id === passkey.id ? { ...each, counter: passkey.counter } : each,
+            each.id === passkey.id
+              ? { ...each, counter: passkey.counter, home: homeAfter(each.home, passkey) }
+              : each,
           ),
         });
         return;

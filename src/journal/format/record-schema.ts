@@ -391,7 +391,13 @@ const shapes = {
       step: z.enum(['invited', 'enrolled', 'signed_in', 'removed']),
       role: z.enum(roles),
       passkey: z
-        .strictObject({ id: z.string(), public_key: z.string().optional(), counter: count })
+        .strictObject({
+          id: z.string(),
+          public_key: z.string().optional(),
+          counter: count,
+          origin: z.string().optional(),
+          rp_id: z.string().optional(),
+        })
         .optional(),
       by: z.string(),
       why: z.string(),

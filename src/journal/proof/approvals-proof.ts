@@ -24,7 +24,8 @@ import {
   raisedParts,
 } from '../../core/approvals/limits-in-force.ts';
 import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
-import { assertionFault } from '../../core/approvals/passkey-assertion.ts';
+import { assertionFault, homeAfter } from '../../core/approvals/passkey-assertion.ts';
+import type { PasskeyHome } from '../../core/approvals/passkey-assertion.ts';
 import type { Role } from '../../core/roles.ts';
 import { canonicalValue } from '../../core/text/json.ts';
 import type {
@@ -43,9 +44,14 @@ export interface ApprovalFinding {
   readonly by: string;
   /** `passkey`: its signature was checked. `token`: the journal has nothing but the name. */
   readonly proof: 'passkey' | 'token';
+  /** What the journal does not let one check, in words. */
+  readonly unchecked?: string | undefined;
   /** What is wrong with it, in words; left out: nothing. */
   readonly fault?: string | undefined;
 }
+
+const PAGE_UNKNOWN =
+  'on which page it was signed: an older version enrolled the passkey, and it had not signed in since';
 
 interface Request {
   readonly proposal: OverrideRecord;
@@ -56,7 +62,7 @@ interface Request {
 interface Known {
   isRemoved: boolean;
   role: Role | undefined;
-  readonly keys: Map<string, string>;
+  readonly keys: Map<string, { readonly publicKey: string; readonly home?: PasskeyHome | undefined }>;
 }
 
 /**
@@ -155,7 +161,10 @@ export class ApprovalsProof {
     if (step === 'invited') known.role = role;
     if (step === 'invited') known.isRemoved = false;
     if (step === 'enrolled' && passkey?.public_key !== undefined)
-      known.keys.set(passkey.id, passkey.public_key);
+      known.keys.set(passkey.id, { publicKey: passkey.public_key, home: homeAfter(undefined, passkey) });
+    const used = known.keys.get(passkey?.id ?? '');
+    if (step === 'signed_in' && used !== undefined && passkey !== undefined)
+      known.keys.set(passkey.id, { ...used, home: homeAfter(used.home, passkey) });
     if (step === 'removed') {
       known.isRemoved = true;
       known.keys.clear();
@@ -167,7 +176,7 @@ export class ApprovalsProof {
     const known = this.#people.get(key) ?? {
       isRemoved: false,
       role: undefined,
-      keys: new Map<string, string>(),
+      keys: new Map(),
     };
     this.#people.set(key, known);
     return known;
@@ -191,6 +200,9 @@ export class ApprovalsProof {
       return;
     }
     const fault = this.#approvalFault(known, body, at);
+    const isPageUnknown =
+      body.assertion !== undefined &&
+      this.#knownAs(nameOf(body)).keys.get(body.assertion.credential_id)?.home === undefined;
     known.agreed.push(body);
     if (body.step === 'approved') known.state = 'approved';
     this.findings.push({
@@ -198,6 +210,7 @@ export class ApprovalsProof {
       request: body.override,
       by: nameOf(body),
       proof: body.assertion === undefined ? 'token' : 'passkey',
+      ...(isPageUnknown ? { unchecked: PAGE_UNKNOWN } : {}),
       ...(fault === undefined ? {} : { fault }),
     });
   }
@@ -280,8 +293,8 @@ export class ApprovalsProof {
     if (key === undefined) return 'it is signed with a passkey that the person has not enrolled';
     if (role !== 'approver' && role !== 'admin')
       return `it is signed by a person with the role ${role ?? 'none'}`;
-    const signed = { id: assertion.credential_id, public_key: key };
-    return assertionFault(assertion, { challenge: hash, passkey: signed });
+    const signed = { id: assertion.credential_id, public_key: key.publicKey };
+    return assertionFault(assertion, { challenge: hash, passkey: signed, home: key.home });
   }
 
   /** The last approval completes the needs, without those who were removed meanwhile. */

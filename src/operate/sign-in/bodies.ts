@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { roles } from '../../core/roles.ts';
 import { Refusal } from '../api/refusal.ts';
+import { CEREMONY_ID_MAX } from './ceremonies.ts';
 
 const text = z.string().max(500);
 const secret = z.string().max(100);
+const ceremony = z.string().max(CEREMONY_ID_MAX);
 const why = text.refine((given) => given.trim() !== '', 'give the reason');
 /** What a browser makes of a passkey; the package that verifies it knows its shape. */
 const response = z.looseObject({ id: z.string().max(1_000) });
@@ -13,9 +15,9 @@ export const bodies = {
   '/api/v1/sign-in/link': z.strictObject({ link: secret.describe('The secret of the link') }),
   '/api/v1/sign-in/new-link': z.strictObject({ role: z.enum(roles).optional() }),
   '/api/v1/sign-in/passkey/options': z.strictObject({}),
-  '/api/v1/sign-in/passkey': z.strictObject({ id: secret, response }),
+  '/api/v1/sign-in/passkey': z.strictObject({ id: ceremony, response }),
   '/api/v1/enrol/options': z.strictObject({ invitation: secret }),
-  '/api/v1/enrol': z.strictObject({ id: secret, response }),
+  '/api/v1/enrol': z.strictObject({ id: ceremony, response }),
   '/api/v1/sign-out': z.strictObject({}),
   '/api/v1/sessions/revoke': z.strictObject({ session: secret, why: text.optional() }),
   '/api/v1/people/invite': z.strictObject({ name: text, role: z.enum(roles), why, by: text.optional() }),

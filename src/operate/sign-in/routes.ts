@@ -11,8 +11,8 @@ import { setCookie } from './cookie.ts';
 import { enrolmentOptions, signInOptions, verifyAssertion, verifyRegistration } from './passkeys.ts';
 import type { KnownPerson } from './people-desk.ts';
 import type { NewSession } from './sessions.ts';
-import { CEREMONY_MS } from './sign-in.ts';
-import type { Ceremony, SignIn } from './sign-in.ts';
+import type { Ceremony } from './ceremonies.ts';
+import type { SignIn } from './sign-in.ts';
 
 export interface SignInOptions {
   readonly desk: Pick<OperatedDesk, 'desk' | 'mode' | 'refused'>;
@@ -29,6 +29,8 @@ export const openPaths: ReadonlySet<string> = new Set([
   '/api/v1/enrol',
 ]);
 
+const BEGIN_AGAIN = 'this sign-in took too long, or was used already: begin again';
+
 /**
  * Adds the ways in for people: a link of the machine, a passkey, an invitation to enrol one. Each answer sets the cookie of a
  * session. What is wrong counts against the address that sent it.
@@ -39,11 +41,11 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
   const pageFor = (request: FastifyRequest): Page => {
     if (request.headers[GUARD_HEADER] === undefined)
       throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
-    const page = pageOf(request);
-    if (wrong.isBlocked(request.ip)) throw new Refusal(429, SLOWER);
-    return page;
+    return pageOf(request);
   };
+  /** Of what is wrong: a right one always enters, so that nobody keeps out those who share an address, as behind a proxy. */
   const refuse = (request: FastifyRequest, says: string): Refusal => {
+    if (wrong.isBlocked(request.ip)) return new Refusal(429, SLOWER);
     wrong.count(request.ip);
     desk.refused({ path: request.routeOptions.url ?? '', by: 'none', needed: 'viewer' });
     return new Refusal(401, says);
@@ -58,15 +60,9 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     if (caller === undefined) throw new Refusal(403, `${given.name} may not sign in`);
     return await reply.header('set-cookie', cookie).send(meOf(caller, desk, version));
   };
-  const ask = (request: FastifyRequest, ceremony: Ceremony): string => {
-    const id = ceremonies.issue({ value: ceremony, owner: request.ip, lifeMs: CEREMONY_MS });
-    if (id === undefined) throw new Refusal(503, 'too many people sign in at once: wait a minute');
-    return id;
-  };
   const asked = (request: FastifyRequest, page: Page, id: string, does: Ceremony['does']): Ceremony => {
-    const ceremony = ceremonies.take(id);
-    if (ceremony?.does !== does || ceremony.origin !== page.origin)
-      throw refuse(request, 'this sign-in took too long, or was used already: begin again');
+    const ceremony = ceremonies.asked(id);
+    if (ceremony?.does !== does || ceremony.origin !== page.origin) throw refuse(request, BEGIN_AGAIN);
     return ceremony;
   };
   /** Who an invitation is for. */
@@ -102,14 +98,15 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const { challenge } = options;
     return await reply.send({
       options,
-      id: ask(request, { does: 'sign_in', challenge, rpId, origin: page.origin }),
+      id: ceremonies.ask({ does: 'sign_in', challenge, rpId, origin: page.origin }),
     });
   });
 
   server.post('/api/v1/sign-in/passkey', async (request, reply) => {
     const page = pageFor(request);
     const { id, response } = await readBody('/api/v1/sign-in/passkey', request.body);
-    const { challenge, rpId, origin } = asked(request, page, id, 'sign_in');
+    const ceremony = asked(request, page, id, 'sign_in');
+    const { challenge, rpId, origin } = ceremony;
     const person = people.ownerOf(response.id);
     const passkey = person?.passkeys.find((each) => each.id === response.id);
     if (person === undefined || passkey === undefined)
@@ -117,7 +114,9 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const judged = await verifyAssertion({ challenge, rpId, origin, response, passkey });
     if ('problem' in judged) throw refuse(request, `the passkey does not sign in: ${judged.problem}`);
     const { name, role } = person;
-    const used = { id: passkey.id, counter: judged.counter };
+    // In one tick from here: two requests cannot share a challenge.
+    if (!ceremonies.use(ceremony, name)) throw refuse(request, BEGIN_AGAIN);
+    const used = { id: passkey.id, counter: judged.counter, origin, rp_id: rpId };
     write({ person: name, step: 'signed_in', role, passkey: used, by: name, why: `on ${origin}` });
     return await enter(reply, page, { name, kind: 'person', role, via: 'passkey' });
   });
@@ -132,7 +131,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const { challenge } = options;
     return await reply.send({
       options,
-      id: ask(request, { does: 'enrol', challenge, rpId, origin: page.origin, invitation }),
+      id: ceremonies.ask({ does: 'enrol', challenge, rpId, origin: page.origin, invitation }),
       name,
       role,
     });
@@ -148,7 +147,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const { name, role } = invited(request, invitation);
     invitations.take(invitation);
     const { id: key, publicKey, counter } = made.passkey;
-    const passkey = { id: key, public_key: publicKey, counter };
+    const passkey = { id: key, public_key: publicKey, counter, origin, rp_id: rpId };
     write({ person: name, step: 'enrolled', role, passkey, by: name, why: `by invitation, on ${origin}` });
     return await enter(reply, page, { name, kind: 'person', role, via: 'passkey' });
   });

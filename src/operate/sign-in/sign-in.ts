@@ -2,6 +2,7 @@ import type { Instant, Monotonic } from '../../core/time.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Role } from '../../core/roles.ts';
 import { WrongTokens } from '../wrong-tokens.ts';
+import { Ceremonies } from './ceremonies.ts';
 import type { PeopleDesk } from './people-desk.ts';
 import { OneTimeSecrets } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
@@ -10,18 +11,6 @@ import { SessionStore } from './sessions.ts';
 /** Lives of what is sent to people: a link is used at once, an invitation by somebody elsewhere. */
 export const LINK_MS = 10 * MINUTE_MS;
 export const INVITATION_MS = 24 * HOUR_MS;
-/** Time to touch the device. */
-export const CEREMONY_MS = 5 * MINUTE_MS;
-
-/** What a browser was asked to prove with a passkey. */
-export interface Ceremony {
-  readonly does: 'enrol' | 'sign_in';
-  readonly challenge: string;
-  readonly origin: string;
-  readonly rpId: string;
-  /** Of an enrolment. */
-  readonly invitation?: string | undefined;
-}
 
 /** All that a process knows of who is signing in. One for all addresses that it listens on. */
 export interface SignIn {
@@ -31,7 +20,7 @@ export interface SignIn {
   readonly links: OneTimeSecrets<{ readonly role: Role }>;
   /** Each lets one person enrol a passkey. Hashes in memory: a restart takes them back, and who invited invites again. */
   readonly invitations: OneTimeSecrets<{ readonly person: string }>;
-  readonly ceremonies: OneTimeSecrets<Ceremony>;
+  readonly ceremonies: Ceremonies;
   /** Links, invitations and assertions that were wrong, by address. */
   readonly wrong: WrongTokens;
   /** Address of the pages for the browser of this machine, as in `http://localhost:8321`, and for that of other people. */
@@ -62,7 +51,7 @@ export function signInOf({ people, now, wall, newSecret }: SignInWorld): SignIn 
     }),
     links: new OneTimeSecrets(now, newSecret),
     invitations: new OneTimeSecrets(now, newSecret),
-    ceremonies: new OneTimeSecrets(now, newSecret),
+    ceremonies: new Ceremonies(now, newSecret),
     wrong: new WrongTokens(now),
     pageUrl: '',
     invitationUrl: '',

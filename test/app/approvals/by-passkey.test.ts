@@ -22,6 +22,8 @@ const approvals: ApprovalPolicy = {
   groups: { risk: ['approver@desk', 'bob'] },
 };
 
+const PAGE = { origin: 'http://localhost:8321', rp_id: 'localhost' };
+
 /** The verdict of the command on a journal of these records. */
 async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>) {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-approvals-'));
@@ -56,7 +58,9 @@ describe('an approval by passkey over the API', () => {
       role: 'approver',
       by: 'root',
       why: 'new',
-      ...(step === 'enrolled' ? { passkey: { id: key.id, public_key: key.publicKey, counter: 0 } } : {}),
+      ...(step === 'enrolled'
+        ? { passkey: { id: key.id, public_key: key.publicKey, counter: 0, ...PAGE } }
+        : {}),
     });
     for (const step of ['invited', 'enrolled'] as const)
       bench.operator$.next({ do: 'person', record: enrol(step), answer: () => undefined });

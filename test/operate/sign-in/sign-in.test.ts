@@ -109,11 +109,54 @@ describe('a link of the machine', () => {
     const tries: number[] = [];
     for (let n = 0; n < 12; n += 1) tries.push((await served.browser().post(LINK, wrong)).status);
     expect(tries).toEqual([...Array<number>(10).fill(401), 429, 429]);
-    // Not even the right one.
-    const link = served.link();
-    expect((await served.browser().post(LINK, { link })).status).toBe(429);
     served.clock.now += 5_000;
-    expect((await served.browser().post(LINK, { link })).status).toBe(200);
+    expect((await served.browser().post(LINK, wrong)).status).toBe(401);
+  });
+
+  it('works although somebody behind the same proxy tried many wrong ones', async () => {
+    const served = await servedSignIn();
+    for (let n = 0; n < 20; n += 1) await served.browser().post(LINK, { link: 'x'.repeat(43) });
+    expect((await served.browser().post(LINK, { link: served.link() })).status).toBe(200);
+  });
+});
+
+describe('strangers who ask for thousands of challenges', () => {
+  it('keep nobody from signing in, nor from enrolling', async () => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'approver');
+    const began = served.browser();
+    const asked = await began.post('/api/v1/sign-in/passkey/options', {});
+    const { challenge } = asked.body['options'] as { readonly challenge: string };
+    for (let n = 0; n < 110; n += 1) await served.browser().post('/api/v1/sign-in/passkey/options', {});
+    const response = passkey.assert({ challenge, origin: began.origin, rpId: 'localhost' });
+    const sent = { id: asked.body['id'], response };
+    expect((await began.post('/api/v1/sign-in/passkey', sent)).status).toBe(200);
+    expect((await signInWith(served.browser(), passkey)).status).toBe(200);
+    await served.enrolled('bob', 'approver');
+  });
+
+  it('cannot change what a challenge is for, nor use one after its time or of another process', async () => {
+    const served = await servedSignIn();
+    const { passkey } = await served.enrolled('ann', 'approver');
+    const page = served.browser();
+    const { ceremonies } = served.signIn;
+    const asked = { does: 'sign_in', challenge: 'YQ', origin: page.origin, rpId: 'localhost' } as const;
+    const send = async (id: string): Promise<number> => {
+      const response = passkey.assert({ challenge: asked.challenge, origin: page.origin, rpId: 'localhost' });
+      return (await page.post('/api/v1/sign-in/passkey', { id, response })).status;
+    };
+    const [text = '', seal = ''] = ceremonies.ask({ ...asked, challenge: 'Yg' }).split('.');
+    const body = JSON.parse(Buffer.from(text, 'base64url').toString()) as object;
+    const changed = Buffer.from(JSON.stringify({ ...body, challenge: 'YQ' })).toString('base64url');
+    expect(await send(`${changed}.${seal}`)).toBe(401);
+    expect(await send(`${text}.`)).toBe(401);
+    const other = await servedSignIn();
+    expect(await send(other.signIn.ceremonies.ask(asked))).toBe(401);
+    const late = ceremonies.ask(asked);
+    served.clock.now += 5 * MINUTE_MS;
+    expect(await send(late)).toBe(401);
+    const good = ceremonies.ask(asked);
+    expect([await send(good), await send(good)]).toEqual([200, 401]);
   });
 });
 

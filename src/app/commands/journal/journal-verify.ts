@@ -81,8 +81,12 @@ function approvalLines(findings: readonly ApprovalFinding[]): readonly string[] 
       ? []
       : [`record ${seq}${request === undefined ? '' : ` (${request})`}, by ${by}: ${fault}`],
   );
+  const unchecked = good.flatMap(({ seq, request, unchecked: what }) =>
+    what === undefined ? [] : [`record ${seq} (${request ?? ''}): not checked ${what}`],
+  );
   return [
     `Approvals that hold: ${good.length}; signed by a passkey: ${signed}; by a token, of which the journal has nothing but the name: ${good.length - signed}.`,
+    ...unchecked,
     ...(faults.length === 0 ? [] : [`What does not hold: ${faults.length}`, ...faults]),
   ];
 }

@@ -1,0 +1,75 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Monotonic } from '../../core/time.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import type { NewSecret } from './secrets.ts';
+
+/** Time to touch the device. */
+export const CEREMONY_MS = 5 * MINUTE_MS;
+/** Longest id of one: a challenge, a page, a host, an invitation. */
+export const CEREMONY_ID_MAX = 2_000;
+/** Successful ones of one person within that time. */
+const OWN_MAX = 100;
+
+/** What a browser was asked to prove with a passkey. */
+export interface Ceremony {
+  readonly does: 'enrol' | 'sign_in';
+  readonly challenge: string;
+  readonly origin: string;
+  readonly rpId: string;
+  /** Of an enrolment. */
+  readonly invitation?: string | undefined;
+}
+
+/**
+ * Challenges that the browser keeps for us, signed: whoever asks for any number of them takes no room, and no place of anybody else.
+ * What is remembered are those that led to a sign-in, each until it would have ended.
+ */
+export class Ceremonies {
+  readonly #now: () => Monotonic;
+  /** Of this process: a restart ends all of them. */
+  readonly #key: string;
+  /** Used challenges and when they end, by person. */
+  readonly #used = new Map<string, Map<string, number>>();
+
+  constructor(now: () => Monotonic, newSecret: NewSecret) {
+    this.#now = now;
+    this.#key = newSecret();
+  }
+
+  /** Text with which the browser comes back. */
+  ask(ceremony: Ceremony): string {
+    const body = JSON.stringify({ ...ceremony, until: this.#now() + CEREMONY_MS });
+    const text = Buffer.from(body).toString('base64url');
+    return `${text}.${this.#seal(text).toString('base64url')}`;
+  }
+
+  /** What was asked; `undefined`: it ended, or is none of this process. */
+  asked(id: string): Ceremony | undefined {
+    const [text = '', seal = '', ...more] = id.split('.');
+    const given = Buffer.from(seal, 'base64url');
+    const right = this.#seal(text);
+    if (more.length > 0 || given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this process has sealed it
+    const { until, ...ceremony } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Ceremony & {
+      readonly until: number;
+    };
+    return until > this.#now() ? ceremony : undefined;
+  }
+
+  /** Uses a challenge up; `false`: it was used before, or the person used very many. */
+  use({ challenge }: Ceremony, person: string): boolean {
+    const now = this.#now();
+    for (const [name, own] of this.#used) {
+      for (const [each, until] of own) if (until <= now) own.delete(each);
+      if (own.size === 0) this.#used.delete(name);
+    }
+    const own = this.#used.get(person) ?? new Map<string, number>();
+    if (own.has(challenge) || own.size >= OWN_MAX) return false;
+    this.#used.set(person, own.set(challenge, now + CEREMONY_MS));
+    return true;
+  }
+
+  #seal(text: string): Buffer {
+    return createHmac('sha256', this.#key).update(text).digest();
+  }
+}
