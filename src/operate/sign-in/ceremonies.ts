@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Monotonic } from '../../core/time.ts';
 import { MINUTE_MS } from '../../core/time.ts';
+import { sealed, unsealed } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 
 /** Time to touch the device. */
@@ -38,21 +38,15 @@ export class Ceremonies {
 
   /** Text with which the browser comes back. */
   ask(ceremony: Ceremony): string {
-    const body = JSON.stringify({ ...ceremony, until: this.#now() + CEREMONY_MS });
-    const text = Buffer.from(body).toString('base64url');
-    return `${text}.${this.#seal(text).toString('base64url')}`;
+    return sealed(this.#key, JSON.stringify({ ...ceremony, until: this.#now() + CEREMONY_MS }));
   }
 
   /** What was asked; `undefined`: it ended, or is none of this process. */
   asked(id: string): Ceremony | undefined {
-    const [text = '', seal = '', ...more] = id.split('.');
-    const given = Buffer.from(seal, 'base64url');
-    const right = this.#seal(text);
-    if (more.length > 0 || given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+    const text = unsealed(this.#key, id);
+    if (text === undefined) return undefined;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this process has sealed it
-    const { until, ...ceremony } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Ceremony & {
-      readonly until: number;
-    };
+    const { until, ...ceremony } = JSON.parse(text) as Ceremony & { readonly until: number };
     return until > this.#now() ? ceremony : undefined;
   }
 
@@ -67,9 +61,5 @@ export class Ceremonies {
     if (own.has(challenge) || own.size >= OWN_MAX) return false;
     this.#used.set(person, own.set(challenge, now + CEREMONY_MS));
     return true;
-  }
-
-  #seal(text: string): Buffer {
-    return createHmac('sha256', this.#key).update(text).digest();
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Monotonic } from '../../core/time.ts';
 
 /** Gives text that cannot be guessed: 256 bits as base64url, another one each time. */
@@ -10,6 +10,22 @@ export const hashOf = (secret: string): string => createHash('sha256').update(se
 /** Whether a text can be such a secret at all. */
 export const isSecretLike = (text: unknown): text is string =>
   typeof text === 'string' && /^[\w-]{43}$/u.test(text);
+
+const macOf = (key: string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+/** A text that leaves this process with a seal, so that nobody can change it before it comes back. */
+export const sealed = (key: string, text: string): string => {
+  const body = Buffer.from(text).toString('base64url');
+  return `${body}.${macOf(key, body).toString('base64url')}`;
+};
+
+/** The text in it; `undefined`: it was not sealed with this key. */
+export function unsealed(key: string, given: string): string | undefined {
+  const [body = '', mac = '', ...more] = given.split('.');
+  const [theirs, ours] = [Buffer.from(mac, 'base64url'), macOf(key, body)];
+  const isOurs = more.length === 0 && theirs.length === ours.length && timingSafeEqual(theirs, ours);
+  return isOurs ? Buffer.from(body, 'base64url').toString() : undefined;
+}
 
 const KEPT_MAX = 1_000;
 /** Of one owner: whoever asks again and again takes away from nobody else. */
