@@ -358,7 +358,7 @@ describe('an approval by passkey', () => {
     const refused: readonly (readonly [string, PasskeyAssertion, RegExp])[] = [
       ['ann', signed(keys.ann, other), /signs another request/u],
       ['cat', good, /the passkey is none of cat/u],
-      ['eve', signed(keys.eve, hash), /proposed with the same token/u],
+      ['eve', signed(keys.eve, hash), /eve has proposed it: another person must/u],
       ['ann', signed(keys.ann, hash, { isUnverified: true }), /did not verify the user/u],
       ['ann', signed(keys.ann, hash, { signWith: keys.cat.privateKey }), /not that of the key/u],
       ['ann', signed(keys.ann, hash, { type: 'webauthn.create' }), /no assertion/u],

@@ -8,7 +8,7 @@ import type { SteerOptions } from '../commands/desk/steer.ts';
 /** A request as the API shows it, as far as it is printed. */
 interface Shown {
   readonly id: string;
-  readonly hash?: string;
+  readonly hash: string;
   readonly kind: string;
   readonly state: string;
   readonly asks: string;
@@ -49,7 +49,7 @@ function linesOf(one: Shown): readonly string[] {
   return [
     `${one.id} ${one.kind} ${one.state}: ${one.asks}`,
     ...(one.difference ?? []).map((line) => `    ${line}`),
-    `    asked by ${one.proposed_by}: ${one.why}; until ${one.expires_at}; hash ${(one.hash ?? '').slice(0, 12)}`,
+    `    asked by ${one.proposed_by}: ${one.why}; until ${one.expires_at}; hash ${one.hash.slice(0, 12)}`,
     `    has ${needs.join(' and ')}${key}; may I approve it: ${one.may_i}`,
   ];
 }
@@ -71,7 +71,7 @@ export async function decide(
   if (seen !== undefined && (seen.length < HASH_MIN || !/^[0-9a-f]+$/u.test(seen)))
     throw new OperatorError('usage', `--hash: expected ${HASH_MIN} to 64 characters of 0-9 and a-f`);
   const one = (await requests(options, io, '')).find((item) => item.id === id);
-  if (one?.hash === undefined) {
+  if (one === undefined) {
     io.stderr.write(`there is no request ${id}: tranche approvals --all lists them\n`);
     return exitCodes.again;
   }

@@ -1,12 +1,17 @@
 import { metNeeds } from '../../core/approvals/approval-policy.ts';
-import { kindOf, nameOf, requestText } from '../../core/approvals/approval-request.ts';
+import { kindOf, nameOf, requestHash, requestText } from '../../core/approvals/approval-request.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { policyInForce } from '../../engine/operator/approvals.ts';
-import { isOver, mayApproveFault, originOf } from '../../engine/operator/approval-requests.ts';
+import {
+  isOver,
+  mayApproveFault,
+  mayTakeBackFault,
+  originOf,
+} from '../../engine/operator/approval-requests.ts';
 import type { Override } from '../../engine/state/override-state.ts';
 import { mayAct } from '../../operate/access.ts';
-import type { Caller } from '../../operate/access.ts';
+import type { Caller, Role } from '../../operate/access.ts';
 import type { ApprovalItem } from '../../operate/api/operated-desk.ts';
 
 /** How far a request has come. */
@@ -42,10 +47,11 @@ export function approvalCounts(desk: Parameters<typeof openApprovals>[0]): Reado
 
 function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): ApprovalItem {
   const { proposal, agreed, usedBy, ended } = known;
-  const { needs = [], passkey, hash, difference, strategy, parent, expires_at: expiresAt } = proposal;
+  const { needs = [], passkey, difference, strategy, parent, expires_at: expiresAt } = proposal;
   return {
     id,
-    hash,
+    // Requests of older journals have none of their own; they are over.
+    hash: proposal.hash ?? requestHash(proposal, originOf(desk)),
     kind: kindOf(proposal),
     state: stateOf(desk, id, known),
     asks: asksOf(known),
@@ -61,8 +67,9 @@ function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): Ap
     passkey,
     approved_by: agreed.map(nameOf),
     ended_by: ended?.by,
+    ended_why: ended?.why,
     used_by: usedBy,
-    may_i: mayI(desk, viewer, id, known),
+    ...whatMayI(desk, viewer, id, known),
   };
 }
 
@@ -88,9 +95,22 @@ function stateOf(
   return isOver(desk, id) ? 'expired' : 'open';
 }
 
-function mayI(desk: Desk, caller: Caller, id: string, known: Override): string {
+/** What the server would answer to each decision of this caller, before anybody sends it. */
+function whatMayI(
+  desk: Desk,
+  caller: Caller,
+  id: string,
+  known: Override,
+): Readonly<Record<'may_i' | 'may_reject' | 'may_withdraw', string>> {
   const { name, kind, role } = caller;
-  if (!mayAct(caller, 'approver')) return `no: it needs the role approver, not ${role}`;
-  const fault = mayApproveFault(desk, known, { id, by: name, token: { name, kind } });
-  return fault === undefined ? 'yes' : `no: ${fault}`;
+  const me = { id, by: name, token: { name, kind } };
+  const words = (needed: Role, fault: () => string | undefined): string => {
+    const why = mayAct(caller, needed) ? fault() : `it needs the role ${needed}, not ${role}`;
+    return why === undefined ? 'yes' : `no: ${why}`;
+  };
+  return {
+    may_i: words('approver', () => mayApproveFault(desk, known, me)),
+    may_reject: words('operator', () => mayTakeBackFault(desk, known, { do: 'reject', ...me })),
+    may_withdraw: words('operator', () => mayTakeBackFault(desk, known, { do: 'withdraw', ...me })),
+  };
 }

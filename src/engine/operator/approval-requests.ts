@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { assertionFault } from '../../core/approvals/passkey-assertion.ts';
-import { isMember } from '../../core/approvals/approval-policy.ts';
+import { isMember, sameName } from '../../core/approvals/approval-policy.ts';
 import type { Requirement, RequestKind } from '../../core/approvals/approval-policy.ts';
 import { isInitiator, kindOf, nameOf, requestHash } from '../../core/approvals/approval-request.ts';
 import type { RequestOrigin } from '../../core/approvals/approval-request.ts';
@@ -317,12 +317,27 @@ function takeBackFault(
 ): string | undefined {
   if (by.trim() === '') return `name who ${what}s it`;
   if (why.trim() === '') return 'give the reason';
+  const fault = mayTakeBackFault(desk, known, { do: what, id, by, token });
+  if (fault !== undefined) return fault;
+  if (hash !== undefined && hash !== known?.proposal.hash) return OTHER_REQUEST;
+  return desk.proposals.isBusy(id) ? BUSY : undefined;
+}
+
+/** Why this person may not reject the request as it stands, or not withdraw it. */
+export function mayTakeBackFault(
+  desk: Pick<RequestsContext, 'ports' | 'proposals' | 'state'>,
+  known: Override | undefined,
+  {
+    do: what,
+    id,
+    by,
+    token,
+  }: { do: 'withdraw' | 'reject'; id: string; by: string; token?: UsedToken | undefined },
+): string | undefined {
   if (known === undefined) return `there is no override ${id}`;
-  if (hash !== undefined && hash !== known.proposal.hash) return OTHER_REQUEST;
   if (known.usedBy !== undefined) return `${id} is used by ${known.usedBy}: it cannot be taken back`;
   if (known.ended !== undefined) return `${id} is ${known.ended.how} already`;
   if (isOver(desk, id)) return `${id} has expired`;
-  if (desk.proposals.isBusy(id)) return BUSY;
   return what === 'withdraw' && !isInitiator(known.proposal, { by, token })
     ? `${known.proposal.by} has proposed it: reject it instead`
     : undefined;
@@ -393,7 +408,7 @@ export function mayApproveFault(
   const held = desk.proposals.get(id)?.command;
   if (held !== undefined && asked(desk, held).subject !== proposal.subject)
     return `the desk has changed since ${id} was proposed: propose it again`;
-  if (token !== undefined && proposal.token?.name === token.name)
+  if (token !== undefined && proposal.token?.name === token.name && !sameName(by, proposal.by))
     return 'it was proposed with the same token: another person must approve it with a different token';
   if (isInitiator(proposal, { by, token })) return `${by} has proposed it: another person must approve it`;
   const name = nameOf({ by, token });

@@ -15,7 +15,9 @@ export interface Override {
   /** The last one whose approval was needed: it is approved. */
   approvedBy?: string | undefined;
   /** It ended without, or was taken back: nothing uses it any more. */
-  ended?: { readonly how: 'withdrawn' | 'rejected' | 'expired'; readonly by: string } | undefined;
+  ended?:
+    | { readonly how: 'withdrawn' | 'rejected' | 'expired'; readonly by: string; readonly why: string }
+    | undefined;
   /** The attempt whose intent names it, or what it let happen. */
   usedBy?: string | undefined;
   usedAt?: Instant | undefined;
@@ -79,12 +81,12 @@ export class Overrides {
     }
   }
 
-  #decide({ override, step, by, token }: OverrideRecord, known: Override): void {
+  #decide({ override, step, by, why, token }: OverrideRecord, known: Override): void {
     if (step === 'approved' || step === 'agreed') {
       const agreed = [...known.agreed, { by, ...(token === undefined ? {} : { token }) }];
       const approvedBy = known.approvedBy ?? (step === 'approved' ? by : undefined);
       this.data.known.set(override, { ...known, agreed, approvedBy });
-    } else if (step !== 'proposed') known.ended ??= { how: step, by };
+    } else if (step !== 'proposed') known.ended ??= { how: step, by, why };
   }
 
   /** The age of what a dead process was asked is unknown: unless it outlives a process it must be proposed again. */

@@ -10,7 +10,7 @@ import type { SavedState } from './snapshot.ts';
  * Number of the shape and the meaning of what is kept. Goes up whenever a fold changes: a state of another number is left
  * alone, and all records are read.
  */
-export const STATE_FORMAT = 22;
+export const STATE_FORMAT = 23;
 
 /** Smallest share of the snapshot interval for which the end of a process writes a snapshot. */
 const WORTH = 50;

@@ -19,7 +19,6 @@ export const approvals = page(
     id: z.string(),
     hash: z
       .string()
-      .optional()
       .describe('SHA-256 of `request`, in hexadecimal: what an approval names and a passkey signs'),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
     kind: z.enum(Object.keys(requestKinds) as [RequestKind, ...RequestKind[]]),
@@ -39,7 +38,10 @@ export const approvals = page(
     passkey: z.literal('required').optional().describe('An approval needs the signature of a passkey'),
     approved_by: list(z.string()),
     ended_by: z.string().optional(),
+    ended_why: z.string().optional(),
     used_by: z.string().optional(),
     may_i: z.string().describe('`yes`, or `no:` and why not: whether the caller may approve it'),
+    may_reject: z.string().describe('The same for rejecting it'),
+    may_withdraw: z.string().describe('The same for taking it back, as whoever asked'),
   }),
 );

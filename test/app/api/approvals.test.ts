@@ -35,7 +35,7 @@ interface Item {
 }
 const first = async (
   { ask }: ServedBench,
-  as: 'viewer' | 'approver' | 'admin',
+  as: 'viewer' | 'operator' | 'approver' | 'admin',
 ): Promise<Item | undefined> => {
   const { body } = await ask('/api/v1/approvals?state=open', as);
   return (body as { items: readonly Item[] }).items[0];
@@ -51,11 +51,18 @@ describe('/api/v1/approvals', () => {
       state: 'open',
       needs: [{ count: 1, groups: ['risk'], have: [] }],
       may_i: 'no: it needs the role approver, not viewer',
+      may_reject: 'no: it needs the role operator, not viewer',
+      may_withdraw: 'no: it needs the role operator, not viewer',
     });
     expect((await first(desk, 'approver'))?.may_i).toBe('yes');
     expect((await first(desk, 'admin'))?.may_i).toBe(
       'no: admin@desk is in none of the groups that must agree: 1 of risk',
     );
+    expect(await first(desk, 'operator')).toMatchObject({
+      may_i: 'no: it needs the role approver, not operator',
+      may_reject: 'yes',
+      may_withdraw: 'no: tranche has proposed it: reject it instead',
+    });
     const { body } = await desk.ask('/api/v1/status');
     expect(body).toMatchObject({ strategies: [{ id: 't', waits_for_approval: 'ov-1' }] });
     const listed = await desk.ask('/api/v1/strategies');

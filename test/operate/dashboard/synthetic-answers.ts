@@ -112,6 +112,8 @@ const approvalOf = (text: string, time: Time): object => ({
   why: `the board agreed ${text}`,
   needs: [{ groups: [`risk${text}`], count: 2, have: [`carol${text}`] }],
   may_i: 'yes',
+  may_reject: 'yes',
+  may_withdraw: 'no: bob has proposed it: reject it instead',
   state: 'open',
 });
 

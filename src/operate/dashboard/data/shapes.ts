@@ -227,7 +227,12 @@ export interface Approval {
     readonly count: number;
     readonly have: readonly string[];
   }[];
+  readonly ended_by?: string | undefined;
+  readonly ended_why?: string | undefined;
+  /** `yes`, or `no:` and why: approving, rejecting, taking back. */
   readonly may_i: string;
+  readonly may_reject: string;
+  readonly may_withdraw: string;
   readonly state: string;
 }
 

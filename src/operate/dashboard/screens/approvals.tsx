@@ -52,7 +52,7 @@ export function Approvals(): JSX.Element {
   );
 }
 
-type Answer = 'approve' | 'reject';
+type Answer = 'approve' | 'reject' | 'withdraw';
 
 function Request(props: {
   readonly one: Approval;
@@ -61,7 +61,6 @@ function Request(props: {
 }): JSX.Element {
   const { one, isAsked, onDone } = props;
   const answer = useSignal<Answer | undefined>(undefined);
-  const may = one.may_i === 'yes';
   return (
     <Panel
       title={one.asks}
@@ -78,11 +77,11 @@ function Request(props: {
       <dl class="facts-list">
         <Fact name="Asked by">{one.proposed_by}</Fact>
         <Fact name="Asked at">{shortTime(one.proposed_at, second.peek())}</Fact>
-        <Fact name="Expires">
-          {one.expires_at === undefined
-            ? '–'
-            : `${shortTime(one.expires_at, second.peek())} (${relative(one.expires_at, second.value)})`}
-        </Fact>
+        {one.state === 'open' && one.expires_at !== undefined && (
+          <Fact name="Expires">
+            {shortTime(one.expires_at, second.peek())} ({relative(one.expires_at, second.value)})
+          </Fact>
+        )}
         {one.why !== undefined && <Fact name="Reason">{one.why}</Fact>}
         {one.needs.map(({ groups, count: number, have }) => (
           <Fact key={groups.join()} name={`Needs ${number} of ${groups.join(', ')}`}>
@@ -90,36 +89,22 @@ function Request(props: {
             {have.length > 0 && `: ${have.join(', ')}`}
           </Fact>
         ))}
+        {one.ended_by !== undefined && (
+          <Fact name="Ended by">
+            {one.ended_by}: {one.ended_why}
+          </Fact>
+        )}
       </dl>
       <Difference of={one.difference} />
       <p class="hash muted">
         What you approve is exactly this: <code>{one.hash}</code>
       </p>
-      {one.state === 'open' && (
-        <div class="answers">
-          <button
-            type="button"
-            class="button primary"
-            disabled={!may}
-            onClick={() => {
-              answer.value = 'approve';
-            }}
-          >
-            Approve…
-          </button>
-          <button
-            type="button"
-            class="button"
-            disabled={!may}
-            onClick={() => {
-              answer.value = 'reject';
-            }}
-          >
-            Reject…
-          </button>
-          {!may && <span class="muted">You may not: {one.may_i.replace(/^no:\s*/u, '')}</span>}
-        </div>
-      )}
+      <Answers
+        one={one}
+        onChoose={(chosen) => {
+          answer.value = chosen;
+        }}
+      />
       {answer.value !== undefined && (
         <Decide
           one={one}
@@ -133,6 +118,48 @@ function Request(props: {
     </Panel>
   );
 }
+
+/** What the desk lets this person do with the request, and why not more. */
+function Answers(props: {
+  readonly one: Approval;
+  readonly onChoose: (answer: Answer) => void;
+}): JSX.Element | null {
+  const { state, may_i: approve, may_reject: reject, may_withdraw: withdraw } = props.one;
+  // Who asked takes it back; anybody else rejects it. The desk decides again when it is sent.
+  const other = [withdraw, reject].indexOf('yes');
+  if (state !== 'open' && other === -1) return null;
+  const mayApprove = approve === 'yes';
+  const button = (answer: Answer, isPrimary = false): JSX.Element => (
+    <button
+      type="button"
+      class={isPrimary ? 'button primary' : 'button'}
+      onClick={() => {
+        props.onChoose(answer);
+      }}
+    >
+      {words[answer].verb}…
+    </button>
+  );
+  return (
+    <div class="answers">
+      {mayApprove && button('approve', true)}
+      {other !== -1 && button(other === 0 ? 'withdraw' : 'reject')}
+      {state === 'open' && !mayApprove && (
+        <span class="muted">You may not approve it: {approve.replace(/^no:\s*/u, '')}.</span>
+      )}
+    </div>
+  );
+}
+
+const words = {
+  approve: {
+    verb: 'Approve',
+    means:
+      'You agree to exactly this request. It stays in the record, with the signature of your passkey where that is required.',
+  },
+  reject: { verb: 'Reject', means: 'The request ends. Whoever asked sees who rejected it, and why.' },
+  withdraw: { verb: 'Withdraw', means: 'Your request ends. Nobody can approve it any more.' },
+} as const;
 
 /** What changes, a line each, in the words of the desk. */
 function Difference({ of }: { readonly of: Approval['difference'] }): JSX.Element | null {
@@ -157,8 +184,8 @@ function Decide(props: {
   const { one, what, onClose } = props;
   return (
     <Dialog
-      title={`${what === 'approve' ? 'Approve' : 'Reject'}: ${one.asks}`}
-      confirm={what === 'approve' ? 'Approve' : 'Reject'}
+      title={`${words[what].verb}: ${one.asks}`}
+      confirm={words[what].verb}
       isDangerous={what === 'approve'}
       reason="Reason (goes into the record)"
       isReasonNeeded
@@ -173,11 +200,7 @@ function Decide(props: {
       }}
       onClose={onClose}
     >
-      <p>
-        {what === 'approve'
-          ? 'You agree to exactly this request. It stays in the record, with the signature of your passkey where that is required.'
-          : 'The request ends. Whoever asked sees who rejected it, and why.'}
-      </p>
+      <p>{words[what].means}</p>
     </Dialog>
   );
 }

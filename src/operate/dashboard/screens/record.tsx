@@ -151,10 +151,10 @@ function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
 const whoOf = (body: JournalRecord['body']): string =>
   plain(body['by'] ?? body['strategy'] ?? body['alert'] ?? body['person'] ?? '');
 
-/** The short values of a record, as far as a line goes. */
+/** The short values of a record, as far as a line goes: the reason first, then as they stand there. */
 function contentOf(body: JournalRecord['body']): string {
   const parts: string[] = [];
-  for (const [name, value] of Object.entries(body)) {
+  for (const [name, value] of Object.entries({ why: undefined, ...body })) {
     if (
       value === undefined ||
       name === 'kind' ||
