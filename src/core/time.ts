@@ -1,3 +1,5 @@
+import { durationMeant } from './duration-meant.ts';
+
 /** Unix milliseconds, UTC. Wall time: for records, calendars and people; never for deciding whether a quote lives. */
 export type Instant = number & { readonly __time: 'wall' };
 /** Milliseconds of the monotonic clock of this process. Means nothing to another process. */
@@ -163,9 +165,20 @@ function readDuration(text: string): number {
     return ms;
   } catch (cause) {
     throw new RangeError(
-      `expected an ISO 8601 duration such as "PT30S", "PT4H" or "P1D", got ${JSON.stringify(text)}`,
+      `expected an ISO 8601 duration such as "PT30S", "PT4H" or "P1D", got ${JSON.stringify(text)}${hintFor(text)}`,
       { cause },
     );
+  }
+}
+
+function hintFor(text: string): string {
+  const meant = durationMeant(text);
+  if (meant === undefined || meant === text) return '';
+  try {
+    readDuration(meant);
+    return `: did you mean "${meant}"?`;
+  } catch {
+    return '';
   }
 }
 

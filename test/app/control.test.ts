@@ -228,6 +228,11 @@ describe('tranche status', () => {
     expect((await command('status')).code).toBe(0);
   });
 
+  it('counts one slice as one', async () => {
+    const { command } = await aServedDesk({ strategies: [aTwap('btc', { slices: 1 })] });
+    expect((await command('status')).out).toContain('; 1 of 1 slice over');
+  });
+
   it('says what is paused and how to go on, and who halted the desk and why', async () => {
     const { command } = await aServedDesk();
     await command('pause', '--pair', 'btcusd', '--why', 'spread');

@@ -121,6 +121,26 @@ describe('a duration', () => {
     },
   );
 
+  it.each([
+    ['4h', 'PT4H'],
+    ['30 minutes', 'PT30M'],
+    ['1h30m', 'PT1H30M'],
+    ['1d 12h', 'P1DT12H'],
+    ['2 weeks', 'P2W'],
+    ['1.5h', 'PT1.5H'],
+    ['P5M', 'PT5M'],
+    ['4H', 'PT4H'],
+  ])('written as %j is refused with the text that is meant: %s', (text, meant) => {
+    expect(() => parseDuration(text)).toThrow(`did you mean "${meant}"?`);
+  });
+
+  it.each(['', 'PT', '3600', '4 parsecs', '1.5d', 'P1Y', '0h', '1m 2h'])(
+    'that %j might mean is not guessed',
+    (text) => {
+      expect(() => parseDuration(text)).toThrow(/got "[^"]*"$/u);
+    },
+  );
+
   it('comes back from its text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10 ** 11 }), (ms) => {

@@ -106,7 +106,10 @@ describe('a limit order', () => {
       const step = trade(life, '0', 'limit_price');
       const [wait] = step.waits.flatMap((one) => (one.on === 'price' ? [one] : []));
       pauses.push(((wait?.notBefore ?? 0) - (piece?.deadline ?? 0)) / (10 * SECOND_MS));
-      expect(step.reason).toBe('waiting');
+      expect([step.reason, step.note]).toEqual([
+        'waiting',
+        `${n === 0 ? '1 piece' : `${n + 1} pieces in a row`} did not trade: limit_price`,
+      ]);
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 16, 16]);
     priced(life);

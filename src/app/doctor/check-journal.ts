@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { OperatorError } from '../../core/errors.ts';
 import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
+import { countOf } from '../../core/text/count-of.ts';
 import { isoOf } from '../../core/time.ts';
 import { EngineState } from '../../engine/state/engine-state.ts';
 import { raisedLimits } from '../../core/approvals/limits-in-force.ts';
@@ -39,7 +40,12 @@ function* read(config: Config, configHash: string, found: FoundDaemon, file: str
       yield { check: 'chain', verdict: 'fail', says: `the chain breaks at record ${verdict.seq}: ${verdict.why}`, where: file, exit: 'data', fix: RESTORE }; // prettier-ignore
       return;
     }
-    yield { check: 'chain', verdict: 'ok', says: `the chain of ${verdict.count} records holds`, where: file };
+    yield {
+      check: 'chain',
+      verdict: 'ok',
+      says: `the chain of ${countOf(verdict.count, 'record')} holds`,
+      where: file,
+    };
     const noted = anchorAt(`${file}.anchor`).read();
     const seq = noted === undefined || noted === 'unreadable' ? 0 : noted.seq;
     const last = new LastStart();
@@ -112,7 +118,7 @@ function* left(state: EngineState, config: Config): Generator<Finding> {
   if (state.control === 'halted')
     yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'when the reason is gone: tranche rearm, or a start with --rearm "reason"' }; // prettier-ignore
   if (state.doubts.length > 0)
-    yield { check: 'doubts', verdict: 'warn', says: `${state.doubts.length} orders have an unknown outcome`, fix: 'tranche doubts; a running desk resolves them from the account' }; // prettier-ignore
+    yield { check: 'doubts', verdict: 'warn', says: `${state.doubts.length === 1 ? '1 order has' : `${state.doubts.length} orders have`} an unknown outcome`, fix: 'tranche doubts; a running desk resolves them from the account' }; // prettier-ignore
   const policy = policyOf(config, { configHash: '', adoptFills: false });
   const now = { limits: limitTexts(policy.limits), fourEyes: policy.fourEyes === true };
   const raised = raisedLimits(state.limits.agreed, now);

@@ -272,8 +272,8 @@ function quantitiesFault(text: string, known: Partial<DeskAnswers>): string | un
 function durationFault(text: string): string | undefined {
   try {
     return parseDuration(text) >= 60_000 ? undefined : 'expected at least PT1M';
-  } catch {
-    return 'expected an ISO 8601 duration such as PT4H';
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : 'expected an ISO 8601 duration such as PT4H';
   }
 }
 

@@ -4,6 +4,7 @@ import type { Backtest } from '../../research/run/run.ts';
 import type { Alert } from '../../core/alerts.ts';
 import { add, NO_QUANTITY, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
+import { countOf } from '../../core/text/count-of.ts';
 import { amountsApart, withSeparators } from '../../core/text/with-separators.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -165,12 +166,10 @@ export function backtestLines(report: Report): readonly string[] {
     ...report.assumptions.map((line) => `Assumed: ${amountsApart(line)}`),
     '',
     `Balances at the end: ${held.join(', ')}; value ${withSeparators(value)} usd`,
-    ...Object.entries(alerts).map(
-      ([alert, count]) => `Alert ${alert}: ${withSeparators(String(count))} times`,
-    ),
+    ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${countOf(count, 'time')}`),
     ...(control === 'active' ? [] : [`The desk ended ${control}.`]),
-    ...(doubts === 0 ? [] : [`${doubts} orders had an unknown outcome at the end.`]),
-    `Journal: ${withSeparators(String(source.records))} records, head ${source.head ?? ''}`,
+    ...(doubts === 0 ? [] : [`${countOf(doubts, 'order')} had an unknown outcome at the end.`]),
+    `Journal: ${countOf(source.records, 'record')}, head ${source.head ?? ''}`,
   ];
 }
 

@@ -1,3 +1,4 @@
+import { countOf } from '../../core/text/count-of.ts';
 import { amountsApart, withSeparators } from '../../core/text/with-separators.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
@@ -14,7 +15,7 @@ export function reportLines(report: Report): readonly string[] {
   return [
     period === undefined
       ? 'The journal is empty.'
-      : `${shortTime(period.from)} to ${shortTime(period.until)} UTC, ${counted(source.records)} records, mode ${source.modes.join(', ') || 'unknown'}`,
+      : `${shortTime(period.from)} to ${shortTime(period.until)} UTC, ${countOf(source.records, 'record')}, mode ${source.modes.join(', ') || 'unknown'}`,
     ...costLines(report),
     ...quotingLines(report),
     ...untradedLines(report),
@@ -47,7 +48,7 @@ function quotingLines({ quoting }: Report): readonly string[] {
   if (quoting.requests === 0) return [];
   const { requests, quotes, orders, fills, hit_ratio: hit, fill_ratio: fill, quote_age_ms: age } = quoting;
   const parts = [
-    `${counted(requests)} requests, ${counted(quotes)} quotes, ${counted(orders)} orders, ${counted(fills)} fills`,
+    `${countOf(requests, 'request')}, ${countOf(quotes, 'quote')}, ${countOf(orders, 'order')}, ${countOf(fills, 'fill')}`,
     ...(hit === undefined ? [] : [`hit ratio ${percent(hit)}`]),
     ...(fill === undefined ? [] : [`fill ratio ${percent(fill)}`]),
     ...(age === undefined
@@ -63,15 +64,13 @@ function untradedLines({ untraded }: Report): readonly string[] {
   const rows = untraded
     .slice(0, REASONS_SHOWN)
     .map(({ strategy, reason, slices, looks, words }) => [
-      slices > 0 ? several(slices, 'slice') : several(looks, 'look'),
+      slices > 0 ? countOf(slices, 'slice') : countOf(looks, 'look'),
       strategy,
       reason,
       words,
     ]);
   return ['', 'Why not traded', ...table(rows)];
 }
-
-const several = (count: number, what: string): string => `${counted(count)} ${what}${count === 1 ? '' : 's'}`;
 
 function portfolioLines({ portfolios }: Report): readonly string[] {
   return portfolios.flatMap((portfolio) => {
@@ -81,7 +80,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
       ...(end === undefined
         ? []
         : [`worth ${shortAmount(end.value)} ${cash}`, `drift ${percent(Number(end.drift))} at the end`]),
-      several(decisions, 'rebalancing'),
+      countOf(decisions, 'rebalancing'),
       ...(course === undefined
         ? []
         : [

@@ -1,4 +1,5 @@
 import type { ImportReport } from '../../research/import/read.ts';
+import { countOf } from '../../core/text/count-of.ts';
 import { forTerminal } from '../../core/text/escape.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
 import { table } from '../cli/summary.ts';
@@ -15,7 +16,7 @@ export function tapeWords(report: ImportReport): readonly string[] {
     ['last', timeWords(report.last)],
     ...report.sources.map(
       ({ name, rows: read, formats, container, bytes }) =>
-        ['from', `${name}: ${several(read, 'row')}, ${[formats.join(', '), container].filter((word) => word !== 'plain').join(', ')}, ${several(bytes, 'byte')}`] as const, // prettier-ignore
+        ['from', `${name}: ${countOf(read, 'row')}, ${[formats.join(', '), container].filter((word) => word !== 'plain').join(', ')}, ${countOf(bytes, 'byte')}`] as const, // prettier-ignore
     ),
     ...(report.barMs > 0 ? gapWords(report) : []),
     ...doubtWords(report),
@@ -33,7 +34,6 @@ export function tapeWords(report: ImportReport): readonly string[] {
 }
 
 const count = (value: number): string => value.toLocaleString('en-GB');
-const several = (value: number, of: string): string => `${count(value)} ${of}${value === 1 ? '' : 's'}`;
 const timeWords = (ms: number): string => isoOf(instant(ms));
 
 function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [string, string])[] {
@@ -42,7 +42,7 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
   const words =
     longest === undefined
       ? 'none'
-      : `${several(gaps.missing, 'bar')} missing (${share.toFixed(3)} %) in ${several(gaps.holes, 'place')}; the longest is of ${several(longest.bars, 'bar')} from ${timeWords(longest.after + barMs)}`;
+      : `${countOf(gaps.missing, 'bar')} missing (${share.toFixed(3)} %) in ${countOf(gaps.holes, 'place')}; the longest is of ${countOf(longest.bars, 'bar')} from ${timeWords(longest.after + barMs)}`;
   const lines: (readonly [string, string])[] = [['gaps', words]];
   if (offGrid > 0)
     lines.push(['off the grid', `${count(offGrid)} bars are off the grid of the bars before them`]);
@@ -53,11 +53,11 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
 function doubtWords(report: ImportReport): (readonly [string, string])[] {
   const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [
-    [duplicates.identical, 'duplicates', `${several(duplicates.identical, 'duplicate row')} dropped`],
-    [repeatedTrades, 'repeats', `${several(repeatedTrades, 'trade')} equal to their predecessor: kept, because trades can be equal`],
-    [duplicates.conflicting, 'conflicts', `${several(duplicates.conflicting, 'row')} with the same time but different figures: one kept`],
-    [empty, 'empty', `${several(empty, 'row')} without prices dropped`],
-    [zeroVolume, 'no trade', `${several(zeroVolume, 'row')} of volume 0`],
+    [duplicates.identical, 'duplicates', `${countOf(duplicates.identical, 'duplicate row')} dropped`],
+    [repeatedTrades, 'repeats', `${countOf(repeatedTrades, 'trade')} equal to their predecessor: kept, because trades can be equal`],
+    [duplicates.conflicting, 'conflicts', `${countOf(duplicates.conflicting, 'row')} with the same time but different figures: one kept`],
+    [empty, 'empty', `${countOf(empty, 'row')} without prices dropped`],
+    [zeroVolume, 'no trade', `${countOf(zeroVolume, 'row')} of volume 0`],
     [withoutVolume, 'no volume', withoutVolume === rows ? 'none in the source' : `${count(withoutVolume)} rows have none`],
     [rounded.prices, 'rounded prices', `${count(rounded.prices)} have more digits than a double holds, first at ${rounded.firstAt ?? ''}`],
     [rounded.volumes, 'rounded volumes', `${count(rounded.volumes)} have more digits than a double holds`],

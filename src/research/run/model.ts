@@ -4,6 +4,7 @@ import type { Quantity } from '../../core/money.ts';
 import { sidesOf } from '../../core/pairs.ts';
 import { durationText, HOUR_MS, isoOf, parseDuration } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { reads } from '../../strategy/fields.ts';
 import type { Tape } from '../tape/tape.ts';
 import { ptsSchema, venueOptions } from '../../simulator/options/options.ts';
 import type { CurrencyOptions, VenueInput, VenueOptions } from '../../simulator/options/options.ts';
@@ -23,10 +24,7 @@ import {
  */
 export type ExecutionModel = z.output<typeof modelSchema>;
 
-const duration = z
-  .string()
-  .refine(isDuration, { error: 'expected an ISO 8601 duration such as PT1H' })
-  .transform(parseDuration);
+const duration = z.string().superRefine(reads(parseDuration)).transform(parseDuration);
 
 const sizes = {
   half_spread_bps: bps.describe('Distance of the smallest quote from the mid price, basis points'),
@@ -214,14 +212,6 @@ let lastVenue: { readonly asked: string; readonly options: VenueOptions } | unde
 
 const textOf = (held: ReadonlyMap<string, Quantity>): Record<string, string> =>
   Object.fromEntries([...held].map(([currency, amount]) => [currency, text(amount)]));
-
-function isDuration(value: string): boolean {
-  try {
-    return parseDuration(value) >= 0;
-  } catch {
-    return false;
-  }
-}
 
 /** Settings that are durations in the file. */
 const DURATIONS: ReadonlySet<string> = new Set(['gap_max', 'impact_memory']);

@@ -10,6 +10,7 @@ import {
   subtract,
 } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
 import { uniform } from '../../core/uniform.ts';
 
 /** What a strategy trades piece by piece when it does not know beforehand how many there will be. */
@@ -20,6 +21,10 @@ const PAUSE_MAX = 16;
 /** Intervals to pause after so many pieces in a row that did not trade. */
 export const pausesAfter = (misses: number): number =>
   misses === 0 ? 0 : Math.min(2 ** (misses - 1), PAUSE_MAX);
+
+/** Why a strategy pauses, for people. */
+export const missesNote = (misses: number, { reason }: { readonly reason?: Reason | undefined }): string =>
+  `${misses === 1 ? '1 piece' : `${misses} pieces in a row`} did not trade: ${reason ?? 'no price'}`;
 
 /** Into how many pieces `size` goes when none is larger than `largest`. */
 export const piecesOf = <A extends Quantity | Money>(size: A, largest: A): number =>

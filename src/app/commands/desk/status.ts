@@ -1,3 +1,4 @@
+import { countOf } from '../../../core/text/count-of.ts';
 import { withSeparators } from '../../../core/text/with-separators.ts';
 import { ask, tell } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
@@ -92,9 +93,12 @@ function alertsOfDay({
 function strategyWords(one: Json): string {
   const done = Number(one['slices_done'] ?? 0);
   const filled = Number(one['slices_filled'] ?? 0);
-  const { traded: { amount, of, currency } = {} } = one as { traded?: Json };
-  const traded = amount === undefined ? '' : `traded ${people(amount)} of ${people(of)} ${plain(currency)}; `;
-  const slices = `${done}${one['slices_total'] === 0 ? '' : ` of ${plain(one['slices_total'])}`} slices over${done === filled ? '' : `, ${done - filled} without a trade`}`;
+  const { traded: { amount, of: whole, currency } = {} } = one as { traded?: Json };
+  const traded =
+    amount === undefined ? '' : `traded ${people(amount)} of ${people(whole)} ${plain(currency)}; `;
+  const total = Number(one['slices_total'] ?? 0);
+  const of = total === 0 ? countOf(done, 'slice') : `${done} of ${countOf(total, 'slice')}`;
+  const slices = `${of} over${done === filled ? '' : `, ${done - filled} without a trade`}`;
   const finished = one['finished'] === undefined ? '' : `, finished: ${plain(one['finished'])}`;
   const next = one['next_at'] === undefined ? '' : `, next ${plain(one['next_at'])}`;
   return `  ${plain(one['id'])} (${plain(one['kind'])})  ${traded}${slices}${finished}${next}`;

@@ -31,7 +31,7 @@ import { atMostOneOf, checkDecimals, checkUnits, oneOf } from '../../checks.ts';
 import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Context, Problem, Step } from '../../kernel.ts';
-import { pausesAfter, pieceOf, piecesOf } from '../../sliced/pieces.ts';
+import { missesNote, pausesAfter, pieceOf, piecesOf } from '../../sliced/pieces.ts';
 import { checkTactics, jitterField, tacticFields, tacticsOf } from '../../sliced/tactic-fields.ts';
 
 /** The fields of a limit document. */
@@ -260,7 +260,7 @@ function settle(
   const until = Math.floor(Math.max(now.until, at) + pausesAfter(now.misses) * parseDuration(plan.interval));
   return watch({ ...now, until }, plan, {
     reason: 'waiting',
-    note: `${now.misses} pieces in a row did not trade: ${outcome.reason ?? 'no price'}`,
+    note: missesNote(now.misses, outcome),
   });
 }
 

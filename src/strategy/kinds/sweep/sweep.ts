@@ -41,7 +41,7 @@ import {
 } from '../../fields.ts';
 import { defineStrategy } from '../../kernel.ts';
 import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
-import { pausesAfter, pieceOf } from '../../sliced/pieces.ts';
+import { missesNote, pausesAfter, pieceOf } from '../../sliced/pieces.ts';
 import { nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
 
 /** The fields of a sweep document. */
@@ -412,7 +412,7 @@ function settle(
       ? {}
       : {
           reason: 'waiting',
-          note: `${misses} pieces in a row did not trade: ${outcome.reason ?? 'no price'}`,
+          note: missesNote(misses, outcome),
         };
   return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...told };
 }
