@@ -3,7 +3,6 @@ import type { Limits } from '../core/risk/limits.ts';
 import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
-import type { OverrideCeilings } from '../core/risk/override.ts';
 import type { StatedRates } from '../core/rates.ts';
 import type { FootprintOptions } from './market/footprint.ts';
 import type { PaceOptions } from './rate-limit/rate-limiter.ts';
@@ -39,8 +38,6 @@ export interface Policy {
   /** Hash of origin and token: identifies the account of a journal. */
   readonly account: string;
   readonly limits: Limits;
-  /** How far overrides of limits may go. */
-  readonly overrideCeilings?: OverrideCeilings | undefined;
   /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
   readonly fourEyes?: boolean | undefined;
   /** Who must agree to what; left out: what `fourEyes` says. */

@@ -26,6 +26,10 @@ const limits: Limits = {
   rejectsMax: 3,
   malformedMax: 5,
   closedHours: [{ from: '22:00', to: '23:00', timeZone: 'UTC', days: new Set(['mon']) }],
+  overrideCeilings: new Map([
+    ['max_order_notional', quantity('100000')],
+    ['min_position', quantity('0.1')],
+  ]),
 };
 const changes = (now: Partial<Limits>, before: Partial<Limits> = {}): readonly string[] =>
   loosenedLimits(limitTexts({ ...limits, ...before }), limitTexts({ ...limits, ...now }));
@@ -58,6 +62,30 @@ describe('limits as text', () => {
     [{ pairs: undefined }, 'pairs btcusd, ethusd -> none'],
     [{ openDoubtsMax: 10 }, 'max_open_doubts 2 -> 10'],
     [{ currency: 'eur' }, 'currency usd -> eur'],
+    [
+      {
+        overrideCeilings: new Map([
+          ['max_order_notional', quantity('200000')],
+          ['min_position', quantity('0.1')],
+        ]),
+      },
+      'override_ceilings.max_order_notional 100000 -> 200000',
+    ],
+    [
+      {
+        overrideCeilings: new Map([
+          ['max_order_notional', quantity('100000')],
+          ['min_position', quantity('0')],
+        ]),
+      },
+      'override_ceilings.min_position 0.1 -> 0',
+    ],
+    [
+      {
+        overrideCeilings: new Map([...(limits.overrideCeilings ?? []), ['max_day_notional', quantity('1')]]),
+      },
+      'override_ceilings.max_day_notional never -> 1',
+    ],
     [{ closedHours: [] }, `restricted_hours ${limitTexts(limits)['restricted_hours'] ?? ''} -> none`],
   ] satisfies readonly (readonly [Partial<Limits>, string])[])(
     'name what allows more than before: %j',
@@ -80,6 +108,15 @@ describe('limits as text', () => {
     const without = { orderQuantityMax: new Map(), pairDayNotionalMax: undefined };
     expect(changes({ pairs: new Set(['ethusd']), ...without })).toEqual([]);
     expect(changes(without)).toHaveLength(2);
+  });
+
+  it('name every setting that an override may touch where the ceilings are gone, and none where they are new', () => {
+    const gone = changes({ overrideCeilings: undefined });
+    expect(gone).toHaveLength(8);
+    expect(gone).toContain('override_ceilings.max_order_notional 100000 -> none');
+    expect(gone).toContain('override_ceilings.max_position never -> none');
+    expect(changes({}, { overrideCeilings: undefined })).toEqual([]);
+    expect(changes({ overrideCeilings: new Map([['max_order_notional', quantity('1')]]) })).toEqual([]);
   });
 
   it('do not name a limit that is new', () => {

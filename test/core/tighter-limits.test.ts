@@ -48,6 +48,7 @@ const someLimits: fc.Arbitrary<Limits> = fc.record({
   rejectsMax: maybe(figure),
   malformedMax: maybe(figure),
   closedHours: maybe(fc.array(hours, { maxLength: 2 })),
+  overrideCeilings: maybe(byName(quantity, ['max_order_notional', 'min_position', 'restricted_hours'])),
 });
 
 describe('the tighter of two limits', () => {

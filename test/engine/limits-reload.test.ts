@@ -217,6 +217,24 @@ describe('a reload of limits where that takes two people', () => {
     ]);
   });
 
+  it('keeps a ceiling of overrides that is raised or newly listed, and lowers one at once', () => {
+    const ceilings = (order: string, more: readonly string[] = []): Limits => ({
+      ...BEFORE,
+      overrideCeilings: new Map(['max_order_notional', ...more].map((name) => [name, quantity(order)])),
+    });
+    const { bench, until, write, reload } = running({ fourEyes: true, limits: ceilings('2000000') });
+    until(MINUTE_MS);
+    write(ceilings('3000000', ['max_position']));
+    const { says } = reload();
+    expect(says).toContain('override_ceilings.max_order_notional 2000000 -> 3000000: ');
+    expect(says).toContain('override_ceilings.max_position never -> 3000000: ');
+    const inForceNow = (): object => Object.fromEntries(bench.desk.policy.limits.overrideCeilings ?? []);
+    expect(inForceNow()).toEqual({ max_order_notional: quantity('2000000') });
+    write(ceilings('1500000'));
+    expect(reload().isDone).toBe(true);
+    expect(inForceNow()).toEqual({ max_order_notional: quantity('1500000') });
+  });
+
   it('writes down who tried to loosen a limit alone', () => {
     const { bench, until, write, reload } = running({ fourEyes: true });
     until(MINUTE_MS);

@@ -164,7 +164,7 @@ describe('an override', () => {
       ['max_order_notional', quantity('25000')],
       ['min_position', quantity('-1')],
     ]);
-    const one = asked({ policy: { ...small, overrideCeilings: ceilings } });
+    const one = asked({ policy: { limits: { ...small.limits, overrideCeilings: ceilings } } });
     minutes(one, 2);
     expect(propose(one).says).toBe('30000 is beyond controls.override_ceilings.max_order_notional of 25000');
     expect(propose(one, { value: '25000' }).isDone).toBe(true);

@@ -4,7 +4,7 @@ import type { ClosedHours } from '../../core/hours.ts';
 import type { Minimum } from '../../core/instrument.ts';
 import { money, NO_QUANTITY, ratio } from '../../core/money.ts';
 import type { Money, Quantity, Ratio } from '../../core/money.ts';
-import type { OverrideCeilings } from '../../core/risk/override.ts';
+import type { OverrideCeilings } from '../../core/risk/limits.ts';
 import type { StatedRates } from '../../core/rates.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';

@@ -39,7 +39,6 @@ export function policyOf(config: Config, { configHash, adoptFills, areLimitsKept
     limits: limitsOf(config),
     fourEyes: config.operate?.fourEyes,
     approvals: config.operate?.approvals,
-    overrideCeilings: controls.overrideCeilings,
     areLimitsKept,
     rates: statedRates(config),
     accountAgeMaxMs: controls.accountAgeMaxMs,
@@ -125,6 +124,7 @@ export const limitsOf = ({
   rejectsMax: controls.rejectsMax,
   malformedMax: controls.malformedMax,
   closedHours: controls.closedHours,
+  overrideCeilings: controls.overrideCeilings,
 });
 
 /**

@@ -1,13 +1,16 @@
 import type { ClosedHours } from '../hours.ts';
 import { ratio, text } from '../money.ts';
 import type { Money, Quantity } from '../money.ts';
-import type { Limits } from './limits.ts';
+import type { Limits, OverrideCeilings } from './limits.ts';
+import { overridable } from './override.ts';
 
 /** Limits of the config as text, such as `max_position.btc`: `"100"`. What is not there does not limit. */
 export type LimitTexts = Readonly<Record<string, string>>;
 
-/** What makes a limit allow more: a larger value, a smaller one, a name added to a list, or any other value. */
-type Loosens = 'larger' | 'smaller' | 'added' | 'other';
+/** What makes a limit allow more: a larger value, a smaller one, a name added to a list, any other value, or what lets an override go further. */
+type Loosens = 'larger' | 'smaller' | 'added' | 'other' | 'ceiling';
+/** Of a limit that no override may touch, while others are listed. */
+const NEVER = 'never';
 
 const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, loosens: Loosens] } = {
   currency: ['currency', 'other'],
@@ -32,6 +35,7 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, 
   rejectsMax: ['max_rejects', 'larger'],
   malformedMax: ['max_malformed', 'larger'],
   closedHours: ['restricted_hours', 'other'],
+  overrideCeilings: ['override_ceilings', 'ceiling'],
 };
 
 /** The settings under `controls` that are limits. */
@@ -51,10 +55,23 @@ export function limitTexts(limits: Limits): LimitTexts {
   for (const key of Object.keys(LIMITS) as (keyof Limits)[]) {
     const value = limits[key];
     const [name] = LIMITS[key];
-    if (isByName(value)) for (const [of, each] of value) put(`${name}.${of}`, text(each));
+    if (key === 'overrideCeilings') putCeilings(put, limits.overrideCeilings);
+    else if (isByName(value)) for (const [of, each] of value) put(`${name}.${of}`, text(each));
     else put(name, textOf(value));
   }
   return texts;
+}
+
+/** Every limit that people may loosen: listing another one allows more. */
+function putCeilings(
+  put: (name: string, written: string) => void,
+  ceilings: OverrideCeilings | undefined,
+): void {
+  if (ceilings === undefined) return;
+  for (const name of overridable) {
+    const most = ceilings.get(name);
+    put(`override_ceilings.${name}`, most === undefined ? NEVER : text(most));
+  }
 }
 
 type Value = Limits[keyof Limits];
@@ -86,9 +103,10 @@ export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly st
     const [limit = '', of = ''] = name.split('.');
     const is = now[name];
     if (is === undefined && PAIR_LIMITS.has(limit) && pairs?.includes(of) === false) return [];
-    return is === undefined || isLooser(DIRECTIONS.get(limit), was, is)
-      ? [`${name} ${was} -> ${is ?? 'none'}`]
-      : [];
+    const loosens = DIRECTIONS.get(limit);
+    const isMore =
+      is === undefined || (loosens === 'ceiling' ? isFurther(of, was, is) : isLooser(loosens, was, is));
+    return isMore ? [`${name} ${was} -> ${is ?? 'none'}`] : [];
   });
 }
 
@@ -117,8 +135,14 @@ export function limitDifference(before: LimitTexts, now: LimitTexts): readonly L
 export const changeWords = ({ limit, before = 'none', after = 'none' }: LimitChange): string =>
   `${limit} ${before} -> ${after}`;
 
+/** Whether an override of this limit may go further than before. */
+function isFurther(limit: string, was: string, is: string): boolean {
+  if (was === NEVER || is === NEVER) return was !== is && was === NEVER;
+  return isLooser(limit === 'min_position' ? 'smaller' : 'larger', was, is);
+}
+
 /** A limit of a later version, whose direction is unknown, counts as looser when it differs. */
-function isLooser(loosens: Loosens | undefined, was: string, is: string): boolean {
+function isLooser(loosens: Exclude<Loosens, 'ceiling'> | undefined, was: string, is: string): boolean {
   switch (loosens) {
     case 'larger':
       return ratio(is).gt(ratio(was));

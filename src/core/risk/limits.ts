@@ -3,6 +3,9 @@ import type { Money, Price, Quantity, Ratio } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { Side } from '../venue.ts';
 
+/** Largest value that an override may set (of `min_position` the smallest), by setting. */
+export type OverrideCeilings = ReadonlyMap<string, Quantity>;
+
 /** The limits of a desk. What is `undefined` does not limit; in live mode the config leaves nothing undefined that matters. */
 export interface Limits {
   /** Currency of the notional limits. */
@@ -45,6 +48,8 @@ export interface Limits {
   readonly malformedMax?: number | undefined;
   /** When nothing trades. */
   readonly closedHours?: readonly ClosedHours[] | undefined;
+  /** How far an override may go, by setting; one without an entry cannot be overridden. `undefined`: as far as two people agree. */
+  readonly overrideCeilings?: OverrideCeilings | undefined;
 }
 
 /** What an attempt would do, at its worst or as quoted. */

@@ -1,6 +1,6 @@
-import type { Limits } from './limits.ts';
+import type { Limits, OverrideCeilings } from './limits.ts';
 import { money, quantity, ratio, text } from '../money.ts';
-import type { AnyAmount, Quantity } from '../money.ts';
+import type { AnyAmount } from '../money.ts';
 import type { OverrideRecord } from '../record.ts';
 import type { Side } from '../venue.ts';
 
@@ -90,9 +90,6 @@ function withMost<A extends AnyAmount>(
   const limit = looser(limits?.get(key), to);
   return limit === undefined ? (limits ?? new Map<string, A>()) : new Map([...(limits ?? []), [key, limit]]);
 }
-
-/** How far overrides may go, by setting; a setting without an entry cannot be overridden. Left out: as far as two people agree. */
-export type OverrideCeilings = ReadonlyMap<string, Quantity>;
 
 /** Why a value is beyond what the config allows, in words. */
 export function ceilingFault(

@@ -1,7 +1,7 @@
 import type { ClosedHours } from '../hours.ts';
 import { greatest, least } from '../money.ts';
 import type { AnyAmount } from '../money.ts';
-import type { Limits } from './limits.ts';
+import type { Limits, OverrideCeilings } from './limits.ts';
 
 /**
  * What both limits allow, each by itself: the tighter of the two values, or those in both lists. Both are in the same currency, which
@@ -33,6 +33,7 @@ export const tighterLimits = (
   rejectsMax: fewer(a.rejectsMax, b.rejectsMax),
   malformedMax: fewer(a.malformedMax, b.malformedMax),
   closedHours: either(a.closedHours, b.closedHours, closedInOne),
+  overrideCeilings: either(a.overrideCeilings, b.overrideCeilings, lowerCeilings),
 });
 
 /** What is not there does not limit. */
@@ -63,6 +64,16 @@ const inBoth = <T>(
   a: ReadonlySet<T> | undefined,
   b: ReadonlySet<T> | undefined,
 ): ReadonlySet<T> | undefined => either(a, b, (one, other) => one.intersection(other));
+
+/** What one of them does not list cannot be overridden. */
+const lowerCeilings = (a: OverrideCeilings, b: OverrideCeilings): OverrideCeilings =>
+  new Map(
+    [...a].flatMap(([name, one]) => {
+      const other = b.get(name);
+      if (other === undefined) return [];
+      return [[name, name === 'min_position' ? greatest(one, other) : least(one, other)] as const];
+    }),
+  );
 
 function closedInOne(a: readonly ClosedHours[], b: readonly ClosedHours[]): readonly ClosedHours[] {
   const known = new Map(

@@ -32,7 +32,7 @@ function propose(desk: OverridesContext, command: Propose): Observable<unknown> 
   const requirement = requirementFor(desk, { kind: 'override', limit: command.limit, by: nameOf(command) });
   const fault =
     overrideFault(command) ??
-    ceilingFault(command, desk.policy.overrideCeilings) ??
+    ceilingFault(command, desk.policy.limits.overrideCeilings) ??
     targetFault(desk, command) ??
     (requirement.outcome === 'block' ? blockedWords(requirement) : proposerFault(desk, command));
   if (fault !== undefined) {
