@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Limits } from '../../src/core/risk/limits.ts';
 import { money, quantity, ratio } from '../../src/core/money.ts';
-import { concerns, loosened, overridable } from '../../src/core/risk/override.ts';
+import { overridable } from '../../src/core/risk/limits.ts';
+import { concerns, loosened } from '../../src/core/risk/override.ts';
 import type { OverrideRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 

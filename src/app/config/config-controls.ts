@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { weekdays } from '../../core/hours.ts';
 import { isAmountText, money, quantity, ratio } from '../../core/money.ts';
-import type { Overridable } from '../../core/risk/override.ts';
+import type { Overridable } from '../../core/risk/limits.ts';
 import { checkZone, parseDuration } from '../../core/time.ts';
 import {
   amountOf,

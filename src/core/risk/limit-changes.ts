@@ -1,8 +1,8 @@
 import type { ClosedHours } from '../hours.ts';
 import { ratio, text } from '../money.ts';
 import type { Money, Quantity } from '../money.ts';
+import { overridable } from './limits.ts';
 import type { Limits, OverrideCeilings } from './limits.ts';
-import { overridable } from './override.ts';
 
 /** Limits of the config as text, such as `max_position.btc`: `"100"`. What is not there does not limit. */
 export type LimitTexts = Readonly<Record<string, string>>;

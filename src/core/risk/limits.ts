@@ -3,6 +3,22 @@ import type { Money, Price, Quantity, Ratio } from '../money.ts';
 import type { Instant } from '../time.ts';
 import type { Side } from '../venue.ts';
 
+/**
+ * Limits that two people may loosen for one order. What guards against bugs is not among them: caps of parents and slices,
+ * like orders, repeated executions, doubts; nor a halt. The collar is what the worst case of an order is counted by.
+ */
+export const overridable = [
+  'max_order_notional',
+  'max_order_quantity',
+  'max_day_notional',
+  'max_pair_day_notional',
+  'max_drift_bps',
+  'min_position',
+  'max_position',
+  'restricted_hours',
+] as const;
+export type Overridable = (typeof overridable)[number];
+
 /** Largest value that an override may set (of `min_position` the smallest), by setting. */
 export type OverrideCeilings = ReadonlyMap<string, Quantity>;
 

@@ -1,24 +1,9 @@
-import type { Limits, OverrideCeilings } from './limits.ts';
+import { overridable } from './limits.ts';
+import type { Limits, Overridable, OverrideCeilings } from './limits.ts';
 import { money, quantity, ratio, text } from '../money.ts';
 import type { AnyAmount } from '../money.ts';
 import type { OverrideRecord } from '../record.ts';
 import type { Side } from '../venue.ts';
-
-/**
- * Limits that two people may loosen for one order. What guards against bugs is not among them: caps of parents and slices,
- * like orders, repeated executions, doubts; nor a halt. The collar is what the worst case of an order is counted by.
- */
-export const overridable = [
-  'max_order_notional',
-  'max_order_quantity',
-  'max_day_notional',
-  'max_pair_day_notional',
-  'max_drift_bps',
-  'min_position',
-  'max_position',
-  'restricted_hours',
-] as const;
-export type Overridable = (typeof overridable)[number];
 
 export const isOverridable = (name: string): name is Overridable =>
   overridable.some((known) => known === name);

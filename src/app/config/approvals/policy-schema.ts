@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requestKinds } from '../../../core/approvals/approval-policy.ts';
 import type { RequestKind } from '../../../core/approvals/approval-policy.ts';
-import { overridable } from '../../../core/risk/override.ts';
+import { overridable } from '../../../core/risk/limits.ts';
 import { parseDuration } from '../../../core/time.ts';
 import { durationText } from '../../../strategy/fields.ts';
 import { moneyOf } from '../config-controls.ts';
