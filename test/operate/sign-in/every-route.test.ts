@@ -1,0 +1,142 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { FastifyInstance } from 'fastify';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { apiRoutes } from '../../../src/operate/api/routes.ts';
+import type { Role } from '../../../src/operate/access.ts';
+import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
+import type { SignInRoute } from '../../../src/operate/sign-in/sign-in-schemas.ts';
+import { servedSignIn } from './served-sign-in.ts';
+import type { FakeBrowser, ServedSignIn } from './served-sign-in.ts';
+
+/** Every route of the API, as its tables have it. */
+const routes = Object.entries<Pick<SignInRoute, 'method' | 'role'>>({ ...apiRoutes, ...signInRoutes });
+const posts = routes.flatMap(([path, { method, role }]) => (method === 'POST' ? [{ path, role }] : []));
+/** Commands: a POST that is no way in. */
+const commands = posts.flatMap(({ path, role }) => (role === undefined ? [] : [{ path, role }]));
+const waysIn = posts.flatMap(({ path, role }) => (role === undefined ? [path] : []));
+
+/** A viewer ends what is their own, and does nothing else. */
+const OF_A_VIEWER = ['/api/v1/sessions/revoke', '/api/v1/sign-out'];
+
+async function signedIn(served: ServedSignIn, role: Role): Promise<FakeBrowser> {
+  const browser = served.browser();
+  const { status } = await browser.post('/api/v1/sign-in/link', { link: served.link(role) });
+  expect(status).toBe(200);
+  return browser;
+}
+
+/** The routes that a server has, whether a table names them or not. */
+async function routesOfServer(): Promise<readonly string[]> {
+  const found: string[] = [];
+  const listen = (message: unknown): void => {
+    const { fastify } = message as { readonly fastify: FastifyInstance };
+    fastify.addHook('onRoute', ({ method, path }) => found.push(`${String(method)} ${path}`));
+  };
+  subscribe('fastify.initialization', listen);
+  onTestFinished(() => {
+    unsubscribe('fastify.initialization', listen);
+  });
+  await servedSignIn();
+  return found.filter((route) => route.includes(' /api/'));
+}
+
+describe('the tables of the API', () => {
+  it('name every command that the server has', async () => {
+    const served = await routesOfServer();
+    const known = posts.map(({ path }) => `POST ${path}`);
+    expect(served.filter((route) => route.startsWith('POST ')).toSorted()).toEqual(known.toSorted());
+    const others = served.filter((route) => !/^(?:GET|POST) /u.test(route));
+    expect(others).toEqual([]);
+  });
+});
+
+describe('every command', () => {
+  it('is refused to the session of a viewer, but for what ends their own', async () => {
+    const served = await servedSignIn();
+    const { browser: vera } = await served.enrolled('vera', 'viewer');
+    const guest = await signedIn(served, 'viewer');
+    const before = served.bench.records().length;
+    const bodies = [{}, { why: 'w', confirm: 'main', name: 'vera', role: 'admin' }];
+    const open: string[] = [];
+    for (const { path } of commands.filter((each) => !OF_A_VIEWER.includes(each.path)))
+      for (const browser of [vera, guest])
+        for (const body of bodies) {
+          const { status } = await browser.post(path, body);
+          if (status !== 403) open.push(`${path}: ${status}`);
+        }
+    expect(open).toEqual([]);
+    expect(commands.length).toBeGreaterThan(15);
+    expect(served.bench.records()).toHaveLength(before);
+    // The same session may end itself, so what was refused above was refused for the role alone.
+    for (const path of OF_A_VIEWER) expect([200, 400, 404]).toContain((await guest.post(path, {})).status);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['without the CSRF token', { 'x-tranche-csrf': '' }],
+    ['with another CSRF token', { 'x-tranche-csrf': 'x'.repeat(43) }],
+    ['without Origin', { origin: '' }],
+    ['with the Origin of another page', { origin: 'http://evil.example' }],
+    ['with the Origin "null"', { origin: 'null' }],
+    ['without the header of our page', { 'x-tranche': '' }],
+  ])('is refused %s, to the session of an admin too', async (_how, headers) => {
+    const served = await servedSignIn();
+    const admin = await signedIn(served, 'admin');
+    const before = served.bench.records().length;
+    const open: string[] = [];
+    for (const { path } of commands) {
+      const { status } = await admin.post(path, {}, headers);
+      if (status !== 403) open.push(`${path}: ${status}`);
+    }
+    expect(open).toEqual([]);
+    expect(served.bench.records()).toHaveLength(before);
+    // With all of them the desk judges what is asked: nothing else stood in the way.
+    const read = await Promise.all(
+      commands
+        .filter(({ path }) => path !== '/api/v1/sign-in/new-link' && path !== '/api/v1/sign-out')
+        .map(async ({ path }) => (await admin.post(path, {})).status),
+    );
+    expect(read.filter((status) => status !== 400 && status !== 409)).toEqual([]);
+  });
+
+  it('is refused as a form and as plain text', async () => {
+    const served = await servedSignIn();
+    const admin = await signedIn(served, 'admin');
+    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x'])
+      for (const { path } of posts)
+        expect([path, (await admin.post(path, 'why=w', { 'content-type': type })).status]).toEqual([
+          path,
+          415,
+        ]);
+  });
+});
+
+describe('every way in', () => {
+  it('is shut to another page, and to who is no page', async () => {
+    const served = await servedSignIn();
+    const stranger = served.browser();
+    for (const path of waysIn)
+      for (const origin of ['', 'null', 'http://evil.example'])
+        expect([path, (await stranger.post(path, {}, { origin })).status]).toEqual([path, 403]);
+    expect(waysIn).toHaveLength(5);
+  });
+});
+
+describe('every route', () => {
+  it('is refused under a name that points here, before anything is looked at', async () => {
+    const served = await servedSignIn();
+    const admin = await signedIn(served, 'admin');
+    for (const [path, { method }] of [
+      ...routes,
+      ['/', { method: 'GET' }],
+      ['/metrics', { method: 'GET' }],
+    ] as const)
+      for (const host of ['evil.example', 'localhost', `localhost.evil.example:${served.port}`])
+        expect([
+          path,
+          host,
+          method === 'GET'
+            ? (await admin.get(path, { host })).status
+            : (await admin.post(path, {}, { host })).status,
+        ]).toEqual([path, host, 421]);
+  });
+});
