@@ -30,7 +30,9 @@ async function routesOfServer(): Promise<readonly string[]> {
   const found: string[] = [];
   const listen = (message: unknown): void => {
     const { fastify } = message as { readonly fastify: FastifyInstance };
-    fastify.addHook('onRoute', ({ method, path }) => found.push(`${String(method)} ${path}`));
+    fastify.addHook('onRoute', ({ method, path }) => {
+      found.push(`${String(method)} ${path}`);
+    });
   };
   subscribe('fastify.initialization', listen);
   onTestFinished(() => {

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { fromJson } from './json.ts';
 import type { Me } from './shapes.ts';
 
 /** Who looks; `undefined` until the desk said so. */
@@ -62,7 +63,7 @@ async function answerOf<T>(url: string, init: RequestInit): Promise<T> {
 
 async function bodyOf(response: Response): Promise<unknown> {
   try {
-    return await response.json();
+    return fromJson(await response.text());
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { isSignedOut } from './request.ts';
 import { eventReader } from './event-text.ts';
+import { fromJson } from './json.ts';
 import { now } from './clock.ts';
 import type { JournalRecord } from './shapes.ts';
 
@@ -70,9 +71,9 @@ async function readOnce(gone: AbortController, listener: Listener, onOpen: () =>
   if (response.status === 401) isSignedOut.value = true;
   if (!response.ok || response.body === null) return;
   const take = eventReader(({ event, data }) => {
-    if (event === 'status') listener.onStatus(JSON.parse(data) as Record<string, unknown>);
+    if (event === 'status') listener.onStatus(fromJson(data) as Record<string, unknown>);
     else {
-      const record = JSON.parse(data) as JournalRecord;
+      const record = fromJson(data) as JournalRecord;
       const last = lastSeq.peek();
       if (record.seq <= last) return;
       // A row is missing: ask again from the last one that came.
