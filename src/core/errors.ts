@@ -78,6 +78,13 @@ export class OperatorError extends Error {
   }
 }
 
+/** Another owner has taken the desk over: this process writes and sends nothing more. */
+export class FencedOut extends OperatorError {
+  constructor(desk: string) {
+    super('again', `another owner has taken over desk ${desk}: this process has stopped`);
+  }
+}
+
 /**
  * A bug, not a business answer: something that the code relies on does not hold. Ends the process. What is checked again and
  * again gives a message with figures as a function: to write it costs more than the check.

@@ -166,7 +166,10 @@ export interface IntentRecord {
   readonly boot?: BootTime | undefined;
 }
 
-/** The quote that an order leaves for. Written with the outcome: not needed to be safe. */
+/**
+ * The quote that an order leaves for. Written while the answer is under way: not needed to be safe. In a store that several owners
+ * reach it is durable before the order leaves, and the order does not leave without it.
+ */
 export interface QuoteRecord {
   readonly kind: 'quote';
   readonly client_order_id: string;
@@ -177,7 +180,7 @@ export interface QuoteRecord {
   readonly life_ms: number;
   /** The venue's own stamp of the quote: rows of its account are in that time. */
   readonly quoted_at?: Instant | undefined;
-  /** From the quote's arrival to the order's first byte, milliseconds. */
+  /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
 }
 

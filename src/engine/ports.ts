@@ -345,7 +345,16 @@ export interface StatePort {
   keepNow(state: KeptState): void;
 }
 
-/** The append-only, durable record. One writer. */
+/**
+ * Says that another owner may take a journal over while this one runs. Each append then proves that nobody has: its records are
+ * written only if the desk is still this owner's as they become durable. Else it errors with `FencedOut`.
+ */
+export interface FencePort {
+  /** Keeps beside the chain what this owner learnt after another had taken over. For people: nothing reads it. Never throws. */
+  evidence(bodies: readonly RecordBody[], at: Instant): void;
+}
+
+/** The append-only, durable record. One writer at a time. */
 export interface JournalPort {
   /**
    * Appends all or none, in order, stamped `at`. The records are durable when they are returned, or when the Observable emits them
@@ -354,6 +363,9 @@ export interface JournalPort {
    * - Throws or errors: any. A journal that failed once is poisoned: the process must end.
    */
   append(bodies: readonly RecordBody[], at: Instant): MaybeAsync<readonly StoredRecord[]>;
+
+  /** Omitted: this process has the journal until it ends. With a fence `append` returns an Observable. */
+  readonly fence?: FencePort | undefined;
 
   /** Found when the journal was opened. */
   readonly oddity?: Oddity | undefined;

@@ -1,5 +1,6 @@
 import {
   EMPTY,
+  NEVER,
   catchError,
   concat,
   defer,
@@ -25,6 +26,7 @@ import type { AlertRecord, StoppedRecord } from '../core/record.ts';
 import { closingRead, closingReadDue } from './account/closing-read.ts';
 import { watchClocks } from './time/watch-clocks.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { FencedOut } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
 import { SOON_AFTER_START_MS } from './state/death.ts';
 import { watchDoubts } from './account/doubt-alerts.ts';
@@ -40,11 +42,15 @@ export interface RunOptions extends TakeOverOptions {
   readonly isUntilDone?: boolean | undefined;
   /** Before it stops, the desk reads the account once the venue must have booked the last fills. */
   readonly hasClosingRead?: boolean | undefined;
+  /** Another owner has taken over, as the renewal of the lease found out. Omitted: only writes find out. */
+  readonly lost$?: Observable<FencedOut> | undefined;
 }
 
 /**
  * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade, and `closing` when it waits for
  * its closing read; completes when all that was under way is answered and written down, and the journal holds a `stopped` record.
+ *
+ * - Errors: `FencedOut` once another owner has taken over and the answers to orders under way have come, or never will.
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
@@ -61,7 +67,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       why = 'the disk is full';
     }),
   );
-  const drain$ = merge(told, isUntilDone ? done : [], full).pipe(
+  const drain$ = merge(told, isUntilDone ? done : [], full, desk.journal.fencedOut$).pipe(
     take(1),
     tap(() => {
       desk.isStopping = true;
@@ -108,13 +114,31 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ),
     ),
   );
-  const whole = concat(takeOver(desk, options), running);
+  const whole = concat(takeOver(desk, options), running).pipe(takeUntil(fencedOut(desk, options)));
   // Somebody must listen from the first moment: a command counts before the journal has been taken over.
   return using(
     () => merge(drain$, halts(desk), reloads$).subscribe(),
     () => whole,
   );
 }
+
+/** Errors once another owner has taken over, and late answers have been kept. No order leaves from the first moment on. */
+const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never> =>
+  merge(
+    desk.journal.fencedOut$,
+    lost$.pipe(
+      tap((error) => {
+        desk.journal.fenceOut(error);
+      }),
+      ignoreElements(),
+    ),
+  ).pipe(
+    tap(() => desk.ports.venue.shut?.()),
+    mergeMap((error) => {
+      const lateMs = desk.leaving.size === 0 ? 0 : desk.policy.orderTimeoutMs;
+      return timer(lateMs, desk.ports.clock.scheduler).pipe(mergeMap(() => throwError(() => error)));
+    }),
+  );
 
 /** Emits once the journal lives on its reserve: what is under way is written down with it, and nothing new begins. */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>

@@ -14,8 +14,8 @@ import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../../co
 import { fillFromOrder } from './booking.ts';
 import type { BookingContext } from './booking.ts';
 import type { Desk } from '../desk.ts';
-import { passGate, passResendGate } from './gate.ts';
-import type { GateContext, Gated } from './gate.ts';
+import { passGate, passResendGate, refusalNow } from './gate.ts';
+import type { Approved, GateContext, Gated } from './gate.ts';
 import type { SendOrderContext, Sending } from './send-order.ts';
 import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
@@ -24,7 +24,7 @@ import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
 import { trustOf } from '../policy.ts';
-import { sendOrder, whileWriting } from './send-order.ts';
+import { acceptQuote, sendOrder, whileWriting } from './send-order.ts';
 
 /** The parts of a desk that this file uses. */
 export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials' | 'venueHealth'> &
@@ -144,10 +144,25 @@ function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent
       return passGate(run, phase);
     case 'ordering':
       invariant(run.approved !== undefined, 'the gate approves before an order leaves');
-      return sendOrder(run, run.approved);
+      return acceptAndSend(run, run.approved);
     case 'resending':
       return passResendGate(run, phase);
   }
+}
+
+/** One copy of an order. Where it took a write to accept its quote, the gate looks once more in the tick in which it leaves. */
+function acceptAndSend(run: Run, approved: Approved): MaybeAsync<CycleEvent> {
+  const accepted = acceptQuote(run, approved);
+  if (!isAsync(accepted)) return sendOrder(run, approved);
+  return accepted.pipe(
+    mergeMapMaybe(() => {
+      const refused = refusalNow(run, approved);
+      if (refused === undefined) return sendOrder(run, approved);
+      approved.giveBack();
+      const meaning = { means: 'not_sent', detail: refused.detail } as const;
+      return { on: 'order_answer', meaning, at: run.desk.ports.clock.monotonic() } as const;
+    }),
+  );
 }
 
 /** The request leaves first; the intent becomes durable while it is under way. Both must be done before anything follows. */

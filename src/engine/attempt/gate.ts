@@ -68,6 +68,11 @@ class Approval {
   settle(): void {
     this.#permit.settle();
   }
+
+  /** The order does not leave after all. */
+  giveBack(): void {
+    this.#permit.giveBack();
+  }
 }
 export type Approved = Approval;
 
@@ -130,10 +135,18 @@ export function approve(
   phase: Quoted,
   permit: Permit,
 ): Approved | Refused {
-  const { clock } = run.desk.ports;
-  if (clock.monotonic() > lastOrderStart(phase.life, run.desk.policy.orderMarginMs))
-    return lateRefusal(phase, run.desk);
-  return refusalOf(run, phase.quote) ?? new Approval(phase, permit, 1);
+  return refusalNow(run, phase) ?? new Approval(phase, permit, 1);
+}
+
+/** Why an order on this quote does not leave, as it is now: after a write that took time an approved one may not either. */
+export function refusalNow(
+  run: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
+  { quote, life }: Pick<Quoted, 'quote' | 'life'>,
+): Refused | undefined {
+  const { ports, policy } = run.desk;
+  return ports.clock.monotonic() > lastOrderStart(life, policy.orderMarginMs)
+    ? lateRefusal({ quote, life }, run.desk)
+    : refusalOf(run, quote);
 }
 
 /** The gate for a further copy: waits, takes a permit, and looks once more in the tick in which it leaves. */
@@ -187,7 +200,10 @@ const stoppedBy = ({ reason, detail, next }: Refused): CycleEvent => ({
 });
 
 /** The order would not reach the venue while its quote certainly lives. */
-function lateRefusal({ quote: { lifeMs }, life }: Quoted, { ports, policy }: GateContext): Refused {
+function lateRefusal(
+  { quote: { lifeMs }, life }: Pick<Quoted, 'quote' | 'life'>,
+  { ports, policy }: GateContext,
+): Refused {
   const needsMs = Math.ceil(ports.clock.monotonic() - life.askedAt + policy.orderMarginMs);
   if (needsMs <= lifeMs)
     return {

@@ -64,10 +64,24 @@ export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEve
       desk.rateLimiter.block('order', one.retryAfterMs ?? 2_000);
     return { on: 'order_answer', meaning, at };
   });
-  // Only the first copy is noted.
+  // Only the first copy is noted, and with a fence before it leaves.
+  const isNoted = copies > 1 || desk.ports.journal.fence !== undefined;
   return whileWriting(answer, () =>
-    copies > 1 ? undefined : desk.journal.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
+    isNoted ? undefined : desk.journal.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
   );
+}
+
+/**
+ * Where another owner may take over, the record of the quote is written after the quote has come and before the order leaves: it
+ * becomes durable only if nobody has. The quote is then older than any takeover, and over before the next owner trusts that nothing
+ * of this one trades. Completes in the same tick where there is no fence.
+ */
+export function acceptQuote(
+  { desk, intent }: Sending,
+  { quote, life, copies }: Approved,
+): MaybeAsync<unknown> {
+  if (desk.ports.journal.fence === undefined || copies > 1) return undefined;
+  return desk.journal.write([quoteRecord(intent, quote, desk.ports.clock.monotonic() - life.receivedAt)]);
 }
 
 /** The first answer; one that does not come in time is lost. */

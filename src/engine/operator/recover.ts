@@ -147,19 +147,27 @@ export function takeOver(
   }
   const startedAt = ports.clock.monotonic();
   const boot = ports.clock.boot?.();
+  const isShared = ports.journal.fence !== undefined;
   for (const { intent, doubt, quote } of state.attempts.values()) {
-    const phase = inherited({
+    const atWorst = {
       startedAt,
-      lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
+      lifeMs: policy.inDoubt.lifeMaxMs,
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
       isTraded: doubt?.reason === 'certainly_traded',
-      boot,
-      asked: intent.boot,
-      clockSlackMs: policy.continuity.divergenceMs + policy.continuity.lateMs,
-      known: doubt,
-    });
+    };
+    // An owner that may still run has measured by its own clocks, and those may have stood still: all counts from this takeover.
+    const phase = isShared
+      ? inherited(atWorst)
+      : inherited({
+          ...atWorst,
+          lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
+          boot,
+          asked: intent.boot,
+          clockSlackMs: policy.continuity.divergenceMs + policy.continuity.lateMs,
+          known: doubt,
+        });
     // Written down unless the next process can go on from what is there.
-    const isKnown = doubt?.proof !== undefined && doubt.proof.boot?.id === boot?.id;
+    const isKnown = !isShared && doubt?.proof !== undefined && doubt.proof.boot?.id === boot?.id;
     if (!isKnown) bodies.push(attemptRecord(desk, intent, { ...phase, result: 'doubt' }));
     desk.account.doubts.set(intent.client_order_id, phase);
   }

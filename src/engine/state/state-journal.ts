@@ -1,5 +1,6 @@
-import { AsyncSubject, defer, tap } from 'rxjs';
+import { AsyncSubject, NEVER, catchError, defer, tap, throwError } from 'rxjs';
 import type { Observable, Subject } from 'rxjs';
+import { FencedOut } from '../../core/errors.ts';
 import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
@@ -25,6 +26,9 @@ interface StateJournalParts {
 
 /** The one way to change the state: a record becomes durable, then part of the state, then known to everybody else. */
 export class StateJournal {
+  /** Emits once a write has found out that another owner has taken over. */
+  readonly fencedOut$ = new AsyncSubject<FencedOut>();
+  #isFencedOut = false;
   readonly #parts: StateJournalParts;
   readonly #startedAt: Instant;
   /** Records of what the account showed that are on their way to the journal. */
@@ -39,11 +43,13 @@ export class StateJournal {
 
   /**
    * Makes records durable, applies them, and returns what was stored. A caller that unsubscribes, as when the desk is told to stop,
-   * changes nothing: what lies in the journal becomes part of the state all the same.
+   * changes nothing: what lies in the journal becomes part of the state all the same. A write after another owner has taken over
+   * never ends, and so nothing that waits for it ever happens.
    */
   write(bodies: readonly RecordBody[]): MaybeAsync<readonly StoredRecord[]> {
     const { clock, journal } = this.#parts.ports;
     const began = clock.monotonic();
+    if (this.#isFencedOut) return this.#tooLate(bodies);
     for (const body of bodies) {
       this.#setKillSwitch(body);
       if (isShownByAccount(body)) this.#takingIn++;
@@ -60,9 +66,30 @@ export class StateJournal {
         tap((records) => {
           this.#take(records, began);
         }),
+        catchError((error: unknown) => {
+          if (!(error instanceof FencedOut)) return throwError(() => error);
+          const late$ = this.#tooLate(bodies);
+          this.fenceOut(error);
+          return late$;
+        }),
       )
       .subscribe(written$);
     return written$;
+  }
+
+  /** Another owner has taken over: nothing is written any more. */
+  fenceOut(error: FencedOut): void {
+    this.#isFencedOut = true;
+    this.fencedOut$.next(error);
+    this.fencedOut$.complete();
+  }
+
+  /** What an order came to is kept as evidence. All else would be as if this process had ended a moment ago. */
+  #tooLate(bodies: readonly RecordBody[]): Observable<never> {
+    const { clock, journal } = this.#parts.ports;
+    const answers = bodies.filter(({ kind }) => kind === 'fill' || kind === 'attempt');
+    if (answers.length > 0) journal.fence?.evidence(answers, instant(Math.floor(clock.wall())));
+    return NEVER;
   }
 
   /** The same as a cold Observable. */

@@ -1,0 +1,46 @@
+import type { Observable } from 'rxjs';
+import type { Instant } from '../../core/time.ts';
+import type { JournalPort } from '../ports.ts';
+
+/**
+ * The right of one owner to run a desk, as the store holds it. Its length decides how soon another owner takes over, never whether
+ * that is safe: safety comes from the fence of the journal.
+ */
+export interface Lease {
+  readonly desk: string;
+  /** Rises with every takeover. Each record is written under the epoch of its owner. */
+  readonly epoch: number;
+  readonly owner: string;
+  /** On the clock of the store. No other clock may judge it. */
+  readonly until: Instant;
+  /** The history that the store was in: a failover begins another one, in which this lease does not hold. */
+  readonly timeline: string;
+}
+
+export interface LeaseRequest {
+  readonly desk: string;
+  /** One process: another process of the same machine has another name. */
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the store cannot be
+ * reached, or its answer was lost: then nobody knows whether the call had its effect.
+ */
+export interface LeasePort {
+  /** Takes a desk whose lease has ended, by the store's clock, and raises its epoch. `undefined`: another owner has it. */
+  acquire(request: LeaseRequest): Observable<Lease | undefined>;
+
+  /** Prolongs the lease, even one that has ended, as long as nobody has taken over. `undefined`: somebody has. */
+  renew(lease: Lease, leaseMs: number): Observable<Lease | undefined>;
+
+  /** Ends the lease now. Nothing happens when another owner has taken over. */
+  release(lease: Lease): Observable<undefined>;
+}
+
+/** A store that also holds the journals of its desks. */
+export interface DeskStore<J extends JournalPort = JournalPort> extends LeasePort {
+  /** Reads the journal of a desk that was acquired before. `undefined`: another owner has taken over since. */
+  open(lease: Lease): Observable<J | undefined>;
+}

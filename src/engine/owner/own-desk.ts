@@ -1,0 +1,103 @@
+import {
+  EMPTY,
+  catchError,
+  concat,
+  defer,
+  exhaustMap,
+  filter,
+  ignoreElements,
+  map,
+  mergeMap,
+  of,
+  repeat,
+  retry,
+  shareReplay,
+  take,
+  takeUntil,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { FencedOut } from '../../core/errors.ts';
+import type { Clock, JournalPort } from '../ports.ts';
+import type { DeskStore, Lease, LeaseRequest } from './lease-port.ts';
+
+export interface OwnerOptions extends LeaseRequest {
+  readonly clock: Pick<Clock, 'scheduler'>;
+  /** Between two tries to acquire the desk, milliseconds. */
+  readonly retryMs: number;
+}
+
+/** A desk that this process owns. */
+export interface Owned<J extends JournalPort> {
+  readonly lease: Lease;
+  /** Read after the epoch was raised: no earlier owner adds to it any more. */
+  readonly journal: J;
+  /** Emits once another owner is known to have taken over. A write to the journal may find out earlier. */
+  readonly lost$: Observable<FencedOut>;
+}
+
+/**
+ * Runs a desk for as long as this process owns it: waits for the lease, opens the journal, renews the lease while `run` runs, and
+ * releases it at the end. A renewal that does not come through does not stop the desk: the journal alone decides what may leave.
+ */
+export function ownDesk<J extends JournalPort, T>(
+  store: DeskStore<J>,
+  options: OwnerOptions,
+  run: (owned: Owned<J>) => Observable<T>,
+): Observable<T> {
+  const { scheduler } = options.clock;
+  const pause = (): Observable<unknown> => timer(options.retryMs, scheduler);
+  const opened = defer(() => store.acquire(options)).pipe(
+    mergeMap((lease) =>
+      lease === undefined ? EMPTY : store.open(lease).pipe(map((journal) => ({ lease, journal }))),
+    ),
+    retry({ delay: pause }),
+    repeat({ delay: pause }),
+    take(1),
+  );
+  return opened.pipe(
+    mergeMap(({ lease, journal }) => {
+      if (journal === undefined) return throwError(() => new FencedOut(lease.desk));
+      const lost$ = renewals(store, lease, options).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+      // Renews for as long as `run` runs, whether it listens or not.
+      const running = defer(() => run({ lease, journal, lost$ })).pipe(
+        takeUntil(lost$.pipe(ignoreElements())),
+      );
+      // A release that does not come through costs the next owner the rest of the lease.
+      const released = store.release(lease).pipe(
+        timeout({ first: RELEASE_MS, scheduler }),
+        catchError(() => EMPTY),
+        ignoreElements(),
+      );
+      return concat(running, released).pipe(
+        catchError((error: unknown) =>
+          concat(
+            released,
+            throwError(() => error),
+          ),
+        ),
+      );
+    }),
+  );
+}
+
+/** Emits once, when the lease is lost. */
+const renewals = (store: DeskStore, lease: Lease, options: OwnerOptions): Observable<FencedOut> => {
+  const { scheduler } = options.clock;
+  const everyMs = options.leaseMs / 3;
+  return timer(everyMs, everyMs, scheduler).pipe(
+    exhaustMap(() =>
+      store.renew(lease, options.leaseMs).pipe(
+        timeout({ first: options.leaseMs, scheduler }),
+        catchError(() => of(lease)),
+      ),
+    ),
+    filter((renewed) => renewed === undefined),
+    take(1),
+    map(() => new FencedOut(lease.desk)),
+  );
+};
+
+const RELEASE_MS = 2_000;

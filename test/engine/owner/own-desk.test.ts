@@ -1,0 +1,146 @@
+import { NEVER, defer, delay, mergeMap, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { FencedOut } from '../../../src/core/errors.ts';
+import { text } from '../../../src/core/money.ts';
+import { MINUTE_MS } from '../../../src/core/time.ts';
+import type { RecordBody } from '../../../src/core/record.ts';
+import type { VenuePort } from '../../../src/engine/ports.ts';
+import { toObservable } from '../../../src/engine/maybe-async.ts';
+import type { DeskStore } from '../../../src/engine/owner/lease-port.ts';
+import { deskStore } from '../../../src/journal/owned/owned-journal.ts';
+import type { OwnedJournal } from '../../../src/journal/owned/owned-journal.ts';
+import { readLines, verify } from '../../../src/journal/proof/chain.ts';
+import { executedTotal } from '../oracle.ts';
+import { LEASE_MS, Owners } from './owners.ts';
+
+const bodiesOf = (owners: Owners): readonly RecordBody[] =>
+  [...readLines('test', owners.store.linesOf('main'))].map(({ body }) => body);
+const executed = (owners: Owners): string => text(executedTotal(owners.exchange));
+/** Tells of each order as it leaves. */
+const watched = (venue: VenuePort, onOrder: () => void): VenuePort => ({
+  ...venue,
+  order: (request) =>
+    defer(() => {
+      onOrder();
+      return toObservable(venue.order(request));
+    }),
+});
+
+describe('a desk in a store that several owners reach', () => {
+  it('trades as on one machine, each quote durable before its order leaves', () => {
+    const owners = new Owners();
+    const quotes: number[] = [];
+    const { seen } = owners.start('a', {
+      wrap: (venue) =>
+        watched(venue, () => quotes.push(bodiesOf(owners).filter(({ kind }) => kind === 'quote').length)),
+    });
+    owners.runTo(20 * MINUTE_MS);
+    expect(seen.error).toBeUndefined();
+    expect(quotes).toEqual([1, 2, 3]);
+    expect(executed(owners)).toBe('1');
+    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
+    expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
+  });
+
+  it('stays with its owner, who renews the lease, and goes to the next one when that one drains', () => {
+    const owners = new Owners();
+    const first = owners.start('a');
+    const second = owners.start('b');
+    owners.runTo(6 * MINUTE_MS);
+    expect(second.seen.leases).toEqual([]);
+    owners.operator$.next({ do: 'drain', why: 'test' });
+    owners.runTo(6 * MINUTE_MS + 2_000);
+    expect(first.seen.phases).toEqual(['ready', 'stopped']);
+    expect(second.seen.leases).toMatchObject([{ epoch: 2 }]);
+    owners.runTo(30 * MINUTE_MS);
+    expect(executed(owners)).toBe('1');
+    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
+  });
+
+  it('stops an owner that cannot renew once another has taken over, with a late answer as evidence', () => {
+    const owners = new Owners();
+    // Renewals are lost, and the answer to the first order comes after the takeover.
+    const store: DeskStore<OwnedJournal> = {
+      ...deskStore(owners.store),
+      renew: () => throwError(() => new Error('cut off')),
+    };
+    const first = owners.start('a', {
+      store,
+      wrap: (venue) => ({
+        ...venue,
+        quote: (request) => toObservable(venue.quote(request)).pipe(delay(4_000, owners.clock)),
+        order: (request) => toObservable(venue.order(request)).pipe(delay(7_500, owners.clock)),
+      }),
+    });
+    owners.runTo(LEASE_MS - 2_000);
+    const second = owners.start('b');
+    owners.runTo(20 * MINUTE_MS);
+    expect(first.seen.error).toBeInstanceOf(FencedOut);
+    expect(second.seen.leases).toMatchObject([{ owner: 'b', epoch: 2 }]);
+    expect(executed(owners)).toBe('1');
+    expect(verify(owners.store.linesOf('main'))).toMatchObject({ ok: true });
+    expect(bodiesOf(owners).filter(({ kind }) => kind === 'fill')).toHaveLength(3);
+    expect(owners.store.evidence.map(({ bodies }) => bodies.map(({ kind }) => kind))).toEqual([
+      ['fill', 'attempt'],
+    ]);
+  });
+
+  it('sends no order whose quote came before a takeover that the owner has not heard of', () => {
+    const owners = new Owners();
+    let orders = 0;
+    let isPausing = true;
+    const cutOff: DeskStore<OwnedJournal> = { ...deskStore(owners.store), renew: () => NEVER };
+    const first = owners.start('a', {
+      store: cutOff,
+      wrap: (venue) => ({
+        ...watched(venue, () => orders++),
+        // A quote that is fresh when it comes, long after it was asked for: as if the machine had stood still.
+        quote: (request) =>
+          timer(isPausing ? LEASE_MS + 7_000 : 0, owners.clock).pipe(
+            mergeMap(() => toObservable(venue.quote(request))),
+          ),
+      }),
+    });
+    owners.runTo(5_000);
+    const second = owners.start('b');
+    owners.runTo(3 * MINUTE_MS);
+    isPausing = false;
+    expect(second.seen.leases).toMatchObject([{ epoch: 2 }]);
+    expect(first.seen.error).toBeInstanceOf(FencedOut);
+    expect(orders).toBe(0);
+  });
+
+  it('waits after a takeover for the longest life of a quote and the booking margin before it trusts an absence', () => {
+    const owners = new Owners();
+    const lost = owners.start('a', { wrap: (venue) => ({ ...venue, order: () => NEVER }) });
+    owners.runTo(5_000);
+    lost.running.unsubscribe();
+    expect(bodiesOf(owners).at(-1)).toMatchObject({ kind: 'quote' });
+    owners.start('b');
+    owners.runTo(20 * MINUTE_MS);
+    const taken = owners.commits.find((commit) => commit.did === 'acquire' && commit.lease.owner === 'b');
+    const absent = [...readLines('test', owners.store.linesOf('main'))].find(
+      ({ body }) => body.kind === 'attempt' && body.result === 'absent',
+    );
+    const waitedMs = (absent?.at ?? 0) - (taken?.did === 'acquire' ? taken.at : 0);
+    expect(waitedMs).toBeGreaterThanOrEqual(30_000 + 10_000);
+    expect(executed(owners)).toBe('1');
+  });
+
+  it('starts halted when the store has changed its timeline, for every owner until a person has looked', () => {
+    const owners = new Owners();
+    const first = owners.start('a');
+    owners.runTo(MINUTE_MS);
+    first.running.unsubscribe();
+    const next = owners.store.promoted(owners.store.commits, 'memory/2');
+    const second = owners.start('b', { store: deskStore(next) });
+    owners.runTo(3 * MINUTE_MS);
+    expect(second.seen.leases).toMatchObject([{ timeline: 'memory/2' }]);
+    expect(owners.desks.at(-1)?.control).toBe('halted');
+    second.running.unsubscribe();
+    owners.start('c', { store: deskStore(next) });
+    owners.runTo(5 * MINUTE_MS);
+    expect(owners.desks.at(-1)?.control).toBe('halted');
+    expect(executed(owners)).toBe('0.33333333');
+  });
+});

@@ -1,0 +1,192 @@
+import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { FencedOut, OperatorError } from '../../src/core/errors.ts';
+import type { RecordBody } from '../../src/core/record.ts';
+import type { DeskStore, Lease } from '../../src/engine/owner/lease-port.ts';
+import { deskStore } from '../../src/journal/owned/owned-journal.ts';
+import type { OwnedJournal } from '../../src/journal/owned/owned-journal.ts';
+import type { RecordStore } from '../../src/journal/owned/record-store.ts';
+import { verify } from '../../src/journal/proof/chain.ts';
+import { NINE, everyKind } from './records.ts';
+
+/** A store under test, and the passing of time on its server. */
+export interface TestedStore {
+  readonly store: RecordStore;
+  /** Lets so much time pass on the clock of the server. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+const LEASE_MS = 300;
+const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'test', why });
+
+/** What every store of desks promises. `make` gives one that is empty. */
+export function describeStore(name: string, make: () => Promise<TestedStore>): void {
+  describe(`${name} store, as the place of leases`, () => {
+    it('gives a desk to one owner at a time', async () => {
+      const { store } = await make();
+      const lease = await acquired(store, 'a');
+      expect(lease).toMatchObject({ desk: 'main', owner: 'a', epoch: 1 });
+      expect(await firstValueFrom(store.acquire(request('b')))).toBeUndefined();
+      expect(await firstValueFrom(store.acquire({ ...request('b'), desk: 'other' }))).toMatchObject({
+        epoch: 1,
+      });
+    });
+
+    it('gives a desk to one of many who ask at once', async () => {
+      const { store } = await make();
+      const owners = Array.from({ length: 8 }, (_, n) => String(n));
+      const leases = await Promise.all(
+        owners.map(async (owner) => await firstValueFrom(store.acquire(request(owner)))),
+      );
+      expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
+    });
+
+    it('raises the epoch when a lease has ended', async () => {
+      const { store, pass } = await make();
+      await acquired(store, 'a');
+      await pass(LEASE_MS + 50);
+      expect(await acquired(store, 'b')).toMatchObject({ owner: 'b', epoch: 2 });
+    });
+
+    it('renews a lease that has ended unless another owner has taken over', async () => {
+      const { store, pass } = await make();
+      const lease = await acquired(store, 'a');
+      await pass(LEASE_MS + 50);
+      const renewed = await firstValueFrom(store.renew(lease, LEASE_MS));
+      expect(renewed).toMatchObject({ epoch: 1 });
+      expect(renewed?.until).toBeGreaterThan(lease.until);
+      expect(await firstValueFrom(store.acquire(request('b')))).toBeUndefined();
+      await pass(LEASE_MS + 50);
+      await acquired(store, 'b');
+      expect(await firstValueFrom(store.renew(lease, LEASE_MS))).toBeUndefined();
+    });
+
+    it('gives a released desk away at once, and does not let an earlier owner release it', async () => {
+      const { store } = await make();
+      const lease = await acquired(store, 'a');
+      await firstValueFrom(store.release(lease));
+      const next = await acquired(store, 'b');
+      await firstValueFrom(store.release(lease));
+      expect(await firstValueFrom(store.acquire(request('c')))).toBeUndefined();
+      expect(await firstValueFrom(store.renew(next, LEASE_MS))).toBeDefined();
+    });
+  });
+
+  describe(`${name} store, as a journal`, () => {
+    it('gives the next owner all that the one before has written', async () => {
+      const { store, pass } = await make();
+      const first = await opened(store, 'a');
+      expect([...first.journal.read()]).toEqual([]);
+      const stored = await append(first.journal, everyKind());
+      expect(stored.map(({ body }) => body)).toEqual(everyKind());
+      await pass(LEASE_MS + 50);
+      const second = await opened(store, 'b');
+      expect([...second.journal.read()]).toEqual(stored);
+      expect([...second.journal.read(stored.length - 1)]).toEqual(stored.slice(-1));
+      await append(second.journal, [control('goes on')]);
+      const found = await firstValueFrom(store.read(second.lease));
+      expect(verify(found?.lines ?? [])).toMatchObject({ ok: true, count: stored.length + 1 });
+    });
+
+    it('writes appends in their order, whoever is still waiting', async () => {
+      const { store } = await make();
+      const { journal, lease } = await opened(store, 'a');
+      const whys = Array.from({ length: 20 }, (_, n) => String(n));
+      const all = await Promise.all(whys.map(async (why) => await append(journal, [control(why)])));
+      expect(all.flat().map(({ seq }) => seq)).toEqual(whys.map((_, n) => n + 1));
+      expect(verify((await firstValueFrom(store.read(lease)))?.lines ?? [])).toMatchObject({
+        ok: true,
+        count: 20,
+      });
+    });
+
+    it('lets an owner write whose lease has ended, as long as nobody has taken over', async () => {
+      const { store, pass } = await make();
+      const { journal } = await opened(store, 'a');
+      await pass(LEASE_MS + 50);
+      expect(await append(journal, [control('late, and alone')])).toHaveLength(1);
+    });
+
+    it('refuses the records of an owner that another has followed, and every later one', async () => {
+      const { store, pass } = await make();
+      const first = await opened(store, 'a');
+      await append(first.journal, [control('in time')]);
+      await pass(LEASE_MS + 50);
+      const second = await opened(store, 'b');
+      const late = await failed(append(first.journal, [control('too late')]));
+      expect(late).toBeInstanceOf(FencedOut);
+      expect(late).toMatchObject({ exit: 'again' });
+      expect(await failed(append(first.journal, [control('again')]))).toBeInstanceOf(FencedOut);
+      await append(second.journal, [control('from the next')]);
+      const found = await firstValueFrom(store.read(second.lease));
+      expect(found?.lines.map(({ body }) => body).join('')).not.toContain('late');
+      expect(await firstValueFrom(store.read(first.lease))).toBeUndefined();
+    });
+
+    it('refuses lines that do not follow the last one', async () => {
+      const { store } = await make();
+      const first = await opened(store, 'a');
+      const same = await firstValueFrom(deskStore(store).open(first.lease));
+      await append(first.journal, [control('one')]);
+      expect(await failed(append(same ?? first.journal, [control('another one')]))).toMatchObject({
+        exit: 'storage',
+      });
+      expect((await firstValueFrom(store.read(first.lease)))?.lines).toHaveLength(1);
+    });
+
+    it('keeps what comes too late beside the chain', async () => {
+      const { store, pass } = await make();
+      const first = await opened(store, 'a');
+      await pass(LEASE_MS + 50);
+      const second = await opened(store, 'b');
+      first.journal.fence?.evidence([control('late')], NINE);
+      await append(second.journal, [control('from the next')]);
+      expect((await firstValueFrom(store.read(second.lease)))?.lines).toHaveLength(1);
+    });
+
+    it('is closed for good', async () => {
+      const { store } = await make();
+      const { journal } = await opened(store, 'a');
+      journal.close();
+      expect(await failed(append(journal, [control('closed')]))).toBeInstanceOf(OperatorError);
+    });
+  });
+}
+
+const request = (owner: string): { desk: string; owner: string; leaseMs: number } => ({
+  desk: 'main',
+  owner,
+  leaseMs: LEASE_MS,
+});
+
+async function acquired(store: RecordStore, owner: string): Promise<Lease> {
+  const lease = await firstValueFrom(store.acquire(request(owner)));
+  if (lease === undefined) throw new Error(`${owner} does not get the desk`);
+  return lease;
+}
+
+async function opened(
+  store: RecordStore,
+  owner: string,
+): Promise<{ readonly lease: Lease; readonly journal: OwnedJournal }> {
+  const lease = await acquired(store, owner);
+  const desks: DeskStore<OwnedJournal> = deskStore(store);
+  const journal = await firstValueFrom(desks.open(lease));
+  if (journal === undefined) throw new Error(`${owner} does not get the journal`);
+  return { lease, journal };
+}
+
+async function append(
+  journal: OwnedJournal,
+  bodies: readonly RecordBody[],
+): Promise<readonly { readonly seq: number; readonly body: RecordBody }[]> {
+  const stored = journal.append(bodies, NINE);
+  if (Array.isArray(stored)) throw new Error('a journal with a fence answers later');
+  return (await lastValueFrom((stored as Exclude<typeof stored, readonly unknown[]>).pipe(toArray()))).flat();
+}
+
+const failed = async (work: Promise<unknown>): Promise<unknown> =>
+  await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
