@@ -182,6 +182,11 @@ export interface QuoteRecord {
   readonly quoted_at?: Instant | undefined;
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
+  /**
+   * What its parent is worth at most, in the currency of the limits, or `unknown`, where the policy looks at parents and let this one
+   * begin without asking anybody.
+   */
+  readonly parent_amount?: string | undefined;
 }
 
 /** Result of an attempt. Only `filled` traded; only `doubt` leaves the attempt open. */
@@ -363,6 +368,8 @@ export interface OverrideRecord {
   readonly assertion?: PasskeyAssertion | undefined;
   /** Of a strategy or a parent. */
   readonly strategy?: string | undefined;
+  /** Of a parent: what it is worth at most, in the currency of the limits. Older versions leave it out. */
+  readonly amount?: string | undefined;
   /** Its value for that order; absent for what is lifted altogether. */
   readonly value?: string | undefined;
   /** One order of this parent, or of this slice of it. */

@@ -161,22 +161,6 @@ describe('a parent above the amount of the policy', () => {
     const slices = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
     expect(new Set(slices)).toEqual(new Set(['approval_refused']));
   });
-
-  it('is measured by what it has decided where its strategy knows no total', () => {
-    const basket = aStrategy('r', 'rebalance', {
-      target_weights: { btc: '0.5', usd: '0.5' },
-      drift_threshold: '0.02',
-      schedule: { cron: '*/2 * * * *' },
-    });
-    const bench = aDesk(policyOf({ for: ['parent'], above: '1000', outcome: risk }), {
-      strategies: [basket],
-    });
-    run(bench, 5 * MINUTE_MS);
-    expect(fills(bench)).toBe(0);
-    const [asked] = requests(bench);
-    expect(asked).toMatchObject({ request: 'parent', strategy: 'r' });
-    expect(asked?.parent).toMatch(/^[a-z2-9]{8}$/u);
-  });
 });
 
 describe('a strategy whose text needs an approval', () => {

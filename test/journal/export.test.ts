@@ -17,6 +17,7 @@ const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Sel
 
 const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
 const anOverride: RecordBody = {
+  amount: '150000',
   kind: 'override',
   override: 'ov-1',
   step: 'proposed',
@@ -61,6 +62,7 @@ const whole = (): readonly RecordBody[] => [
         policy: { rules: [{ for: ['rearm'], outcome: 'allow' }], groups: {} },
       };
     if (body.kind === 'wake') return { ...body, token: { name: 'ann', kind: 'person' } };
+    if (body.kind === 'quote') return { ...body, parent_amount: '60000' };
     if (body.kind === 'stopped') return { ...body, closing_read: true };
     if (body.kind === 'maximum') return { ...body, why: 'raised', quote_usd: '1' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };

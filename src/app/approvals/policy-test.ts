@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   builtInPolicy,
+  isOneMore,
   isRequestKind,
   requirementOf,
   requirementWords,
@@ -32,6 +33,8 @@ export interface PolicyTestOptions {
 
 interface Tested extends Requirement {
   readonly asks: string;
+  /** One more person than the rule says, as nobody is named who asks. */
+  readonly isOneMore: boolean;
 }
 
 /** Of `operate.policy`, or what counts without it. */
@@ -54,6 +57,7 @@ export function policyTest(options: PolicyTestOptions, io: CommandIo): number {
   if (questions === undefined) return exitCodes.config;
   const tested = questions.map(({ asks, ...question }): Tested => ({
     asks,
+    isOneMore: isOneMore(policy, { ...question, by: options.by }),
     ...requirementOf(policy, { ...question, by: options.by }),
   }));
   if (options.json === true) io.stdout.write(`${JSON.stringify({ requests: tested.map(plain) })}\n`);
@@ -70,8 +74,12 @@ export function policyTest(options: PolicyTestOptions, io: CommandIo): number {
   return tested.some(({ outcome }) => outcome === 'require') ? exitCodes.again : 0;
 }
 
-function whereOf({ operate }: Config, { rule, outcome, withinMs, passkey }: Tested): string {
-  const time = outcome === 'require' ? `, within ${Math.round(withinMs / 60_000)} min` : '';
+function whereOf(
+  { operate }: Config,
+  { rule, outcome, withinMs, passkey, isOneMore: isMore }: Tested,
+): string {
+  const more = isMore ? ', one more than the rule as nobody is known to ask' : '';
+  const time = outcome === 'require' ? `${more}, within ${Math.round(withinMs / 60_000)} min` : '';
   const key = passkey === undefined ? '' : `, passkey ${passkey}`;
   if (operate?.approvals === undefined) return `${time} (built in: there is no operate.policy)`;
   return rule === undefined ? ' (no rule of operate.policy matches)' : `${time}${key} (rule ${rule})`;

@@ -48,6 +48,11 @@ export interface ApprovalRule {
 export interface ApprovalPolicy {
   readonly rules: readonly ApprovalRule[];
   readonly groups: Readonly<Record<string, readonly string[]>>;
+  /**
+   * Where nobody is known to have asked, one more person must agree: one of those who do may be who put the file there. Left out: a policy
+   * of an older version, which is judged as it was then.
+   */
+  readonly unknown_asker?: 'one_more' | undefined;
 }
 
 /** What is asked for, as far as rules look at it. */
@@ -76,6 +81,24 @@ const SHORT_MS = 15 * MINUTE_MS;
 const isShort = (kind: RequestKind): boolean => kind === 'override' || kind === 'rearm' || kind === 'doubt';
 export const defaultWithinMs = (kind: RequestKind): number => (isShort(kind) ? SHORT_MS : DAY_MS);
 
+/** What a file may ask for by itself. */
+const FROM_FILES: ReadonlySet<RequestKind> = new Set(['parent', 'strategy']);
+
+/** Whether a request needs one more person than its rule says. */
+export const isOneMore = (
+  { unknown_asker: unknown }: ApprovalPolicy,
+  { by, kind }: Pick<PolicyQuestion, 'by' | 'kind'>,
+): boolean => unknown === 'one_more' && by === undefined && FROM_FILES.has(kind);
+
+/** The same with one more person of the same groups: then as many as the rule says are not who asked, whoever that was. */
+export function withOneMore(needs: readonly Need[]): readonly Need[] {
+  const [first, ...more] = needs;
+  if (first === undefined) return needs;
+  if (more.length === 0) return [{ ...first, count: first.count + 1 }];
+  const groups = [...new Set(needs.flatMap((need) => need.groups))];
+  return [...needs, { count: 1, groups }];
+}
+
 /** Names of people differ by more than their case. */
 export const sameName = (a: string, b: string): boolean => nameKey(a) === nameKey(b);
 const nameKey = (name: string): string => name.trim().toLowerCase();
@@ -87,9 +110,10 @@ export function requirementOf(policy: ApprovalPolicy, question: PolicyQuestion):
   const mostMs = defaultWithinMs(question.kind);
   if (rule === undefined) return { outcome: 'block', needs: [], withinMs: mostMs };
   const wantedMs = rule.within_ms ?? mostMs;
+  const needs = typeof rule.outcome === 'string' ? [] : rule.outcome;
   return {
     outcome: typeof rule.outcome === 'string' ? rule.outcome : 'require',
-    needs: typeof rule.outcome === 'string' ? [] : rule.outcome,
+    needs: isOneMore(policy, question) ? withOneMore(needs) : needs,
     passkey: rule.passkey,
     withinMs: isShort(question.kind) ? Math.min(wantedMs, mostMs) : wantedMs,
     rule: at + 1,

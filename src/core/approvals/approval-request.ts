@@ -1,6 +1,6 @@
 import { sha256 } from '../ids.ts';
 import { canonicalValue } from '../text/json.ts';
-import type { OverrideRecord, UsedToken } from '../record.ts';
+import type { FillRecord, OverrideRecord, UsedToken } from '../record.ts';
 import { sameName } from './approval-policy.ts';
 import type { RequestKind } from './approval-policy.ts';
 
@@ -35,6 +35,21 @@ export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'lim
 /** What an approval of a strategy is of: this text under this id. */
 export const strategySubject = (id: string, hash: string): string =>
   sha256(JSON.stringify(['strategy', id, hash]));
+
+/** What an approval of a parent is of: its id, or the life of the strategy that plans it whole. */
+export const parentSubject = (parts: readonly (string | number)[]): string =>
+  sha256(JSON.stringify(['parent', ...parts]));
+
+/** Figures of a trade that a person states, in the words of the request. */
+export const figureWords = (
+  clientOrderId: string,
+  {
+    order_id: orderId,
+    quantity,
+    amount,
+    fees,
+  }: Pick<FillRecord, 'order_id' | 'quantity' | 'amount' | 'fees'>,
+): string => `${clientOrderId} filled as ${orderId}: ${quantity} for ${amount}, fees ${fees}`;
 
 /** The token where it is that of a person. */
 export const personOf = (token: UsedToken | undefined): UsedToken | undefined =>

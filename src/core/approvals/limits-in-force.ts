@@ -1,5 +1,5 @@
-import { builtInPolicy, needWords, requirementOf } from './approval-policy.ts';
-import type { ApprovalPolicy, ApprovalRule } from './approval-policy.ts';
+import { bothRequirements, builtInPolicy, needWords, requirementOf } from './approval-policy.ts';
+import type { ApprovalPolicy, ApprovalRule, Requirement } from './approval-policy.ts';
 import type { ReloadRecord, StartedRecord } from '../record.ts';
 import { canonicalValue } from '../text/json.ts';
 import { loosenedLimits } from '../risk/limit-changes.ts';
@@ -62,11 +62,26 @@ export function raisedLimits(agreed: KeptLimits | undefined, now: KeptLimits | u
   return [...limits, ...policy];
 }
 
+/** What is raised, in words, by what it is a change of. */
+export interface RaisedParts {
+  readonly limits: readonly string[];
+  readonly policy: readonly string[];
+}
+
+/** What a rearm needs: what lifts a halt, and what the limits and the policy need that this start has raised. */
+export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by?: string): Requirement {
+  const parts: Requirement[] = [requirementOf(policy, { kind: 'rearm', by })];
+  if (raised.limits.length > 0) parts.push(requirementOf(policy, { kind: 'limits', by }));
+  if (raised.policy.length > 0) parts.push(requirementOf(policy, { kind: 'policy', by }));
+  return parts.reduce(bothRequirements);
+}
+
+/** The kind of a request that lifts a halt, by what most of its difference is about. */
+export const kindOfRearm = ({ limits, policy }: RaisedParts): 'rearm' | 'limits' | 'policy' =>
+  policy.length > 0 ? 'policy' : limits.length > 0 ? 'limits' : 'rearm';
+
 /** The same by what it is a change of. */
-export function raisedParts(
-  agreed: KeptLimits | undefined,
-  now: KeptLimits | undefined,
-): { readonly limits: readonly string[]; readonly policy: readonly string[] } {
+export function raisedParts(agreed: KeptLimits | undefined, now: KeptLimits | undefined): RaisedParts {
   if (agreed === undefined || now === undefined) return { limits: [], policy: [] };
   const inForce = policyOfBoth(agreed, now);
   const isGuarded = (kind: 'limits' | 'policy'): boolean =>

@@ -7,6 +7,7 @@ import {
   needWords,
   requestKinds,
   sameName,
+  withOneMore,
 } from './approval-policy.ts';
 import type { ApprovalPolicy, ApprovalRule, RequestKind } from './approval-policy.ts';
 
@@ -95,6 +96,13 @@ function peopleFaults(
   ];
   if (!areMet(metNeeds(policy, countable, people)))
     return [`${needWords(countable)} are more different people than these groups have`];
+  const isFromFile =
+    rule.by === undefined && rule.for.some((kind) => kind === 'parent' || kind === 'strategy');
+  const [more] = isFromFile && policy.unknown_asker === 'one_more' ? [withOneMore(countable)] : [];
+  if (more !== undefined && !areMet(metNeeds(policy, more, people)))
+    return [
+      `where nobody is known to have asked, as for a file at a start, ${needWords(more)} must agree, which are more different people than these groups have`,
+    ];
   if (!rule.for.some((kind) => BY_PERSON.has(kind))) return [];
   const initiators = people.filter((name) => rule.by === undefined || isMember(policy, name, rule.by));
   const stuck = initiators.find((name) => !areMet(metNeeds(policy, countable, people, name)));

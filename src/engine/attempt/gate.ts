@@ -12,7 +12,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Quote } from '../../core/venue.ts';
 import { nextAfter, refuses } from '../stages/control.ts';
 import type { Desk } from '../desk.ts';
-import { parentRefusal } from '../operator/parent-approvals.ts';
+import { judgedAmount, parentRefusal } from '../operator/parent-approvals.ts';
 import type { Sized } from '../stage-types.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit, PermitRequest } from '../rate-limit/rate-limiter.ts';
@@ -52,12 +52,15 @@ class Approval {
   readonly #permit: Permit;
   /** How often the order has left, this one counted. */
   readonly copies: number;
+  /** By which its parent was judged, where it was. */
+  readonly parentAmount: string | undefined;
 
   constructor(
     { quote, life }: { readonly quote: Quote; readonly life: QuoteLife },
     permit: Permit,
-    copies: number,
+    { copies, parentAmount }: { readonly copies: number; readonly parentAmount?: string | undefined },
   ) {
+    this.parentAmount = parentAmount;
     this.quote = quote;
     this.life = life;
     this.#permit = permit;
@@ -135,7 +138,10 @@ export function approve(
   phase: Quoted,
   permit: Permit,
 ): Approved | Refused {
-  return refusalNow(run, phase) ?? new Approval(phase, permit, 1);
+  return (
+    refusalNow(run, phase) ??
+    new Approval(phase, permit, { copies: 1, parentAmount: judgedAmount(run.desk, run.item.slice) })
+  );
 }
 
 /** Why an order on this quote does not leave, as it is now: after a write that took time an approved one may not either. */
@@ -183,7 +189,7 @@ function approveResend(
   if (desk.continuity.count !== breaks) return { detail: 'no other copy: time was not continuous' };
   const refused = deskRefusal(desk);
   return refused === undefined
-    ? new Approval(phase, permit, phase.copies + 1)
+    ? new Approval(phase, permit, { copies: phase.copies + 1 })
     : { detail: `no other copy: ${refused.detail}` };
 }
 

@@ -40,7 +40,7 @@ export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<
  * wait closes the exchange as well: there are never two copies in flight.
  */
 export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEvent> {
-  const { quote, life, copies } = approved;
+  const { quote, life, copies, parentAmount } = approved;
   const { desk, intent, request } = run;
   const { orderTimeoutMs, inDoubt } = desk.policy;
   const { receivedAt } = life;
@@ -67,7 +67,9 @@ export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEve
   // Only the first copy is noted, and with a fence before it leaves.
   const isNoted = copies > 1 || desk.ports.journal.fence !== undefined;
   return whileWriting(answer, () =>
-    isNoted ? undefined : desk.journal.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
+    isNoted
+      ? undefined
+      : desk.journal.write([quoteRecord(intent, quote, { ageMs: sentAt - receivedAt, parentAmount })]),
   );
 }
 
@@ -78,10 +80,11 @@ export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEve
  */
 export function acceptQuote(
   { desk, intent }: Sending,
-  { quote, life, copies }: Approved,
+  { quote, life, copies, parentAmount }: Approved,
 ): MaybeAsync<unknown> {
   if (desk.ports.journal.fence === undefined || copies > 1) return undefined;
-  return desk.journal.write([quoteRecord(intent, quote, desk.ports.clock.monotonic() - life.receivedAt)]);
+  const ageMs = desk.ports.clock.monotonic() - life.receivedAt;
+  return desk.journal.write([quoteRecord(intent, quote, { ageMs, parentAmount })]);
 }
 
 /** The first answer; one that does not come in time is lost. */
@@ -100,7 +103,11 @@ const inTime = (
 
 const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });
 
-const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRecord => ({
+const quoteRecord = (
+  intent: IntentRecord,
+  quote: Quote,
+  { ageMs, parentAmount }: { readonly ageMs: number; readonly parentAmount: string | undefined },
+): QuoteRecord => ({
   kind: 'quote',
   client_order_id: intent.client_order_id,
   quote_id: quote.quoteId,
@@ -110,4 +117,5 @@ const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRe
   life_ms: quote.lifeMs,
   quoted_at: quote.quotedAt,
   age_ms: Math.round(ageMs * 1000) / 1000,
+  ...(parentAmount === undefined ? {} : { parent_amount: parentAmount }),
 });

@@ -32,13 +32,12 @@ import {
   isComplete,
   isHeld,
   isStrict,
-  kindOfRearm,
   missingWords,
   personFault,
   policyInForce,
 } from './approvals.ts';
 import type { Guarded, Wish } from './proposals.ts';
-import { raisedParts } from '../../core/approvals/limits-in-force.ts';
+import { kindOfRearm, raisedParts } from '../../core/approvals/limits-in-force.ts';
 
 /** The parts of a desk that this file uses. */
 export type RequestsContext = Pick<
@@ -135,10 +134,16 @@ export function proposed(
   const { clock } = desk.ports;
   const { token } = command;
   const { withinMs } = requirement;
+  const fault = tooManyFault(desk, { by, token });
+  if (fault !== undefined) {
+    command.answer?.({ isDone: false, says: fault });
+    return EMPTY;
+  }
   const id = desk.proposals.nextId(desk.state.overrides.proposed);
   // By the steady clock too: one that is set back must not make it last.
   const until = after(clock.monotonic(), withinMs);
-  desk.proposals.set(id, { until, token, command: command.do === 'propose' ? undefined : command });
+  const held = command.do === 'propose' ? undefined : command;
+  desk.proposals.set(id, { until, token, command: held }, clock.monotonic());
   const record = proposalRecord(desk, { id, wish, requirement, by, why, token });
   const isAllowed = requirement.outcome === 'allow';
   const allowed = { ...record, step: 'approved' as const, by: 'tranche', why: 'operate.policy allows it' };
@@ -152,6 +157,23 @@ export function proposed(
       command.answer?.({ isDone: true, says });
     }),
   );
+}
+
+/** Requests of one person that nobody has decided, or nothing has used: nobody fills the list of all. */
+const OPEN_MAX = 20;
+
+function tooManyFault(
+  desk: RequestsContext,
+  asker: Pick<OverrideRecord, 'by' | 'token'>,
+): string | undefined {
+  const name = nameOf(asker);
+  const open = [...desk.state.overrides.all()].filter(
+    ([id, { proposal, ended, usedBy }]) =>
+      ended === undefined && usedBy === undefined && isInitiator(proposal, asker) && !isOver(desk, id),
+  );
+  return open.length < OPEN_MAX
+    ? undefined
+    : `${name} has ${OPEN_MAX} open requests, the most of one person: withdraw some, or wait until they are decided`;
 }
 
 /** Told where one more person is not enough, or not any person. */
@@ -304,6 +326,7 @@ function takeBack(desk: RequestsContext, command: TakeBack): Observable<unknown>
         desk.proposals.end(id);
       }),
       tap(() => {
+        desk.proposals.forget(id);
         desk.changed$.next();
         command.answer({ isDone: true, says: `${id} is ${step}` });
       }),

@@ -1,14 +1,8 @@
 import { filter, merge } from 'rxjs';
 import type { Observable } from 'rxjs';
-import {
-  areMet,
-  bothRequirements,
-  metNeeds,
-  needWords,
-  requirementOf,
-} from '../../core/approvals/approval-policy.ts';
+import { areMet, metNeeds, needWords, requirementOf } from '../../core/approvals/approval-policy.ts';
 import type { ApprovalPolicy, PolicyQuestion, Requirement } from '../../core/approvals/approval-policy.ts';
-import { isInitiator, nameOf } from '../../core/approvals/approval-request.ts';
+import { figureWords, isInitiator, nameOf } from '../../core/approvals/approval-request.ts';
 import { sha256 } from '../../core/ids.ts';
 import { text } from '../../core/money.ts';
 import type { UsedToken } from '../../core/record.ts';
@@ -16,7 +10,8 @@ import type { Desk } from '../desk.ts';
 import type { Command } from '../ports.ts';
 import type { Agreement, Override } from '../state/override-state.ts';
 import type { Guarded } from './proposals.ts';
-import { policyOfBoth, raisedParts } from '../../core/approvals/limits-in-force.ts';
+import { policyOfBoth, raisedParts, rearmRequirement } from '../../core/approvals/limits-in-force.ts';
+import type { RaisedParts } from '../../core/approvals/limits-in-force.ts';
 import { ownPolicy } from '../state/kept-limits.ts';
 
 /** The parts of a desk that this file uses. */
@@ -32,18 +27,8 @@ export function policyInForce({ policy, state }: Pick<Desk, 'policy' | 'state'>)
 export const requirementFor = (desk: Pick<Desk, 'policy' | 'state'>, question: PolicyQuestion): Requirement =>
   requirementOf(policyInForce(desk), question);
 
-type Raised = ReturnType<typeof raisedParts>;
-
-const raisedNow = ({ state: { limits } }: Pick<Desk, 'state'>): Raised =>
+const raisedNow = ({ state: { limits } }: Pick<Desk, 'state'>): RaisedParts =>
   raisedParts(limits.agreed, limits.raised);
-
-/** What a rearm needs: what lifts a halt, and what the limits and the policy need that this start has raised. */
-export function rearmRequirement(policy: ApprovalPolicy, raised: Raised, by?: string): Requirement {
-  const parts: Requirement[] = [requirementOf(policy, { kind: 'rearm', by })];
-  if (raised.limits.length > 0) parts.push(requirementOf(policy, { kind: 'limits', by }));
-  if (raised.policy.length > 0) parts.push(requirementOf(policy, { kind: 'policy', by }));
-  return parts.reduce(bothRequirements);
-}
 
 /** What this command of a person needs before it is carried out. */
 export function commandRequirement(
@@ -121,7 +106,9 @@ export function asked(
   const raised = [...parts.limits, ...parts.policy];
   const limit = command.do === 'rearm' ? 'halt' : 'doubt';
   const asks =
-    command.do === 'rearm' ? rearmWords(desk, command.withOpenDoubts === true, raised) : figureWords(command);
+    command.do === 'rearm'
+      ? rearmWords(desk, command.withOpenDoubts === true, raised)
+      : resolutionWords(command);
   const { controlSince = 0 } = desk.state;
   return {
     limit,
@@ -129,10 +116,6 @@ export function asked(
     subject: sha256(JSON.stringify([limit, asks, command.do === 'rearm' ? controlSince : 0])),
   };
 }
-
-/** The kind of a request that a command makes, by what most of its difference is about. */
-export const kindOfRearm = ({ limits, policy }: Raised): 'rearm' | 'limits' | 'policy' =>
-  policy.length > 0 ? 'policy' : limits.length > 0 ? 'limits' : 'rearm';
 
 function rearmWords(
   { state }: Pick<Desk, 'state'>,
@@ -144,8 +127,13 @@ function rearmWords(
   return `lift the halt (${state.controlWhy})${limits}${doubts.length === 0 ? '' : ` with open doubts: ${doubts.join(', ')}`}`;
 }
 
-function figureWords({ clientOrderId, verdict, figures }: Guarded & { readonly do: 'resolve' }): string {
-  if (figures === undefined) return `${clientOrderId} ${verdict}`;
-  const { orderId, quantity, amount, fees } = figures;
-  return `${clientOrderId} ${verdict} as ${orderId}: ${text(quantity)} for ${text(amount)}, fees ${text(fees)}`;
+function resolutionWords({ clientOrderId, verdict, figures }: Guarded & { readonly do: 'resolve' }): string {
+  if (figures === undefined || verdict !== 'filled') return `${clientOrderId} ${verdict}`;
+  const { orderId: order_id, quantity, amount, fees } = figures;
+  return figureWords(clientOrderId, {
+    order_id,
+    quantity: text(quantity),
+    amount: text(amount),
+    fees: text(fees),
+  });
 }

@@ -1,7 +1,7 @@
 import { EMPTY, filter, from, ignoreElements, map, mergeMap, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { requirementWords } from '../../core/approvals/approval-policy.ts';
-import { sha256 } from '../../core/ids.ts';
+import { parentSubject } from '../../core/approvals/approval-request.ts';
 import { quantity, text } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import type { Refusal } from '../../core/risk/refusal.ts';
@@ -23,7 +23,7 @@ export type ParentApprovalsContext = Pick<
 interface JudgedParent {
   /** Another one as soon as the strategy has another text. */
   readonly subject: string;
-  /** In its own currency; the largest known. */
+  /** In its own currency; the largest known. None: its strategy does not know it before it trades. */
   readonly totals: readonly { readonly amount: Quantity; readonly currency: string }[];
   /** The total is that of the whole parent: what has begun below the amount goes on. */
   readonly isWhole: boolean;
@@ -45,19 +45,44 @@ export function askedParentRefusal(desk: ParentApprovalsContext, slice: OpenSlic
 }
 
 /** The same, and where nobody was asked yet: judged by its amount at the reference prices of now, and asked for if it must be. */
-export function parentRefusal(desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined {
-  if (!looksAtParents(desk)) return undefined;
-  const parent = parentOf(desk, slice);
-  const [id, known] = desk.state.overrides.of(parent.subject) ?? [];
-  if (id !== undefined && known !== undefined) return refusalOf(desk, id, known);
-  // It has begun while it needed nobody: a price that moves does not stop it halfway.
-  const filled = desk.state.totals.parent(slice.intent.parent)?.filled;
-  if (parent.isWhole && filled !== undefined && !filled.isZero()) return undefined;
-  const { strategy, intent } = slice;
-  return judge(desk, parent, { strategy, parent: intent.parent, what: `${intent.side} ${intent.pair}` });
+export const parentRefusal = (desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined =>
+  judgedParent(desk, slice).refusal;
+
+/**
+ * The amount by which a parent that nobody was asked for may trade, as the journal keeps it; `undefined` where the policy looks at no
+ * parents, people have agreed, or it had begun before.
+ */
+export const judgedAmount = (desk: ParentApprovalsContext, slice: OpenSlice): string | undefined =>
+  judgedParent(desk, slice).amount;
+
+interface Judgement {
+  readonly refusal?: Refusal | undefined;
+  readonly amount?: string | undefined;
 }
 
+function judgedParent(desk: ParentApprovalsContext, slice: OpenSlice): Judgement {
+  if (!looksAtParents(desk)) return {};
+  const parent = parentOf(desk, slice);
+  const [id, known] = desk.state.overrides.of(parent.subject) ?? [];
+  if (id !== undefined && known !== undefined) return { refusal: refusalOf(desk, id, known) };
+  // It has begun while it needed nobody: a price that moves does not stop it halfway.
+  const filled = desk.state.totals.parent(slice.intent.parent)?.filled;
+  if (parent.isWhole && filled !== undefined && !filled.isZero()) return {};
+  const { strategy, intent } = slice;
+  const refusal = judge(desk, parent, {
+    strategy,
+    parent: intent.parent,
+    what: `${intent.side} ${intent.pair}`,
+  });
+  return refusal === undefined ? { amount: amountText(amountOf(desk, parent.totals)) } : { refusal };
+}
+
+const amountText = (amount: Money | undefined): string => (amount === undefined ? 'unknown' : text(amount));
+
 function refusalOf(desk: ParentApprovalsContext, id: string, known: Override): Refusal | undefined {
+  // A rejection that is on its way to the journal must not come after an order that it was to stop.
+  if (desk.proposals.isBusy(id))
+    return { reason: 'approval_pending', detail: `a decision about ${id} is being written` };
   if (known.ended === undefined && known.approvedBy !== undefined) return undefined;
   const end = known.ended?.how ?? (isOver(desk, id) ? 'expired' : undefined);
   return end === undefined
@@ -70,28 +95,39 @@ function judge(
   { subject, totals }: JudgedParent,
   { strategy, parent, what }: { strategy: string; parent?: string | undefined; what: string },
 ): Refusal | undefined {
-  const { currency } = desk.policy.limits;
   const amount = amountOf(desk, totals);
   const token = desk.state.lives.get(strategy)?.begunBy;
   const requirement = requirementFor(desk, { kind: 'parent', amount, strategy, by: token?.name });
   if (requirement.outcome === 'allow') return undefined;
   if (requirement.outcome === 'block')
     return { reason: 'approval_refused', detail: blockedWords(requirement) };
-  const worth = amount === undefined ? `an unknown amount of ${currency}` : `${text(amount)} ${currency}`;
-  const sizes = totals.map((one) => `${text(one.amount)} ${one.currency}`).join(' or ');
   const wish: Wish = {
     request: 'parent',
-    asks: `${what} by strategy ${strategy}: ${sizes}, worth ${worth}`,
+    asks: `${what} by strategy ${strategy}: ${sizeWords(desk, totals, amount)}`,
+    amount: amountText(amount),
     subject,
     requirement,
     strategy,
     parent,
     by: token?.name ?? 'tranche',
     token,
-    why: 'its total is above the amount of operate.policy',
+    why: amount === undefined ? 'its total is not known' : 'its total is above the amount of operate.policy',
   };
   desk.wished$.next(wish);
   return { reason: 'approval_pending', detail: requirementWords(requirement) };
+}
+
+/** How large it is, for people. */
+function sizeWords(
+  { policy }: ParentApprovalsContext,
+  totals: JudgedParent['totals'],
+  amount: Money | undefined,
+): string {
+  const { currency, dayNotionalMax } = policy.limits;
+  if (totals.length === 0)
+    return `amount not known before it trades${dayNotionalMax === undefined ? '' : `; at most ${text(dayNotionalMax)} ${currency} a day, by max_day_notional`}`;
+  const sizes = totals.map((one) => `${text(one.amount)} ${one.currency}`).join(' or ');
+  return `${sizes}, worth ${amount === undefined ? `an unknown amount of ${currency}` : `${text(amount)} ${currency}`}`;
 }
 
 /** The largest of the totals, in the currency of the limits; `undefined` while one of them cannot be converted. */
@@ -108,7 +144,7 @@ function amountOf(
 
 /**
  * The parent of a slice: the life of its strategy where that plans one parent of a known size; else the parent alone, by the total
- * that the strategy tells and by what it has decided so far.
+ * that the strategy tells and by what it has decided so far. A strategy that tells none may come to any amount.
  */
 function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: OpenSlice): JudgedParent {
   const life = desk.state.lives.get(strategy);
@@ -117,13 +153,15 @@ function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: Open
   const { base, quote } = desk.instruments.of(intent.pair);
   const progress =
     life?.state === undefined ? undefined : desk.strategies.sources.get(strategy)?.bound.progress(life.state);
+  if (progress === undefined) return { subject: parentSubject([intent.parent]), totals: [], isWhole: false };
   const decided = desk.state.totals.parent(intent.parent)?.decided ?? quantity(intent.size);
-  const told =
-    progress === undefined ? [] : [{ amount: quantity(progress.total), currency: progress.currency }];
   return {
-    subject: subjectOf([intent.parent]),
-    totals: [...told, { amount: decided, currency: intent.by === 'quantity' ? base : quote }],
-    isWhole: progress !== undefined,
+    subject: parentSubject([intent.parent]),
+    totals: [
+      { amount: quantity(progress.total), currency: progress.currency },
+      { amount: decided, currency: intent.by === 'quantity' ? base : quote },
+    ],
+    isWhole: true,
   };
 }
 
@@ -134,14 +172,11 @@ function wholeOf(desk: ParentApprovalsContext, life: StrategyRun): JudgedParent 
   if (plan === undefined) return undefined;
   const { base, quote } = desk.instruments.of(pair);
   return {
-    subject: subjectOf([life.strategy, life.hash, life.begunAt]),
+    subject: parentSubject([life.strategy, life.hash, life.begunAt]),
     totals: [{ amount: plan.total, currency: plan.by === 'quantity' ? base : quote }],
     isWhole: true,
   };
 }
-
-const subjectOf = (parts: readonly (string | number)[]): string =>
-  sha256(JSON.stringify(['parent', ...parts]));
 
 /**
  * Asks for parents whose total is known beforehand as soon as they begin, so that people can decide before the first slot. Never

@@ -22,6 +22,7 @@ export interface Wish {
   readonly difference?: readonly string[] | undefined;
   readonly parent?: string | undefined;
   readonly strategy?: string | undefined;
+  readonly amount?: string | undefined;
   readonly by: string;
   readonly why: string;
   readonly token?: UsedToken | undefined;
@@ -41,9 +42,16 @@ export class Proposals {
     return `ov-${this.#asked}`;
   }
 
-  set(id: string, proposal: Proposal): void {
+  /** `now`: those whose time is over are forgotten. Each person has few that are not. */
+  set(id: string, proposal: Proposal, now: Monotonic): void {
+    if (this.#all.size >= SWEPT_FROM)
+      for (const [other, { until }] of this.#all) if (until <= now) this.#all.delete(other);
     this.#all.set(id, proposal);
-    if (this.#all.size > PROPOSALS_MAX) this.#all.delete(this.#all.keys().next().value ?? '');
+  }
+
+  /** It was taken back: nothing comes of it. */
+  forget(id: string): void {
+    this.#all.delete(id);
   }
 
   get(id: string): Proposal | undefined {
@@ -84,5 +92,5 @@ export class Proposals {
   }
 }
 
-/** Those of longer ago have expired. */
-const PROPOSALS_MAX = 1_000;
+/** From so many on, those that have expired are looked for. */
+const SWEPT_FROM = 1_000;

@@ -25,9 +25,14 @@ import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
 import type { Death } from '../state/death.ts';
-import { asked, blockedWords, rearmRequirement } from './approvals.ts';
+import { asked, blockedWords } from './approvals.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
-import { policyOfBoth, raisedLimits, raisedParts } from '../../core/approvals/limits-in-force.ts';
+import {
+  policyOfBoth,
+  raisedLimits,
+  raisedParts,
+  rearmRequirement,
+} from '../../core/approvals/limits-in-force.ts';
 import { limitsToKeep, ownPolicy } from '../state/kept-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';

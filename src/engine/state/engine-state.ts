@@ -231,10 +231,13 @@ export class EngineState {
         break;
       case 'person':
         this.people.apply(body, at);
+        if (body.step === 'removed') this.overrides.forgetAgreements(body.person);
         break;
       case 'control':
         this.totals.control(body);
         if (scopeOf(body) !== undefined) break;
+        // A halt is latched: a pause that was on its way when it came does not lift it.
+        if (this.control === 'halted' && body.state !== 'halted' && body.state !== 'active') break;
         if (this.control === 'halted' && body.state === 'active') this.limits = agreedTo(this.limits);
         this.control = body.state;
         this.controlWhy = body.why;

@@ -1,4 +1,4 @@
-import { kindOf } from '../../core/approvals/approval-request.ts';
+import { isInitiator, kindOf } from '../../core/approvals/approval-request.ts';
 import type { IntentRecord, OverrideRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 
@@ -40,6 +40,10 @@ export const isDurable = (proposal: OverrideRecord): boolean =>
 export const isUndecided = ({ approvedBy, ended, usedBy }: Override): boolean =>
   approvedBy === undefined && ended === undefined && usedBy === undefined;
 
+/** Whether it can still be decided or used: those of one person are few, and those of files as many as they ask for. */
+const isLive = ({ proposal, ended, usedBy }: Override, at: Instant): boolean =>
+  ended === undefined && usedBy === undefined && at < proposal.expires_at;
+
 /** Requests as a fold of the journal: those of this process, those of earlier ones that were used, and those that outlive a process. */
 export class Overrides {
   /** All that there is to know: what a saved state holds of it is this object. */
@@ -75,9 +79,19 @@ export class Overrides {
       this.data.proposed++;
       this.data.known.set(body.override, { proposal: body, at, agreed: [] });
     } else if (known !== undefined) this.#decide(body, known);
-    for (const id of this.data.known.keys()) {
+    if (this.data.known.size <= KEPT) return;
+    for (const [id, one] of this.data.known) {
       if (this.data.known.size <= KEPT) break;
-      this.data.known.delete(id);
+      if (!isLive(one, at)) this.data.known.delete(id);
+    }
+  }
+
+  /** Somebody was removed: what they agreed to and is not decided waits for others, also if they come back. */
+  forgetAgreements(name: string): void {
+    for (const [id, known] of this.data.known) {
+      if (!isUndecided(known)) continue;
+      const agreed = known.agreed.filter((one) => !isInitiator(one, { by: name }));
+      if (agreed.length < known.agreed.length) this.data.known.set(id, { ...known, agreed });
     }
   }
 

@@ -49,6 +49,7 @@ const policy = () =>
       }),
     ),
     groups: z.record(z.string(), list(z.string())),
+    unknown_asker: z.literal('one_more').optional(),
   });
 const missing = () => z.strictObject({ quantity: amount, amount, notional_usd: amount });
 const sliceResult = z.enum(['filled', 'skipped', 'expired']);
@@ -196,6 +197,7 @@ const shapes = {
       life_ms: z.number(),
       quoted_at: at.optional(),
       age_ms: z.number(),
+      parent_amount: z.union([amount, z.literal('unknown')]).optional(),
     }),
   attempt: () =>
     z.strictObject({
@@ -320,6 +322,7 @@ const shapes = {
         })
         .optional(),
       strategy: z.string().optional(),
+      amount: z.union([amount, z.literal('unknown')]).optional(),
       value: amount.optional(),
       parent: z.string().optional(),
       slice: count.optional(),

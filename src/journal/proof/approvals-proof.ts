@@ -6,11 +6,13 @@ import {
   needWords,
   requirementOf,
 } from '../../core/approvals/approval-policy.ts';
-import type { ApprovalPolicy, RequestKind, Requirement } from '../../core/approvals/approval-policy.ts';
+import type { ApprovalPolicy, Need, RequestKind, Requirement } from '../../core/approvals/approval-policy.ts';
 import {
+  figureWords,
   isInitiator,
   kindOf,
   nameOf,
+  personOf,
   requestHash,
   strategySubject,
 } from '../../core/approvals/approval-request.ts';
@@ -18,23 +20,34 @@ import type { RequestOrigin } from '../../core/approvals/approval-request.ts';
 import {
   BUILT_IN,
   agreedTo,
+  kindOfRearm,
   limitsAtReload,
   limitsAtStart,
   policyOfBoth,
+  raisedLimits,
   raisedParts,
+  rearmRequirement,
 } from '../../core/approvals/limits-in-force.ts';
-import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
+import type { LimitsInForce, RaisedParts } from '../../core/approvals/limits-in-force.ts';
 import { assertionFault, homeAfter } from '../../core/approvals/passkey-assertion.ts';
 import type { PasskeyHome } from '../../core/approvals/passkey-assertion.ts';
+import { money } from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
 import type { Role } from '../../core/roles.ts';
 import { canonicalValue } from '../../core/text/json.ts';
 import type {
   ControlRecord,
+  FillRecord,
+  IntentRecord,
   OverrideRecord,
   PersonRecord,
+  QuoteRecord,
+  ResolvedRecord,
   StartedRecord,
   StoredRecord,
+  UsedToken,
 } from '../../core/record.ts';
+import { ParentsProof } from './parents-proof.ts';
 
 /** One approval, or one thing that happened without the approval that it needed. */
 export interface ApprovalFinding {
@@ -55,7 +68,7 @@ const PAGE_UNKNOWN =
 
 interface Request {
   readonly proposal: OverrideRecord;
-  readonly agreed: OverrideRecord[];
+  agreed: readonly OverrideRecord[];
   state: 'open' | 'approved' | 'ended' | 'used';
 }
 
@@ -77,11 +90,17 @@ export class ApprovalsProof {
   #limits: LimitsInForce = {};
   #own: ApprovalPolicy = BUILT_IN.one;
   #origin: RequestOrigin | undefined;
-  #isHalted = false;
+  readonly #parents = new ParentsProof();
+  /** Record of the halt that stands. */
+  #halt: number | undefined;
+  /** What a person said last of an order in doubt: what follows from it is written with it. */
+  #resolved: ResolvedRecord | undefined;
+  /** Told once: orders under limits or a policy that nobody has agreed to. */
+  #isRaiseTold = false;
   /** A start kept a policy: from then on every request says what it is for, and every start keeps its policy and limits. */
   #keepsPolicy = false;
   /** Who asked for the reload that the lives which follow it begin with. */
-  #reloader: string | undefined;
+  #reloader: UsedToken | undefined;
 
   take({ seq, at, body }: StoredRecord): void {
     if (body.kind !== 'reload' && body.kind !== 'strategy') this.#reloader = undefined;
@@ -100,13 +119,15 @@ export class ApprovalsProof {
         break;
       case 'strategy': {
         const { strategy, hash } = body;
-        const needed = requirementOf(this.#policy, { kind: 'strategy', strategy, by: this.#reloader });
+        const by = this.#reloader?.name;
+        const needed = requirementOf(this.#policy, { kind: 'strategy', strategy, by });
         const words = `strategy ${strategy} began without the approval that it needed`;
-        const isUsed = this.#use(
+        const used = this.#use(
           ({ proposal }) =>
             kindOf(proposal) === 'strategy' && proposal.subject === strategySubject(strategy, hash),
         );
-        if (!isUsed && needed.outcome !== 'allow') this.#fault(seq, 'tranche', words);
+        this.#parents.take(body, this.#halt, personOf(used?.token) ?? this.#reloader);
+        if (used === undefined && needed.outcome !== 'allow') this.#fault(seq, 'tranche', words);
         break;
       }
       case 'reload': {
@@ -115,30 +136,104 @@ export class ApprovalsProof {
         const before = this.#limits.agreed;
         const after = before && body.limits && { ...before, limits: body.limits };
         const isLooser = changes.length > 0 && raisedParts(before, after).limits.length > 0;
-        const isUsed = this.#use(
+        const used = this.#use(
           ({ proposal }) => kindOf(proposal) === 'limits' && approvals.includes(proposal.override),
         );
-        if (isLooser && mayNot && !isUsed)
+        if (isLooser && mayNot && used === undefined)
           this.#fault(seq, by, 'limits were loosened without the approval that it needed');
         this.#limits = limitsAtReload(this.#limits, body);
-        this.#reloader = body.token?.kind === 'person' ? body.token.name : undefined;
+        this.#reloader = personOf(body.token);
         break;
       }
       case 'intent': {
         const known = this.#requests.get(body.override ?? '');
         if (body.override !== undefined && known?.state !== 'approved' && known?.state !== 'used')
           this.#fault(seq, 'tranche', `an order used ${body.override}, which is not approved`);
-        const asked = [...this.#requests.values()].findLast(({ proposal }) => proposal.request === 'parent' && proposal.parent === body.parent); // prettier-ignore
-        if (asked?.state === 'ended')
-          this.#fault(
-            seq,
-            'tranche',
-            `an order of a parent whose request ${asked.proposal.override} was rejected`,
-          );
+        this.#parents.take(body, this.#halt);
         break;
       }
+      case 'quote':
+        this.#left(seq, body);
+        break;
+      case 'resolved':
+        this.#resolved = body;
+        break;
+      case 'fill':
+        this.#filled(seq, body);
+        this.#parents.take(body, this.#halt);
+        break;
+      case 'wake':
+      case 'attempt':
+        this.#parents.take(body, this.#halt);
+        break;
       default:
     }
+  }
+
+  /**
+   * An order leaves: its quote is written in the same tick. The desk looks at the halt and at the approval of the parent in that tick,
+   * so that an intent which was written while a halt stood never leaves, nor one of a parent that others had yet to agree to.
+   */
+  #left(seq: number, { client_order_id: id, parent_amount: amount }: QuoteRecord): void {
+    const intended = this.#parents.intended(id);
+    if (intended === undefined) return;
+    const { intent, halt } = intended;
+    if (halt !== undefined)
+      this.#fault(seq, 'tranche', `order ${id} left although the halt of record ${halt} stood`);
+    const { agreed, raised } = this.#limits;
+    const raisedNow = raisedLimits(agreed, raised);
+    if (raisedNow.length > 0 && this.#halt === undefined && !this.#isRaiseTold) {
+      this.#isRaiseTold = true;
+      this.#fault(seq, 'tranche', `an order left although nobody had agreed to ${raisedNow.join(', ')}`);
+    }
+    const fault = this.#parentFault(intent, amount);
+    if (fault !== undefined) this.#fault(seq, 'tranche', `order ${id} left ${fault}`);
+  }
+
+  /** Why the parent of an order may not trade, in words. */
+  #parentFault(intent: IntentRecord, amount: string | undefined): string | undefined {
+    const { parent, strategy } = intent;
+    const subjects = this.#parents.subjectsOf(intent);
+    const asked = [...this.#requests.values()].findLast(
+      ({ proposal }) => proposal.request === 'parent' && subjects.includes(proposal.subject ?? ''),
+    );
+    if (asked !== undefined)
+      return asked.state === 'approved'
+        ? undefined
+        : `although ${asked.proposal.override}, which its parent ${parent} needs, was ${asked.state === 'open' ? 'not approved' : 'rejected'}`;
+    const policy = this.#policy;
+    // Older versions did not write down what they judged a parent by.
+    if (amount === undefined && (policy.unknown_asker === undefined || this.#parents.hasTraded(parent)))
+      return undefined;
+    const by = this.#parents.askerOf(strategy);
+    const question = { kind: 'parent', strategy, by, amount: amountOf(amount) } as const;
+    return requirementOf(policy, question).outcome === 'allow'
+      ? undefined
+      : `without the approval that its parent ${parent} of ${amount ?? 'unknown'} needs`;
+  }
+
+  /** A trade that a person states: with the figures that others agreed to, where they must. */
+  #filled(seq: number, body: FillRecord): void {
+    const intended = this.#parents.intended(body.client_order_id);
+    if (intended?.halt !== undefined && body.source !== 'dry_run')
+      this.#fault(
+        seq,
+        'tranche',
+        `order ${body.client_order_id} traded although the halt of record ${intended.halt} stood`,
+      );
+    if (body.source !== 'operator') return;
+    const said = this.#resolved?.client_order_id === body.client_order_id ? this.#resolved : undefined;
+    const asks = figureWords(body.client_order_id, body);
+    const used = this.#use(
+      ({ proposal }) => kindOf(proposal) === 'doubt' && (proposal.asks ?? asks) === asks,
+    );
+    const by = said?.token?.name ?? said?.by;
+    if (used === undefined && requirementOf(this.#policy, { kind: 'doubt', by }).outcome !== 'allow')
+      this.#fault(
+        seq,
+        said?.by ?? 'tranche',
+        `a doubt was ended with figures that nobody had agreed to: ${asks}`,
+      );
   }
 
   get #policy(): ApprovalPolicy {
@@ -149,7 +244,10 @@ export class ApprovalsProof {
   #start(seq: number, body: StartedRecord): void {
     if (this.#keepsPolicy && (body.policy === undefined || body.limits === undefined))
       this.#fault(seq, 'tranche', 'a start kept no policy or no limits, as those before it did');
+    else if (this.#limits.agreed?.fourEyes === true && body.limits === undefined)
+      this.#fault(seq, 'tranche', 'a start kept no limits and no four_eyes, as those before it did');
     this.#keepsPolicy ||= body.policy !== undefined;
+    this.#isRaiseTold = false;
     this.#origin = { desk: body.desk, account: body.account };
     this.#own = body.policy ?? (body.four_eyes === true ? BUILT_IN.two : BUILT_IN.one);
     this.#limits = limitsAtStart(this.#limits, body);
@@ -168,6 +266,10 @@ export class ApprovalsProof {
     if (step === 'removed') {
       known.isRemoved = true;
       known.keys.clear();
+      // What they agreed to and is not decided does not count, also if they come back.
+      for (const one of this.#requests.values())
+        if (one.state === 'open')
+          one.agreed = one.agreed.filter((other) => !isInitiator(other, { by: person }));
     }
   }
 
@@ -203,7 +305,7 @@ export class ApprovalsProof {
     const isPageUnknown =
       body.assertion !== undefined &&
       this.#knownAs(nameOf(body)).keys.get(body.assertion.credential_id)?.home === undefined;
-    known.agreed.push(body);
+    known.agreed = [...known.agreed, body];
     if (body.step === 'approved') known.state = 'approved';
     this.findings.push({
       seq,
@@ -221,19 +323,27 @@ export class ApprovalsProof {
       return undefined;
     if (requestHash(proposal, this.#origin) !== proposal.hash) return 'its hash is not that of the request';
     const needed = this.#neededBy(proposal);
-    const given: Requirement = { outcome: 'require', needs: proposal.needs ?? [], withinMs: 0 };
-    const isEnough = needed.some(
-      (one) =>
-        one.outcome === 'allow' ||
-        (one.outcome === 'require' &&
-          canonicalValue(bothRequirements(given, one).needs) === canonicalValue(given.needs)),
-    );
+    const nobody = this.#proposerFault(proposal);
+    if (nobody !== undefined) return nobody;
+    const needs = proposal.needs ?? [];
+    const isEnough = needed.some((one) => one.outcome === 'allow' || isAtLeast(needs, one));
     const mayBeUnsigned = needed.some((one) => one.outcome === 'allow' || !this.#wantsPasskey(one));
     if (isEnough && proposal.passkey !== 'required' && !mayBeUnsigned)
       return 'it asks for no passkey, which the policy in force requires';
     return isEnough
       ? undefined
-      : `it asks for less than the policy in force: ${needWords(given.needs) || 'nobody'}`;
+      : `it asks for less than the policy in force: ${needWords(needs) || 'nobody'}`;
+  }
+
+  /** Limits are loosened, where others must agree, by somebody whom the desk knows at that time. */
+  #proposerFault(proposal: OverrideRecord): string | undefined {
+    if (proposal.request !== 'limits') return undefined;
+    const { token } = proposal;
+    const name = nameOf(proposal);
+    if (token?.kind !== 'person') return `${name}, who asks to loosen limits, is no person`;
+    return this.#knownAs(name).isRemoved
+      ? `${name}, who asks to loosen limits, was removed before`
+      : undefined;
   }
 
   /** As a desk decides it: by the rule, and where the rule says nothing, once anybody has a passkey. */
@@ -242,13 +352,19 @@ export class ApprovalsProof {
     return [...this.#people.values()].some(({ isRemoved, keys }) => !isRemoved && keys.size > 0);
   }
 
-  /** What the policy in force may ask for it. The amount of a parent stands in words alone: any of its rules. */
+  /** What the policy in force asks for it. Where an older version wrote the amount of a parent in words alone: any of its rules. */
   #neededBy(proposal: OverrideRecord): readonly Requirement[] {
     const kind: RequestKind = kindOf(proposal);
-    const by = proposal.by === 'tranche' ? undefined : nameOf(proposal);
-    const { limit, strategy } = proposal;
+    const isOfFile = kind === 'parent' || kind === 'strategy';
+    const by = isOfFile ? personOf(proposal.token)?.name : nameOf(proposal);
+    const { limit, strategy, amount } = proposal;
     const policy = this.#policy;
-    if (kind !== 'parent') return [requirementOf(policy, { kind, by, strategy, limit })];
+    if (limit === 'halt' && proposal.request !== undefined) {
+      const { agreed, raised } = this.#limits;
+      return [rearmRequirement(policy, raisedParts(agreed, raised), by)];
+    }
+    if (kind !== 'parent' || amount !== undefined)
+      return [requirementOf(policy, { kind, by, strategy, limit, amount: amountOf(amount) })];
     return policy.rules
       .filter((rule) => rule.for.includes('parent'))
       .map((rule) => requirementOf({ ...policy, rules: [rule] }, { kind, strategy, by }));
@@ -308,43 +424,58 @@ export class ApprovalsProof {
 
   #control(seq: number, body: ControlRecord): void {
     if (body.parent !== undefined || body.pair !== undefined || body.strategy !== undefined) return;
-    if (this.#isHalted && body.state === 'active') {
-      const raised = raisedParts(this.#limits.agreed, this.#limits.raised);
-      const kinds: readonly RequestKind[] = [
-        'rearm',
-        ...(raised.limits.length > 0 ? ['limits' as const] : []),
-        ...(raised.policy.length > 0 ? ['policy' as const] : []),
-      ];
-      const by = body.token?.name;
-      const mayNot = kinds.some((kind) => requirementOf(this.#policy, { kind, by }).outcome !== 'allow');
-      const kind = kinds.at(-1);
-      const isUsed = this.#use(
-        ({ proposal }) =>
-          proposal.limit === 'halt' &&
-          ((proposal.request === undefined && !this.#keepsPolicy) || kindOf(proposal) === kind),
-      );
-      if (mayNot && !isUsed)
-        this.#fault(seq, body.by, 'a halt was lifted without the approval that it needed');
+    const { agreed, raised } = this.#limits;
+    if (body.state === 'active' && (this.#halt !== undefined || raised !== undefined)) {
+      const fault = this.#rearmFault(body, raisedParts(agreed, raised));
+      if (fault !== undefined) this.#fault(seq, body.by, fault);
       this.#limits = agreedTo(this.#limits);
     }
     // What was asked before this halt is of another one.
-    if (!this.#isHalted && body.state === 'halted')
+    if (this.#halt === undefined && body.state === 'halted')
       for (const one of this.#requests.values()) if (one.proposal.limit === 'halt') one.state = 'ended';
-    this.#isHalted = body.state === 'halted';
+    if (body.state === 'halted') this.#halt ??= seq;
+    if (body.state === 'active') this.#halt = undefined;
   }
 
-  /** Uses an approved request up; `false`: there is none. */
-  #use(isIt: (request: Request) => boolean): boolean {
+  /** The request that a rearm uses is of its kind, and asked for all that the policy in force asks for now. */
+  #rearmFault(body: ControlRecord, raised: RaisedParts): string | undefined {
+    const kind = kindOfRearm(raised);
+    const used = this.#use(
+      ({ proposal }) =>
+        proposal.limit === 'halt' &&
+        ((proposal.request === undefined && !this.#keepsPolicy) || kindOf(proposal) === kind),
+    );
+    const by = used === undefined ? body.token?.name : nameOf(used);
+    const needed = rearmRequirement(this.#policy, raised, by);
+    if (needed.outcome === 'allow') return undefined;
+    if (used === undefined) return 'a halt was lifted without the approval that it needed';
+    if (used.request === undefined || isAtLeast(used.needs ?? [], needed)) return undefined;
+    return `a halt was lifted with ${used.override}, which asked for less than the policy in force: ${needWords(used.needs ?? []) || 'nobody'}`;
+  }
+
+  /** Uses an approved request up, and returns what was asked for; `undefined`: there is none. */
+  #use(isIt: (request: Request) => boolean): OverrideRecord | undefined {
     const found = [...this.#requests.values()].findLast((one) => one.state === 'approved' && isIt(one));
-    if (found === undefined) return false;
-    found.state = 'used';
-    return true;
+    if (found !== undefined) found.state = 'used';
+    return found?.proposal;
   }
 
   #fault(seq: number, by: string, fault: string, body?: OverrideRecord): void {
     this.findings.push({ seq, request: body?.override, by, proof: 'token', fault });
   }
 }
+
+/** Whether a request that asks for these people asks for no fewer than it must. */
+function isAtLeast(needs: readonly Need[], needed: Requirement): boolean {
+  const given: Requirement = { outcome: 'require', needs, withinMs: 0 };
+  return (
+    needed.outcome === 'require' &&
+    canonicalValue(bothRequirements(given, needed).needs) === canonicalValue(needs)
+  );
+}
+
+const amountOf = (text: string | undefined): Money | undefined =>
+  text === undefined || text === 'unknown' ? undefined : money(text);
 
 /** What an approval repeats of the request. */
 function fieldsOf(record: OverrideRecord): object {

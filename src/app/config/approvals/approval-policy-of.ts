@@ -6,7 +6,8 @@ import type { RawPolicy } from './policy-schema.ts';
 export const approvalPolicyOf = (
   policy: RawPolicy | undefined,
   groups: Readonly<Record<string, readonly string[]>>,
-): ApprovalPolicy | undefined => (policy === undefined ? undefined : { rules: policy.map(ruleOf), groups });
+): ApprovalPolicy | undefined =>
+  policy === undefined ? undefined : { rules: policy.map(ruleOf), groups, unknown_asker: 'one_more' };
 
 function ruleOf({ above, by, strategies, limits, passkey, within, ...raw }: RawPolicy[number]): ApprovalRule {
   const needs = raw.require?.map(({ count, group }) => ({ count, groups: group }));

@@ -1,0 +1,66 @@
+import { parentSubject, personOf } from '../../core/approvals/approval-request.ts';
+import type { IntentRecord, RecordBody, UsedToken } from '../../core/record.ts';
+
+interface Life {
+  readonly hash: string;
+  readonly begunAt: number;
+  /** Who had it begin, or ran it last; nobody where the desk knew none. */
+  by: UsedToken | undefined;
+}
+
+/** An order that may leave, as its intent says it. */
+interface Intended {
+  readonly intent: IntentRecord;
+  /** The halt that stood when it was written, by number of its record. */
+  readonly halt: number | undefined;
+}
+
+/** Lives of strategies, their parents, and orders under way, as far as the approvals of parents need them. */
+export class ParentsProof {
+  readonly #lives = new Map<string, Life>();
+  /** Hash of the text that decided a parent. */
+  readonly #hashes = new Map<string, string>();
+  readonly #intended = new Map<string, Intended>();
+  readonly #traded = new Set<string>();
+
+  /** `halt`: number of the record of the halt that stands; `asker`: who had the life of this record begin. */
+  take(body: RecordBody, halt: number | undefined, asker?: UsedToken): void {
+    switch (body.kind) {
+      case 'strategy':
+        this.#lives.set(body.strategy, { hash: body.hash, begunAt: body.begun_at, by: asker });
+        break;
+      case 'wake': {
+        const life = this.#lives.get(body.strategy);
+        if (life?.hash === body.hash) life.by = personOf(body.token) ?? life.by;
+        for (const { parent } of body.intents) this.#hashes.set(parent, body.hash);
+        break;
+      }
+      case 'intent':
+        this.#intended.set(body.client_order_id, { intent: body, halt });
+        break;
+      case 'attempt':
+        if (body.result !== 'doubt') this.#intended.delete(body.client_order_id);
+        break;
+      case 'fill':
+        this.#traded.add(body.parent);
+        this.#intended.delete(body.client_order_id);
+        break;
+      default:
+    }
+  }
+
+  intended(clientOrderId: string): Intended | undefined {
+    return this.#intended.get(clientOrderId);
+  }
+
+  hasTraded = (parent: string): boolean => this.#traded.has(parent);
+
+  /** What an approval of the parent of an order is of: its id, or the whole life of its strategy. */
+  subjectsOf({ strategy, parent }: IntentRecord): readonly string[] {
+    const life = this.#lives.get(strategy);
+    const isOwn = life !== undefined && this.#hashes.get(parent) === life.hash;
+    return [parentSubject([parent]), ...(isOwn ? [parentSubject([strategy, life.hash, life.begunAt])] : [])];
+  }
+
+  askerOf = (strategy: string): string | undefined => this.#lives.get(strategy)?.by?.name;
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalPolicy, ApprovalRule } from '../../src/core/approvals/approval-policy.ts';
+import { money } from '../../src/core/money.ts';
+import type { OverrideRecord, UsedToken } from '../../src/core/record.ts';
+import { MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
+import type { Command, CommandAnswer, StrategiesPort } from '../../src/engine/ports.ts';
+import { Overrides } from '../../src/engine/state/override-state.ts';
+import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
+import { aBench, aPolicy, aStrategy, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+const person = (name: string): UsedToken => ({ name, kind: 'person' });
+const groups = { risk: ['ann', 'bob', 'cat'], treasury: ['dan'] };
+const rest: ApprovalRule = {
+  for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'],
+  outcome: 'allow',
+};
+const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
+  rules: [...rules, rest],
+  groups,
+  unknown_asker: 'one_more',
+});
+const risk = (count = 1) => [{ count, groups: ['risk'] }];
+
+function aDesk(approvals: ApprovalPolicy, over: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({
+    strategies: [aTwap('t')],
+    ...over,
+    policy: { approvals, areLimitsKept: true, ...over.policy },
+  });
+  bench.start();
+  run(bench, MINUTE_MS);
+  return bench;
+}
+const run = (bench: Bench, ms: number): void => {
+  bench.clock.run(after(bench.clock.wall(), ms));
+};
+function tell(bench: Bench, name: string, command: object): CommandAnswer {
+  let told: CommandAnswer = { isDone: false, says: 'no answer' };
+  const answer = (given: CommandAnswer): void => {
+    told = given;
+  };
+  const whole = { by: name, why: 'w', token: person(name), ...command, answer };
+  bench.operator$.next(whole as unknown as Command);
+  run(bench, SECOND_MS);
+  return told;
+}
+const approve = (bench: Bench, name: string, id = 'ov-1'): CommandAnswer =>
+  tell(bench, name, { do: 'approve', override: id });
+const requests = (bench: Bench): readonly OverrideRecord[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
+const fills = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'fill').length;
+function faults(bench: Bench): readonly string[] {
+  const proof = new ApprovalsProof();
+  for (const stored of bench.records()) proof.take(stored);
+  return proof.findings.flatMap(({ fault }) => fault ?? []);
+}
+
+describe('a person who was removed and is invited again', () => {
+  const change = (bench: Bench, name: string, step: 'invited' | 'removed'): void => {
+    const record = { kind: 'person', person: name, step, role: 'approver', by: 'root', why: 'w' };
+    tell(bench, 'root', { do: 'person', record });
+  };
+
+  it('has not agreed to what they agreed to before, and may agree again', () => {
+    const bench = aDesk(policyOf({ for: ['rearm'], outcome: risk(2) }));
+    bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
+    tell(bench, 'eve', { do: 'rearm' });
+    change(bench, 'ann', 'invited');
+    expect(approve(bench, 'ann').says).toMatch(/has your approval/u);
+    change(bench, 'Ann', 'removed');
+    change(bench, 'ann', 'invited');
+    expect(approve(bench, 'bob').says).toMatch(/still missing: 1 of risk/u);
+    expect(bench.desk.control).toBe('halted');
+    expect(approve(bench, 'ann').says).toMatch(/trades again/u);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('is not counted by the proof either', () => {
+    const bench = aDesk(policyOf({ for: ['rearm'], outcome: risk(2) }));
+    bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
+    tell(bench, 'eve', { do: 'rearm' });
+    change(bench, 'ann', 'invited');
+    approve(bench, 'ann');
+    approve(bench, 'bob');
+    expect(faults(bench)).toEqual([]);
+    const agreed = bench
+      .records()
+      .findIndex(({ body }) => body.kind === 'override' && body.step === 'agreed');
+    const proof = new ApprovalsProof();
+    for (const [at, stored] of bench.records().entries()) {
+      proof.take(stored);
+      if (at !== agreed) continue;
+      for (const step of ['removed', 'invited'] as const)
+        proof.take({
+          ...stored,
+          body: { kind: 'person', person: 'ANN', step, role: 'approver', by: 'root', why: 'w' },
+        });
+    }
+    expect(proof.findings.flatMap(({ fault }) => fault ?? [])[0]).toMatch(
+      /counts as approved without 2 of risk/u,
+    );
+  });
+});
+
+describe('requests of one person', () => {
+  const propose = { do: 'propose', limit: 'max_day_notional', value: '9', pair: 'btcusd', side: 'buy' };
+  const bounded = policyOf({ for: ['override', 'rearm'], outcome: risk() });
+
+  it('are twenty at the most, and take the place of nobody', () => {
+    const bench = aDesk(bounded);
+    tell(bench, 'dan', propose);
+    for (let n = 0; n < 20; n += 1) expect(tell(bench, 'eve', propose).isDone).toBe(true);
+    expect(tell(bench, 'Eve', propose)).toEqual({
+      isDone: false,
+      says: 'Eve has 20 open requests, the most of one person: withdraw some, or wait until they are decided',
+    });
+    expect(tell(bench, 'dan', propose).isDone).toBe(true);
+    expect(approve(bench, 'ann', 'ov-1').isDone).toBe(true);
+    tell(bench, 'eve', { do: 'withdraw', override: 'ov-2' });
+    expect(tell(bench, 'eve', propose).isDone).toBe(true);
+    run(bench, 16 * MINUTE_MS);
+    expect(tell(bench, 'eve', propose).isDone).toBe(true);
+  });
+
+  it('that are made and withdrawn by the thousand push out no request of others, nor its command', () => {
+    const bench = aDesk(bounded);
+    bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
+    tell(bench, 'dan', { do: 'rearm' });
+    const send = (command: object): void => {
+      const whole = { by: 'eve', why: 'w', token: person('eve'), answer: () => undefined, ...command };
+      bench.operator$.next(whole as unknown as Command);
+    };
+    for (let n = 2; n < 1_200; n += 1) {
+      send(propose);
+      send({ do: 'withdraw', override: `ov-${n}` });
+    }
+    run(bench, SECOND_MS);
+    expect(bench.desk.state.overrides.get('ov-1')).toBeDefined();
+    expect([...bench.desk.state.overrides.all()].length).toBeLessThanOrEqual(1_000);
+    expect(approve(bench, 'ann').says).toBe('ov-1 is approved: the desk trades again');
+  });
+
+  it('give way in the memory only once they are decided or their time is over', () => {
+    const overrides = new Overrides();
+    const at = instant(0);
+    const proposal = (id: string, more: Partial<OverrideRecord> = {}): OverrideRecord => ({
+      kind: 'override', override: id, step: 'proposed', limit: 'halt', request: 'rearm', expires_at: instant(10), by: 'ann', why: 'w', ...more,
+    }); // prettier-ignore
+    overrides.apply(proposal('open'), at);
+    overrides.apply(proposal('approved'), at);
+    overrides.apply(proposal('approved', { step: 'approved', by: 'bob' }), at);
+    overrides.apply(proposal('rejected'), at);
+    overrides.apply(proposal('rejected', { step: 'rejected', by: 'bob' }), at);
+    for (let n = 0; n < 1_100; n += 1) overrides.apply(proposal(`x${n}`), at);
+    expect(overrides.get('open')).toBeDefined();
+    expect(overrides.get('approved')).toBeDefined();
+    expect(overrides.get('rejected')).toBeUndefined();
+    overrides.apply(proposal('later', { expires_at: instant(30) }), instant(20));
+    expect(overrides.get('open')).toBeUndefined();
+    expect([...overrides.all()].length).toBe(1_000);
+  });
+});
+
+describe('a parent whose total is not known before it trades', () => {
+  const basket = aStrategy('r', 'rebalance', {
+    target_weights: { btc: '0.5', usd: '0.5' },
+    drift_threshold: '0.02',
+    schedule: { cron: '*/2 * * * *' },
+  });
+  const above = policyOf({ for: ['parent'], above: '100000000', outcome: risk() });
+
+  it('counts as above every amount, and its request says so', () => {
+    const bench = aDesk(above, { strategies: [basket] });
+    run(bench, 5 * MINUTE_MS);
+    expect(fills(bench)).toBe(0);
+    expect(requests(bench)[0]).toMatchObject({
+      request: 'parent',
+      amount: 'unknown',
+      why: 'its total is not known',
+      asks: expect.stringMatching(/^sell btcusd by strategy r: amount not known before it trades/u) as string,
+    });
+    for (const name of ['ann', 'bob']) approve(bench, name);
+    run(bench, 2 * MINUTE_MS);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('is told with the most that the desk trades in a day, where that is limited', () => {
+    const limits = { ...aPolicy().limits, dayNotionalMax: money('250000') };
+    const bench = aDesk(above, { strategies: [basket], policy: { limits } });
+    run(bench, 5 * MINUTE_MS);
+    expect(requests(bench)[0]?.asks).toMatch(
+      /amount not known before it trades; at most 250000 usd a day, by max_day_notional$/u,
+    );
+  });
+});
+
+describe('what a file asks for, of which nobody knows who put it there', () => {
+  it('needs one more person than the rule says: one of them may be who put it there', () => {
+    const twap = aTwap('t');
+    const files: StrategiesPort = {
+      read: () => ({ sources: [twap], off: [], notes: [] }),
+      revive: () => twap,
+    };
+    const bench = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    expect(requests(bench)[0]).toMatchObject({ by: 'tranche', needs: risk(2) });
+    expect(approve(bench, 'ann').says).toMatch(/still missing: 1 of risk/u);
+    run(bench, MINUTE_MS);
+    expect(bench.records().some(({ body }) => body.kind === 'strategy')).toBe(false);
+    expect(approve(bench, 'bob').says).toBe('ov-1 is approved');
+    run(bench, 2 * MINUTE_MS);
+    expect(fills(bench)).toBeGreaterThan(0);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('needs it of the parents as well, and of any of the groups where there are several', () => {
+    const outcome = [...risk(), { count: 1, groups: ['treasury'] }];
+    const bench = aDesk(policyOf({ for: ['parent'], outcome }));
+    expect(requests(bench)[0]?.needs).toEqual([...outcome, { count: 1, groups: ['risk', 'treasury'] }]);
+    for (const name of ['ann', 'dan']) approve(bench, name);
+    run(bench, 2 * MINUTE_MS);
+    expect(fills(bench)).toBe(0);
+    approve(bench, 'bob');
+    run(bench, 2 * MINUTE_MS);
+    expect(fills(bench)).toBeGreaterThan(0);
+    expect(faults(bench)).toEqual([]);
+  });
+});

@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import type { ApprovalPolicy, ApprovalRule } from '../../src/core/approvals/approval-policy.ts';
+import { VenueError } from '../../src/core/errors.ts';
+import { money, quantity } from '../../src/core/money.ts';
+import type { OverrideRecord, RecordBody, StoredRecord, UsedToken } from '../../src/core/record.ts';
+import { requestHash } from '../../src/core/approvals/approval-request.ts';
+import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { Command } from '../../src/engine/ports.ts';
+import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
+import { faultyVenue } from '../engine/faulty-venue.ts';
+import { aBench, aTwap } from '../engine/harness.ts';
+import type { Bench, BenchOptions } from '../engine/harness.ts';
+
+const person = (name: string): UsedToken => ({ name, kind: 'person' });
+const groups = { risk: ['ann', 'bob', 'cat'] };
+const risk = [{ count: 1, groups: ['risk'] }];
+const ALL: ApprovalRule['for'] = [
+  'parent',
+  'strategy',
+  'limits',
+  'channels',
+  'override',
+  'rearm',
+  'doubt',
+  'policy',
+];
+const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
+  rules: [...rules, { for: ALL, outcome: 'allow' }],
+  groups,
+  unknown_asker: 'one_more',
+});
+const parents = policyOf(
+  { for: ['parent'], above: '50000', outcome: risk },
+  { for: ['doubt', 'rearm', 'limits', 'policy'], outcome: risk },
+);
+
+const run = (bench: Bench, ms: number): void => {
+  bench.clock.run(after(bench.clock.wall(), ms));
+};
+function aDesk(approvals: ApprovalPolicy | undefined, over: Partial<BenchOptions> = {}): Bench {
+  const policy = { approvals, areLimitsKept: true, ...over.policy };
+  const bench = aBench({ strategies: [aTwap('t')], ...over, policy });
+  bench.start();
+  run(bench, MINUTE_MS);
+  return bench;
+}
+function tell(bench: Bench, name: string, command: object): void {
+  const whole = { by: name, why: 'w', token: person(name), ...command, answer: () => undefined };
+  bench.operator$.next(whole as unknown as Command);
+  run(bench, SECOND_MS);
+}
+
+function faults(records: readonly StoredRecord[]): readonly string[] {
+  const proof = new ApprovalsProof();
+  for (const stored of records) proof.take(stored);
+  return proof.findings.flatMap(({ seq, fault }) => (fault === undefined ? [] : [`${seq}: ${fault}`]));
+}
+const forged = (
+  records: readonly StoredRecord[],
+  change: (body: RecordBody) => RecordBody | undefined,
+): readonly StoredRecord[] =>
+  records.flatMap((stored) => {
+    const body = change(stored.body);
+    return body === undefined ? [] : [{ ...stored, body }];
+  });
+/** The journal with another record before the first of a kind. */
+function withBefore(
+  records: readonly StoredRecord[],
+  isIt: (body: RecordBody) => boolean,
+  body: RecordBody,
+): readonly StoredRecord[] {
+  const at = records.findIndex((one) => isIt(one.body));
+  const there = records[at];
+  if (there === undefined) throw new Error('no such record');
+  return [...records.slice(0, at), { ...there, body }, ...records.slice(at)];
+}
+/** Every record of the requests changed alike, with the hash that the changed proposal has. */
+function rehashed(
+  records: readonly StoredRecord[],
+  change: (body: OverrideRecord) => OverrideRecord | undefined,
+): readonly StoredRecord[] {
+  const [start] = records;
+  const origin = start?.body.kind === 'started' ? start.body : { desk: '', account: '' };
+  let hash = '';
+  return forged(records, (body) => {
+    if (body.kind !== 'override') return body;
+    const now = change(body);
+    if (now?.step === 'proposed') hash = requestHash(now, origin);
+    return now === undefined ? undefined : { ...now, hash };
+  });
+}
+const firstOf = (records: readonly StoredRecord[], kind: RecordBody['kind']): number =>
+  records.find(({ body }) => body.kind === kind)?.seq ?? Number.NaN;
+
+const halt = { kind: 'control', state: 'halted', by: 'tranche', why: 'a limit was broken' } as const;
+
+describe('orders and halts', () => {
+  const bench = aDesk(policyOf());
+  run(bench, 3 * MINUTE_MS);
+  const records = bench.records();
+
+  it('hold where the desk wrote them', () => {
+    expect(firstOf(records, 'fill')).toBeGreaterThan(0);
+    expect(faults(records)).toEqual([]);
+  });
+
+  it('do not hold where an order was begun and left while a halt stood', () => {
+    const broken = withBefore(records, ({ kind }) => kind === 'intent', halt);
+    expect(faults(broken)[0]).toMatch(
+      new RegExp(
+        `^${firstOf(records, 'quote')}: order \\S+ left although the halt of record \\d+ stood`,
+        'u',
+      ),
+    );
+    expect(faults(broken).join('\n')).toMatch(/traded although the halt of record/u);
+  });
+
+  it('hold for an order that was under way when the halt came', () => {
+    for (const kind of ['quote', 'fill'] as const) {
+      const until = records.findIndex(({ body }) => body.kind === 'fill') + 1;
+      expect(faults(withBefore(records.slice(0, until), (body) => body.kind === kind, halt))).toEqual([]);
+    }
+  });
+
+  it('hold for a desk that is halted in the middle of its orders, at every millisecond of one', () => {
+    for (let ms = 0; ms < 900; ms += 15) {
+      const one = aDesk(policyOf());
+      run(one, ms);
+      one.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
+      run(one, 3 * MINUTE_MS);
+      tell(one, 'ann', { do: 'rearm' });
+      run(one, 2 * MINUTE_MS);
+      expect(faults(one.records())).toEqual([]);
+    }
+  });
+
+  it('keep a halt through a pause that was on its way when it came', () => {
+    const pause = { kind: 'control', state: 'paused', by: 'tranche', why: 'a fill differs' } as const;
+    const twice = withBefore(withBefore(records, ({ kind }) => kind === 'intent', halt), ({ kind }) => kind === 'intent', pause); // prettier-ignore
+    expect(faults(twice)[0]).toMatch(/left although the halt/u);
+    bench.desk.state.control = 'halted';
+    const stored = records.at(-1);
+    if (stored === undefined) throw new Error('no record');
+    bench.desk.state.apply({ ...stored, body: pause });
+    expect(bench.desk.state.control).toBe('halted');
+  });
+});
+
+describe('parents', () => {
+  const bench = aDesk(parents);
+  for (const name of ['ann', 'bob']) tell(bench, name, { do: 'approve', override: 'ov-1' });
+  run(bench, 3 * MINUTE_MS);
+  const records = bench.records();
+  const isOf = (body: RecordBody, step: OverrideRecord['step']): boolean =>
+    body.kind === 'override' && body.step === step;
+
+  it('hold while they are open, with the amount that was judged', () => {
+    expect(firstOf(records, 'fill')).toBeGreaterThan(0);
+    const request = records.map(({ body }) => body).find((body) => isOf(body, 'proposed'));
+    expect(request).toMatchObject({ amount: expect.stringMatching(/^\d+(\.\d+)?$/u) as string });
+    expect(faults(records)).toEqual([]);
+  });
+
+  it('do not hold when they trade before their request is decided, although they have not ended', () => {
+    const open = forged(records, (body) => (isOf(body, 'approved') ? undefined : body));
+    expect(faults(open)[0]).toMatch(/left although ov-1, which its parent \S+ needs, was not approved/u);
+    const rejected = forged(records, (body) =>
+      isOf(body, 'approved') ? { ...(body as OverrideRecord), step: 'rejected' } : body,
+    );
+    expect(faults(rejected)[0]).toMatch(/was rejected/u);
+  });
+
+  it('do not hold when they trade without a request, by the amount that the desk judged', () => {
+    const small = aDesk(policyOf({ for: ['parent'], above: '500000', outcome: risk }));
+    run(small, 3 * MINUTE_MS);
+    const quote = small.records().find(({ body }) => body.kind === 'quote')?.body;
+    expect(quote).toMatchObject({ parent_amount: expect.stringMatching(/^\d/u) as string });
+    expect(faults(small.records())).toEqual([]);
+    const stricter = forged(small.records(), (body) => (body.kind === 'started' ? { ...body, policy: parents } : body)); // prettier-ignore
+    expect(faults(stricter)[0]).toMatch(
+      /left without the approval that its parent \S+ of \d+(\.\d+)? needs/u,
+    );
+    const unjudged = forged(small.records(), (body) => {
+      if (body.kind !== 'quote') return body;
+      const { parent_amount: _amount, ...rest } = body;
+      return rest;
+    });
+    expect(faults(unjudged)[0]).toMatch(/of unknown needs/u);
+  });
+
+  it('do not hold when their request asks for less than its amount needs', () => {
+    const needs = [{ count: 1, groups: ['treasury'] }];
+    const cheap = rehashed(records, (body) => ({ ...body, needs }));
+    expect(faults(cheap)[0]).toMatch(/asks for less than the policy in force/u);
+    const renamed = forged(records, (body) => (body.kind === 'override' ? { ...body, amount: '1' } : body));
+    expect(faults(renamed)[0]).toMatch(/its hash is not that of the request/u);
+  });
+
+  it('hold for those of an older version, which wrote amounts in words alone', () => {
+    const old = forged(records, (body) => {
+      if (body.kind === 'started' && body.policy !== undefined) {
+        const { unknown_asker: _asker, ...policy } = body.policy;
+        return { ...body, policy };
+      }
+      if (body.kind !== 'quote') return body;
+      const { parent_amount: _amount, ...rest } = body;
+      return rest;
+    });
+    expect(faults(rehashed(old, ({ amount: _words, ...body }) => body))).toEqual([]);
+  });
+});
+
+describe('a rearm', () => {
+  const looser = policyOf(
+    { for: ['rearm'], outcome: risk },
+    { for: ['limits'], outcome: [{ count: 2, groups: ['risk'] }] },
+  );
+  const limits = (max: string) => ({
+    ...aBench({ strategies: [aTwap('t')] }).desk.policy.limits,
+    orderNotionalMax: money(max),
+  });
+  const before = aDesk(looser, { policy: { limits: limits('100000') } });
+  before.kill();
+  const { clock, exchange, journal } = before;
+  const bench = aDesk(looser, { clock, exchange, journal, policy: { limits: limits('200000') } });
+  tell(bench, 'eve', { do: 'rearm' });
+  for (const name of ['ann', 'bob']) tell(bench, name, { do: 'approve', override: 'ov-1' });
+  run(bench, 2 * MINUTE_MS);
+  const records = bench.records();
+  const changed = (change: (body: OverrideRecord) => OverrideRecord | undefined): readonly StoredRecord[] =>
+    rehashed(records, change);
+
+  it('holds with the people that the halt and the raised limits need together', () => {
+    const request = records.map(({ body }) => body).find((body) => body.kind === 'override');
+    expect(request).toMatchObject({ request: 'limits', needs: [{ count: 2, groups: ['risk'] }] });
+    expect(bench.desk.control).toBe('active');
+    expect(faults(records)).toEqual([]);
+  });
+
+  it('does not hold with a request of another kind, or of fewer people', () => {
+    const other = changed((body) => ({ ...body, request: 'rearm' }));
+    expect(faults(other).join('\n')).toMatch(/a halt was lifted without the approval that it needed/u);
+    const fewer = changed((body) =>
+      body.step === 'agreed' ? undefined : { ...body, needs: [{ count: 1, groups: ['risk'] }] },
+    );
+    expect(faults(fewer).join('\n')).toMatch(/a halt was lifted with ov-1, which asked for less/u);
+  });
+
+  it('does not hold where the start that raised the limits was never halted', () => {
+    const active = forged(records, (body) =>
+      body.kind === 'override' || body.kind === 'control' ? undefined : body,
+    );
+    expect(faults(active).join('\n')).toMatch(
+      /an order left although nobody had agreed to max_order_notional 100000 -> 200000/u,
+    );
+  });
+
+  it('does not hold where a person who is none asked to raise the limits', () => {
+    const program = changed((body) =>
+      body.step === 'proposed' ? { ...body, token: { name: 'eve', kind: 'program' } } : body,
+    );
+    expect(faults(program)[0]).toMatch(/eve, who asks to loosen limits, is no person/u);
+  });
+});
+
+describe('a start', () => {
+  it('that keeps no limits and no four_eyes after one that did is named', () => {
+    const before = aDesk(undefined, { policy: { fourEyes: true } });
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const next = aDesk(undefined, { clock, exchange, journal, policy: { fourEyes: true } });
+    expect(faults(next.records())).toEqual([]);
+    let starts = 0;
+    const dropped = forged(next.records(), (body) => {
+      if (body.kind !== 'started' || ++starts === 1) return body;
+      const { limits: _limits, four_eyes: _eyes, ...rest } = body;
+      return rest;
+    });
+    expect(faults(dropped)[0]).toMatch(/a start kept no limits and no four_eyes/u);
+  });
+
+  it('that turns four eyes off, or drops the policy, may not trade before people agree', () => {
+    const before = aDesk(undefined, { policy: { fourEyes: true } });
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const next = aDesk(undefined, { clock, exchange, journal, policy: { fourEyes: true } });
+    run(next, 3 * MINUTE_MS);
+    let starts = 0;
+    const weaker = forged(next.records(), (body) =>
+      body.kind === 'started' && ++starts === 2 ? { ...body, four_eyes: false } : body,
+    );
+    expect(faults(weaker).join('\n')).toMatch(/nobody had agreed to four_eyes on -> off/u);
+  });
+});
+
+describe('a doubt that people ended', () => {
+  const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+  let orders = 0;
+  const bench = aDesk(policyOf({ for: ['doubt'], outcome: risk }), {
+    strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })],
+    wrap: faultyVenue({
+      order: () => (++orders === 1 ? 'answer lost' : undefined),
+      transactions: (rows) => (orders === 0 ? rows : down),
+    }),
+  });
+  run(bench, 10 * MINUTE_MS);
+  const [clientOrderId = ''] = bench.desk.state.attempts.keys();
+  const figures = { orderId: '9', quantity: quantity('0.25'), amount: money('15000'), fees: money('0') };
+  tell(bench, 'eve', { do: 'resolve', clientOrderId, verdict: 'filled', figures });
+  tell(bench, 'ann', { do: 'approve', override: 'ov-1' });
+  const records = bench.records();
+
+  it('holds with the figures that they agreed to, and with no others', () => {
+    expect(records.some(({ body }) => body.kind === 'fill' && body.source === 'operator')).toBe(true);
+    expect(faults(records)).toEqual([]);
+    for (const other of [{ quantity: '0.26' }, { amount: '14000' }, { fees: '1' }, { order_id: '8' }]) {
+      const changed = forged(records, (body) =>
+        body.kind === 'fill' && body.source === 'operator' ? { ...body, ...other } : body,
+      );
+      expect(faults(changed)[0]).toMatch(/a doubt was ended with figures that nobody had agreed to/u);
+    }
+    const alone = forged(records, (body) => (body.kind === 'override' ? undefined : body));
+    expect(faults(alone)[0]).toMatch(/figures that nobody had agreed to/u);
+  });
+});
