@@ -99,8 +99,7 @@ export class EngineState {
   bookedSince = 0;
   newestTransaction = 0;
   fills = 0;
-  /** Something was filled since the last closing read. */
-  isUnconfirmed = false;
+  isUnconfirmed = false; // something was filled since the last closing read
   /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
   venueAheadMs = 0;
   lastRecordAt: Instant | undefined;
