@@ -116,7 +116,7 @@ async function program(io: RunIo, first: string | undefined): Promise<Command> {
 const EXAMPLES = `
 Examples:
   tranche run --until-done                     run the demo: two strategies on a simulated venue, about a minute
-  tranche init my-desk                         create a desk of your own; asks what it shall do
+  tranche init my-desk                         create a desk of your own; asks what it should do
   tranche validate --config my-desk/config/desk.yaml
   tranche doctor --config my-desk/config/desk.yaml   check everything that a start needs
   tranche plan --days 30                       list every slot ahead and check feasibility

@@ -7,7 +7,7 @@ export type VenueErrorCode =
   | 'timeout' // no (whole) answer in time
   | 'broken' // the connection ended before the answer did
   | 'too_large' // the answer is larger than its cap
-  | 'redirect' // the venue pointed elsewhere: never followed
+  | 'redirect' // the venue redirected the request: never followed
   | 'unreadable' // not JSON, or not what the interface says
   | 'refused' // a well-formed {error}
   | 'unauthorised' // 401 or 403

@@ -355,7 +355,7 @@ export interface OverrideRecord {
   readonly request?: RequestKind | undefined;
   /** What is asked for, for people; omitted for the override of a limit. */
   readonly asks?: string | undefined;
-  /** What differs from before, a line each. */
+  /** What would change, one line each. */
   readonly difference?: readonly string[] | undefined;
   /** What the approval is of, as a hash that is another one once the desk has changed. */
   readonly subject?: string | undefined;

@@ -37,33 +37,33 @@ import { DayClock } from './time/limit-day.ts';
 export type { StrategySource } from './state/strategy-source.ts';
 
 /**
- * One account, assembled. The only place that knows all parts: each stage names the few that it uses in an interface of its own,
- * which a desk fulfils.
+ * One account, assembled. Only this file knows all parts; each stage names the few that it uses in its own interface, which a
+ * desk implements.
  */
 export class Desk {
   readonly ports: Ports;
-  /** The config. A reload puts another one in its place, whose limits alone differ: read it when it is needed. */
+  /** The config in force. A reload replaces it with one whose limits differ, so read it on each use. */
   policy: Policy;
   readonly observer: Observer;
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
-  /** What the journal says. */
+  /** The state folded from the journal. */
   readonly state = new EngineState();
-  /** What this process has seen of the account. */
+  /** What this process has read from the account. */
   readonly account: AccountState;
   readonly instruments: Instruments;
   readonly strategies: RunningStrategies;
   readonly snapshotWriter: SnapshotWriter;
   readonly journal: StateJournal;
-  /** The halt, as the gate reads it. */
+  /** The kill switch, as the gate reads it. */
   readonly killSwitch: KillSwitch;
   readonly rateLimiter: RateLimiter;
   readonly continuity: Continuity;
-  /** The time by which days of limits are counted. */
+  /** The clock by which the days of limits are counted. */
   readonly limitDay: DayClock;
   readonly venueHealth: VenueHealth;
   readonly references: References;
-  /** Where the market does not know its history. */
+  /** Used where the market has no history of its own. */
   readonly bars: LiveBars;
   readonly rates: Rates;
   readonly footprint: Footprint;
@@ -71,31 +71,31 @@ export class Desk {
   readonly pts: PtsWatch;
   readonly spins: SpinGuard;
   readonly mark: string;
-  /** Number of time jumps so far, after each change. Computed once for all strategies. Omitted: time cannot jump. */
+  /** Emits the number of time jumps after each one. Shared by all strategies. Omitted: time cannot jump. */
   readonly breaks$: Observable<number> | undefined;
-  /** Attempts that the gate let through, until they end: the record of their order may still be under way. */
+  /** Attempts that passed the gate and have not ended: the record of their order may not be durable yet. */
   readonly leaving = new Map<string, IntentRecord>();
-  /** Attempts whose end is being written. */
+  /** Attempts whose end is being recorded. */
   readonly closing = new Map<string, true>();
-  /** Quote ids of this process: the venue must not repeat one. */
+  /** Quote ids of this process: the venue must not reuse one. */
   readonly quoteIds = new QuoteIds();
-  /** Failures in a row to get a quote, by pair. */
+  /** Consecutive failures to get a quote, by pair. */
   readonly failures = new Map<string, QuoteFailures>();
-  /** Quotes in a row whose life was too short for an order, by pair. */
+  /** Consecutive quotes whose life was too short for an order, by pair. */
   readonly shortQuotes = new Map<string, ShortQuotes>();
-  /** When parents that are paused because prices disagreed may ask for another quote. */
+  /** When parents that are paused over disagreeing prices may request another quote. */
   readonly priceTrials = new PriceTrials();
-  /** Commands that the others have agreed to. */
+  /** Commands that have been approved and can be executed. */
   readonly agreed$ = new Subject<Guarded>();
-  /** What the desk itself must ask people for. */
+  /** Requests for approval that the desk itself makes. */
   readonly wished$ = new Subject<Wish>();
-  /** Requests of files and parents that are approved from now on. */
+  /** Requests of files and parents that have just been approved. */
   readonly approved$ = new Subject<OverrideRecord>();
-  /** What was proposed to this process: overrides, and commands that need others. */
+  /** Proposals made to this process: overrides, and commands that need approval. */
   readonly proposals = new Proposals();
-  /** How far the wall clock went back, as long as that matters. */
+  /** How far the wall clock went back, for as long as that matters. */
   clockBack: ClockBack | undefined;
-  /** Since when the requests of earlier processes are known, where they are. */
+  /** Since when the requests of earlier processes are known, if they are. */
   requestsKnownSince: BootTime | undefined;
   /** The report of the last automatic reload. */
   lastReloadReport = '';
@@ -152,12 +152,12 @@ export class Desk {
     this.bars = new LiveBars(this);
   }
 
-  /** What holds now: a halt that the journal does not know yet counts. */
+  /** The control state in force, including a halt that is not in the journal yet. */
   get control(): ControlRecord['state'] {
     return this.killSwitch.isSet ? 'halted' : this.state.control;
   }
 
-  /** Why it holds, in words. */
+  /** The reason for that state. */
   get controlWhy(): string {
     return this.killSwitch.halt?.why ?? this.state.controlWhy;
   }

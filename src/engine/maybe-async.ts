@@ -1,7 +1,7 @@
 import { Observable, Subscriber, of } from 'rxjs';
 import type { Observer, OperatorFunction } from 'rxjs';
 
-/** An answer: the value itself where it is known at once, an Observable where it takes time. */
+/** An answer: a plain value if it is known at once, an Observable if it takes time. */
 export type MaybeAsync<T> = T | Observable<T>;
 
 export const isAsync = <T>(answer: MaybeAsync<T>): answer is Observable<T> => answer instanceof Observable;
@@ -9,7 +9,7 @@ export const isAsync = <T>(answer: MaybeAsync<T>): answer is Observable<T> => an
 export const toObservable = <T>(answer: MaybeAsync<T>): Observable<T> =>
   isAsync(answer) ? answer : of(answer);
 
-/** Passes the answer to `project`: at once where the answer is known, else when it comes. */
+/** Passes the answer to `project`: at once if it is known, otherwise when it arrives. */
 export const andThen = <T, R>(answer: MaybeAsync<T>, project: (value: T) => MaybeAsync<R>): MaybeAsync<R> =>
   isAsync(answer) ? answer.pipe(mergeMapMaybe(project)) : project(answer);
 
@@ -57,7 +57,7 @@ export function mergeMapMaybe<T, R>(
           finish();
           return;
         }
-        // The write or the request behind the answer may have ended the stage: nothing follows then.
+        // The write or request behind the answer may have ended the stage; then nothing follows.
         if (subscriber.closed) return;
         let isComplete = false;
         const complete = (): void => {
@@ -89,8 +89,8 @@ export function mergeMapMaybe<T, R>(
 }
 
 /**
- * A subscriber that is gone as soon as `destination` is, even while it subscribes: what an answer leads to at once must not go on
- * after its stage has been left.
+ * A subscriber that closes together with `destination`, even while subscribing: synchronous results must not continue after the
+ * stage has ended.
  */
 function linkedTo<T>(destination: Subscriber<never>, observer: Observer<T>): Subscriber<T> {
   // oxlint-disable-next-line typescript/no-deprecated -- RxJS 7 exports nothing else for it; in RxJS 8 it is `operate`

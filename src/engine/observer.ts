@@ -5,13 +5,13 @@ import type { StoredRecord } from '../core/record.ts';
 import type { RiskMode } from '../core/venue.ts';
 import type { Priority, Route } from './rate-limit/rate-limiter.ts';
 
-/** Who watches the engine: metrics, progress, logs. Watches only: nothing it does comes back. Times in milliseconds. */
+/** Observers of the engine: metrics, progress, logs. They cannot affect it. Times in milliseconds. */
 export interface Observer {
   /** A record became durable. */
   record(stored: StoredRecord): void;
   /** A record of an earlier process was read at start. */
   replay(stored: StoredRecord): void;
-  /** State folded from the records so far, for a snapshot: plain data that a later process takes over. */
+  /** Folded state of the observer, for a snapshot: plain data from which a later process continues. */
   readonly kept?: { save(): unknown; restore(saved: unknown): void } | undefined;
   committed(ms: number): void;
   /** A permit was given. */
@@ -25,10 +25,10 @@ export interface Observer {
     ms: number,
     quoteAgeMs: number,
   ): void;
-  /** An attempt is tried again. */
+  /** An attempt is retried. */
   retried(reason: Reason): void;
   reference(price: ReferencePrice): void;
-  /** What quotes of a pair came to, of late. `slowdown`: by how much waits between them are longer. */
+  /** Recent quotes and fills of a pair. `slowdown`: factor by which waits between quotes are longer. */
   footprint(
     pair: string,
     figures: {
@@ -40,7 +40,7 @@ export interface Observer {
   riskMode(pair: string, mode: RiskMode | undefined): void;
   /** The account was read whole. */
   accountRead(rows: number): void;
-  /** Something that `alerts` names has happened: logged, counted and shown. */
+  /** An event that `alerts` names has happened: it is logged, counted and shown. */
   alert(alert: Alert, facts?: Readonly<Record<string, unknown>>): void;
   /** Information for the operator without an alert. */
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;

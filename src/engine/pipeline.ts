@@ -25,9 +25,9 @@ import { hasNoQuotesLeft } from './attempt/tactics.ts';
 import { wakes } from './stages/triggers.ts';
 
 /**
- * The pipeline of a desk that has recovered. Never emits; completes once `drain$` has fired and every order that was
- * under way has been answered and written down. Errors when the journal fails or a bug shows.
- * `reloads$` are those that were asked for before now, and must not be lost.
+ * The pipeline of a recovered desk. Never emits; completes once `drain$` has fired and every order under way is
+ * answered and recorded. Errors when the journal fails or a bug appears. `reloads$` are the early reload requests,
+ * which must not be lost.
  */
 export function pipeline(
   desk: Desk,
@@ -64,7 +64,7 @@ export function pipeline(
   );
   const begin = of(undefined).pipe(
     tap(() => {
-      // What is open now: a slice that begins again may end at once and let another begin.
+      // Slices open now: one that resumes may end at once and let another start.
       const open = [...desk.state.slices.values()];
       for (const slice of open) if (slice.openAttempt === undefined) again$.next(slice);
       for (const strategy of desk.strategies.sources.keys()) armed$.next(strategy);
@@ -84,12 +84,12 @@ export function pipeline(
     askAhead(desk),
     desk.bars.run(),
   ).pipe(untilDrained);
-  // Last: what was asked for before now is done at once, and changes what has begun.
+  // Subscribed last: early reloads run at once and change what has started.
   const reloading = reloads(desk, reloads$).pipe(untilDrained);
   return merge(trading, watching, begin, reloading).pipe(ignoreElements());
 }
 
-/** Strategies that wait for a debt check again when the venue's terms may have changed. */
+/** Strategies that wait for a debt check again when the credit terms may have changed. */
 function watchTerms(desk: Desk): Observable<never> {
   const isNeeded = (): boolean => [...desk.strategies.sources.values()].some(({ bound }) => bound.needsTerms);
   return desk.pts.run({ isNeeded }).pipe(
@@ -101,8 +101,8 @@ function watchTerms(desk: Desk): Observable<never> {
 }
 
 /**
- * A slice may have ended, or gone into doubt, while it waited for its next try. One whose time is over ends now, and so
- * does one whose strategy is not run any more.
+ * While it waited for its next try, a slice may have ended or gone into doubt. A slice past its time ends now, as does
+ * one whose strategy no longer runs.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
   return mergeMapMaybe((slice) => {
@@ -113,7 +113,7 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
   });
 }
 
-/** Ends a slice that is not tried any more; `undefined` when it is. */
+/** Ends a slice that will not be tried again; `undefined` if it will. */
 function endingOf(desk: Desk, slice: OpenSlice): Observable<never> | undefined {
   if (desk.ports.clock.wall() >= slice.intent.deadline) {
     return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });

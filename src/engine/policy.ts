@@ -7,17 +7,20 @@ import type { StatedRates } from '../core/rates.ts';
 import type { FootprintOptions } from './market/footprint.ts';
 import type { PaceOptions } from './rate-limit/rate-limiter.ts';
 
-/** Bounds on how far our clock and the venue's may differ. No decision to trade rests on it, records and days do. */
+/**
+ * Bounds on the difference between our clock and the venue's. No trading decision depends on it, but records and
+ * days do.
+ */
 export interface SkewOptions {
   /** Raises an alert from this value on. */
   readonly warnMs: number;
-  /** From here on a desk does not start. */
+  /** From this value on, a desk refuses to start. */
   readonly refuseMs: number;
 }
 
-/** When time counts as broken. All in milliseconds. */
+/** When time counts as discontinuous. All in milliseconds. */
 export interface ContinuityOptions {
-  /** Between two looks. */
+  /** Interval between checks. */
   readonly everyMs: number;
   /** Allowed drift of the wall clock against the monotonic clock. */
   readonly divergenceMs: number;
@@ -26,8 +29,8 @@ export interface ContinuityOptions {
 }
 
 /**
- * How a desk behaves: the config, checked and with its units. All times in milliseconds. What is done every so often is
- * never done again with Infinity, on a virtual clock alone: Node fires such a timer at once.
+ * The settings that the engine runs with: the checked config with its units. All times in milliseconds. An interval of
+ * Infinity disables a periodic task, and only works on a virtual clock: Node would fire such a timer at once.
  */
 export interface Policy {
   /** Name of the desk: part of every client id. */
@@ -40,16 +43,16 @@ export interface Policy {
   readonly limits: Limits;
   /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
   readonly fourEyes?: boolean | undefined;
-  /** Who must agree to what; left out: what `fourEyes` says. */
+  /** Who must approve what; omitted: as `fourEyes` says. */
   readonly approvals?: ApprovalPolicy | undefined;
-  /** The journal keeps the limits of each start, and a start with higher ones is noticed. */
+  /** The journal stores the limits of each start, and a start with higher ones is detected. */
   readonly areLimitsKept?: boolean | undefined;
   /** Currencies whose value in USD the config states. */
   readonly rates?: StatedRates | undefined;
-  /** The venue's route that sells is known. */
+  /** Whether the venue's sell route is known. */
   readonly isSellingOn: boolean;
   minimumOf(pair: string): Minimum;
-  /** Reserves by currency, which no order is paid from. */
+  /** Reserves by currency that no order may use. */
   readonly keep?: ReadonlyMap<string, Quantity> | undefined;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';
@@ -58,11 +61,11 @@ export interface Policy {
     readonly pollMs: number;
     readonly creditMax: { readonly amount: Money; readonly currency: string } | undefined;
     readonly carryBpsMax: Ratio | undefined;
-    /** How long borrowed money is expected to be held. */
+    /** Expected holding time of borrowed money. */
     readonly holdingMs: number;
   };
   readonly reference: {
-    /** Least time between two probes of a pair that something watches. */
+    /** Shortest interval between two probes of a watched pair. */
     readonly intervalMs: number;
     readonly maxAgeMs: number;
     /** Size of a probe, in the quote currency of its pair. */
@@ -77,7 +80,7 @@ export interface Policy {
     readonly capMs: number;
     /** A pair without quotes for longer ends its slices. */
     readonly budgetMs: number;
-    /** Between two quotes of a slice whose price did not suit. */
+    /** Interval between two quotes of a slice after an unacceptable price. */
     readonly requoteMs: number;
   };
   /** Quotes allowed for each fill of a pair; default: unlimited. */
@@ -87,35 +90,35 @@ export interface Policy {
     readonly pollMs: number;
     readonly trustFirstCanceled: boolean;
     readonly trustRefusals: boolean;
-    /** Longest life of a quote that is executed, and of one whose own life is not known any more. */
+    /** Longest life of a quote that is executed; also assumed for quotes whose life is unknown. */
     readonly lifeMaxMs: number;
-    /** `same_quote`: an order that was met with silence may leave again, byte for byte, while its quote lives. */
+    /** `same_quote`: the desk may resend an unanswered order, byte for byte, during the life of its quote. */
     readonly resend: 'same_quote' | 'never';
   };
   /** Longest wait for the answer to an order. */
   readonly orderTimeoutMs: number;
-  /** Life that must be left on a quote when its order leaves. */
+  /** Life that a quote must have left when its order leaves. */
   readonly orderMarginMs: number;
   /** Attempts under way at once. */
   readonly cyclesMax: number;
   /** How far back the first read of the account goes. */
   readonly historyMs: number;
-  /** Between two reads of the account when nothing is in doubt. */
+  /** Interval between reads of the account when nothing is in doubt. */
   readonly accountPollMs: number;
   readonly pace: PaceOptions;
-  /** How far our clock and the venue's may differ. */
+  /** Bounds on the difference between our clock and the venue's. */
   readonly skew: SkewOptions;
-  /** When time counts as broken. */
+  /** When time counts as discontinuous. */
   readonly continuity: ContinuityOptions;
-  /** Number of starts after died processes, within this time, that make the desk start halted. */
+  /** Number of starts after crashes, within this time, after which the desk starts halted. */
   readonly crashLoop: { readonly startsMax: number; readonly withinMs: number };
-  /** Nothing starts when the account was not read whole for longer; `undefined`: however old the last read is. */
+  /** Nothing starts if the last whole read of the account is older; `undefined`: no limit. */
   readonly accountAgeMaxMs?: number | undefined;
-  /** A request that waits longer for the limits of the venue pauses the desk; default: a minute. */
+  /** A request that waits longer for the venue's rate limits pauses the desk; default: a minute. */
   readonly messageWaitMaxMs?: number | undefined;
-  /** What follows when a balance is not the one that the rows of the account add up to. */
+  /** Reaction when a balance differs from the sum of the account's rows. */
   readonly onDifference: 'halt' | 'alert' | 'ignore';
-  /** Fills of the desk that the journal does not know are booked without halting. */
+  /** Books fills of the desk that the journal does not know, without halting. */
   readonly adoptFills: boolean;
 }
 

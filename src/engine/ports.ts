@@ -27,8 +27,8 @@ import type {
 } from '../core/venue.ts';
 
 /**
- * Time, in its two kinds, and the scheduler that waits. They agree as long as nobody sets the time and the machine does not
- * sleep; `Continuity` tells when they have not.
+ * Time on two clocks, and the scheduler that waits. The clocks agree while nobody sets the time and the machine does not
+ * sleep; `Continuity` detects when they stop agreeing.
  */
 export interface Clock {
   /** For every RxJS operator that waits. */
@@ -43,35 +43,34 @@ export interface Clock {
   boot?(): BootTime | undefined;
 }
 
-/** Randomness for jitter of waits. Nothing that must be recomputable after a crash comes from here. */
+/** Randomness for the jitter of waits. Never used for anything that must be recomputed after a crash. */
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
 }
 
 /**
- * The trading venue, as far as trading needs it. All Observables are cold: nothing happens before `subscribe`. Unsubscribing
- * closes the exchange; an order whose subscription ended early is a doubt for the caller.
- *
+ * The part of the venue that trading needs. All Observables are cold: nothing happens before `subscribe`. Unsubscribing
+ * closes the exchange; if an order's subscription ends early, its outcome is in doubt.
  * - Reads error with `VenueError`, `applied: 'no'`.
  * - No call is repeated here; whoever calls decides.
  * - Source of all routes: the venue's interface specification, "Endpoints".
  */
 export interface VenuePort {
   /**
-   * Asks for an executable price. Moves no money. Never errors: failures are answers. A venue without a network answers at once.
+   * Requests an executable price. Moves no money. Never errors: failures are answers. A venue without a network answers at once.
    * `POST /v1/quote`.
    */
   quote(request: QuoteRequest): MaybeAsync<QuoteAnswer>;
 
   /**
    * Executes a quote. Moves money. The first byte leaves in the tick of `subscribe`. Never errors: failures are answers,
-   * and everything but a well-formed answer may have traded. A venue without a network answers at once.
+   * and after anything except a well-formed answer the order may have traded. A venue without a network answers at once.
    * `POST /v1/orders/buy`, or the configured sell path.
    */
   order(request: OrderRequest): MaybeAsync<OrderAnswer>;
 
-  /** Closes the way of orders until the process ends: what has not left never leaves. Reads go on. */
+  /** Disables orders until the process ends: an order that has not left never leaves. Reads continue. */
   readonly shut?: (() => void) | undefined;
 
   /** One page of the account's transactions, any order. `GET /v1/account/transactions`, 1 request a 10 s. */
@@ -83,15 +82,15 @@ export interface VenuePort {
   /** `GET /v1/post-trade-settlement/interest`. */
   fundingRates(): Observable<readonly FundingRate[]>;
 
-  /** Risk mode of each pair; pairs whose mode could not be read are absent. `GET /v1/post-trade-settlement/risk-modes`. */
+  /** Risk mode of each pair; pairs without a readable mode are absent. `GET /v1/post-trade-settlement/risk-modes`. */
   riskModes(): Observable<ReadonlyMap<string, RiskMode>>;
 
   /** Portfolio value in USD since `from`, hourly. `GET /v1/account/balance/history`. */
   valuation(from: Instant): Observable<readonly ValuationPoint[]>;
 
   /**
-   * How far the venue's clock is certainly ahead of our wall clock, milliseconds, by its last answer that named its time;
-   * negative: behind. `undefined` before the first. From the `date` of answers; for people and start-up only.
+   * How far the venue's clock is certainly ahead of our wall clock, milliseconds, by its last answer with a `date`
+   * header; negative: behind. `undefined` before the first. For people and start-up only.
    */
   readonly skewMs?: (() => number | undefined) | undefined;
 
@@ -101,41 +100,41 @@ export interface VenuePort {
   /** Capability `pairs`. `GET /v1/markets/currency-pairs`. */
   readonly pairs?: (() => Observable<readonly Pair[]>) | undefined;
 
-  /** Capability `order_lookup`: the order with this client id, `undefined` when the venue knows none. `GET /v1/orders/:id`. */
+  /** Capability `order_lookup`: the order with this client id; `undefined` if the venue knows none. `GET /v1/orders/:id`. */
   readonly lookup?: ((clientId: string) => Observable<Order | undefined>) | undefined;
 }
 
-/** Prices that arrive by themselves (capability `ticker`). Never errors: the adapter reconnects. */
+/** Prices that the venue sends (capability `ticker`). Never errors: the adapter reconnects. */
 export interface MarketPort {
   readonly prices$: Observable<ReferencePrice>;
 
   /**
-   * The current price of a pair, from a market that can be queried at any time: a tape. Such prices do not age on the way
-   * and need no probes. `undefined`: there is none now. Omitted: prices come from `prices$`.
+   * The current price of a pair, from a market that can be queried at any time, such as a tape. Such prices do not age in
+   * transit and need no probes. `undefined`: no price now. Omitted: prices come from `prices$`.
    */
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 
   /**
-   * What the market has traded of a pair since its day began, base currency; it falls when a day begins. `undefined`: not known, or told
-   * too long ago. Omitted: the market tells no volume.
+   * What the market has traded of a pair since its day began, base currency; it falls when a new day begins. `undefined`: unknown or too
+   * old. Omitted: the market reports no volume.
    */
   readonly volume?: ((pair: string) => Quantity | undefined) | undefined;
 
   /**
-   * The newest `count` bars of a pair that have ended by now, oldest first, from a market that knows its history: a tape. Omitted: the desk
-   * makes bars of the prices that it sees. @throws RangeError when its history is too coarse.
+   * The newest `count` finished bars of a pair, oldest first, from a market that knows its history, such as a tape. Omitted: the desk
+   * builds bars from the prices it sees. @throws RangeError when the history is too coarse.
    */
   readonly bars?: ((pair: string, intervalMs: number, count: number) => readonly Bar[]) | undefined;
 
-  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Omitted: no pair ever is. */
+  /** Whether the pair was delisted: its last price remains, and it cannot be bought. Omitted: no pair ever is. */
   readonly isDelisted?: ((pair: string) => boolean) | undefined;
 
-  /** Pairs that a market which can be asked has prices of at all. */
+  /** The pairs that a queryable market has prices of. */
   readonly pairs?: ReadonlySet<string> | undefined;
 
   /**
-   * Says for as long as it is subscribed that somebody waits for prices. A market that has it may leave out of `prices$` every
-   * instant at which nothing that is waited for can come true. Never emits.
+   * Announces, while subscribed, that somebody waits for prices. The market may then skip instants at which no wait can come
+   * true. Never emits.
    */
   readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;
 }
@@ -147,10 +146,10 @@ export interface KeptBars {
   readonly bars: readonly Bar[];
 }
 
-/** Keeps bars for the next process. Nothing is proven by them, and what cannot be kept or read is made anew: never throws. */
+/** Stores bars for the next process. They prove nothing, and bars that cannot be stored or read are rebuilt: never throws. */
 export interface BarsPort {
   read(): readonly KeptBars[];
-  /** In the place of the ones before. */
+  /** Replaces the stored bars. */
   keep(series: readonly KeptBars[]): void;
 }
 
@@ -158,18 +157,18 @@ export interface BarsPort {
 export interface Lookout {
   readonly pairs: readonly string[];
   readonly wait?: Extract<Wait, { readonly on: 'price' | 'drift' }> | undefined;
-  /** Balances that a drift is worked out from: another lookout is made when they change. */
+  /** Balances that a drift is computed from: a new lookout is made when they change. */
   readonly holdings?: ReadonlyMap<string, Quantity> | undefined;
 }
 
-/** Why to read the account: an event of its feed, or a message that may have been missed. */
+/** Why the account should be read: an event of its feed, or a message that may have been missed. */
 export interface AccountHint {
   readonly why: 'balances' | 'orders' | 'fills' | 'connected' | 'gap';
 }
 
 /**
- * Says that the account may have changed (capability `account_feed`). A hint only shortens the wait for the next read of
- * the account: nothing it says is believed, and without any hint everything is found all the same. Never errors.
+ * Signals that the account may have changed (capability `account_feed`). A hint only shortens the wait for the next read
+ * of the account: its content is never trusted, and everything is found without hints too. Never errors.
  */
 export interface AccountFeedPort {
   readonly hints$: Observable<AccountHint>;
@@ -179,11 +178,11 @@ export interface AccountFeedPort {
 export interface CommandAnswer {
   readonly isDone: boolean;
   readonly says: string;
-  /** The same for programs, where words are not enough. Plain JSON. */
+  /** The same for programs, if words are not enough. Plain JSON. */
   readonly facts?: object | undefined;
 }
 
-/** What a pause is of: one parent, one pair, one strategy, or with none of them the desk. */
+/** Scope of a pause: one parent, one pair or one strategy; with none of them, the desk. */
 export interface Scope {
   readonly parent?: string | undefined;
   readonly pair?: string | undefined;
@@ -194,7 +193,7 @@ export interface Scope {
 export type Command =
   | (Scope & {
       readonly do: 'pause' | 'resume';
-      /** A pause of the desk that lets orders through which reduce a borrowed balance. */
+      /** A pause of the desk that still allows orders that reduce a borrowed balance. */
       readonly isReducing?: boolean | undefined;
       /** With a pause of the desk: resumes automatically after this time, milliseconds. */
       readonly forMs?: number | undefined;
@@ -204,7 +203,7 @@ export type Command =
       /** Called in the tick of the command. */
       answer?(answer: CommandAnswer): void;
     })
-  /** Latched. `isKill` also closes the way of orders until the process ends. */
+  /** Latched. `isKill` also disables orders until the process ends. */
   | {
       readonly do: 'halt';
       readonly by: string;
@@ -212,7 +211,7 @@ export type Command =
       readonly isKill?: boolean;
       readonly token?: UsedToken | undefined;
     }
-  /** Lifts a halt. Refused with open doubts unless it says so. */
+  /** Lifts a halt. Refused while doubts are open, unless the command allows that. */
   | {
       readonly do: 'rearm';
       readonly by: string;
@@ -222,37 +221,37 @@ export type Command =
       answer?(answer: CommandAnswer): void;
     }
   | { readonly do: 'drain'; readonly why: string }
-  /** Reads the strategies again. A dry run only says what would change. */
+  /** Reloads the strategies. A dry run only says what would change. */
   | {
       readonly do: 'reload';
       readonly by: string;
       readonly why: string;
       readonly isDryRun?: boolean | undefined;
       readonly token?: UsedToken | undefined;
-      /** Executed once the desk trades if it comes earlier: for callers that cannot retry. */
+      /** Executed once the desk trades, if it arrives earlier: for callers that cannot retry. */
       readonly isPatient?: boolean | undefined;
       answer?(answer: CommandAnswer): void;
     }
-  /** Asks for one limit to be looser for one order. Answered once it is durable. */
+  /** Proposes a looser limit for one order. Answered once durable. */
   | (OverrideWish & {
       readonly do: 'propose';
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
-  /** Another person agrees. Answered once it is durable. */
+  /** Another person approves. Answered once durable. */
   | {
       readonly do: 'approve';
       readonly override: string;
-      /** Of the request that the person has seen; another one is refused. */
+      /** Hash of the request that the person reviewed; any other request is refused. */
       readonly hash?: string | undefined;
-      /** What the person's passkey signed: the hash of the request. */
+      /** The passkey's signature over the hash of the request. */
       readonly assertion?: PasskeyAssertion | undefined;
       readonly token?: UsedToken | undefined;
       readonly by: string;
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Takes an override back before it is used: who proposed it withdraws it, anybody else rejects it. Answered once it is durable. */
+  /** Ends an override before it is used: its proposer withdraws it, anyone else rejects it. Answered once durable. */
   | {
       readonly do: 'withdraw' | 'reject';
       readonly override: string;
@@ -262,7 +261,7 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Ends a running strategy for good: what is open ends without a further order. Answered once it is durable. */
+  /** Stops a running strategy permanently: open slices end without another order. Answered once durable. */
   | {
       readonly do: 'stop';
       readonly strategy: string;
@@ -271,7 +270,7 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Begins an occurrence of a strategy now. Answered once, when its step is durable: a fresh price may take some seconds. */
+  /** Starts an occurrence of a strategy now. Answered once its step is durable; a fresh price may take some seconds. */
   | {
       readonly do: 'run';
       readonly strategy: string;
@@ -280,26 +279,26 @@ export type Command =
       readonly why: string;
       answer(answer: CommandAnswer): void;
     }
-  /** Ends a doubt by an operator's resolution. Answered once, after it is durable; never by a desk that has stopped. */
+  /** Ends a doubt by an operator's resolution. Answered once, after it is durable; a stopped desk never answers. */
   | (Resolution & {
       readonly do: 'resolve';
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
-  /** Who may sign in changes. Answered once it is durable. */
+  /** Changes who may sign in. Answered once durable. */
   | {
       readonly do: 'person';
       readonly record: PersonRecord;
       answer(answer: CommandAnswer): void;
     };
 
-/** What is odd about a journal although its chain holds: it may be an older copy of itself. */
+/** A suspicious fact about a journal whose chain holds: it may be an older copy. */
 export interface Oddity {
   readonly what: 'rolled_back' | 'no_anchor';
   readonly why: string;
 }
 
-/** Why nothing may be sent. `kill` is a halt that also closes the way of orders for the life of the process. */
+/** Why nothing may be sent. `kill` is a halt that also disables orders for the life of the process. */
 export interface Halt {
   readonly level: 'halt' | 'kill';
   readonly by: string;
@@ -308,40 +307,46 @@ export interface Halt {
 }
 
 /**
- * A note of a halt outside the memory: it survives the process, and others may leave it. Every method is synchronous; those
- * that change something throw when they could not.
+ * A halt file outside of memory: it survives the process, and others may create it. Every method is synchronous; those that
+ * change something throw on failure.
  */
 export interface HaltPort {
-  /** The gate asks before every order: microseconds. Throws: counts as set. */
+  /** The gate calls this before every order, so it takes microseconds. If it throws, the halt counts as set. */
   isSet(): boolean;
-  /** What the note says; `undefined` when it says nothing that can be read. */
+  /** Content of the halt file; `undefined` if it is empty or unreadable. */
   read(): Halt | undefined;
-  /** Leaves the note. Must need no room on the disk. */
+  /** Writes the halt file. Must not need disk space. */
   set(halt: Halt): void;
-  /** Takes it away. */
+  /** Removes the halt file. */
   clear(): void;
-  /** Makes ready what the next note needs, unless it is. Throws when it cannot: on a full disk that note may be lost. */
+  /**
+   * Prepares the space for the next halt file, unless it is prepared. Throws on failure: on a full disk, that halt may
+   * be lost.
+   */
   prepare?(): void;
 }
 
-/** A state that was folded from the records up to number `seq`. */
+/** A state folded from the records up to number `seq`. */
 export interface KeptState {
   readonly seq: number;
-  /** Of record `seq`. */
+  /** Hash of record `seq`. */
   readonly hash: string;
-  /** What it is, in words that only the program itself reads. */
+  /** The folded state, encoded for this program only. */
   readonly text: string;
 }
 
-/** Keeps one state for the next start. It is a shortcut: what is lost or does not fit the journal costs time, never truth. */
+/**
+ * Stores one state for the next start. It is a shortcut: if it is lost or does not match the journal, the start is slower but
+ * correct.
+ */
 export interface StatePort {
   /** Number of records between snapshots. */
   readonly every: number;
-  /** The state that was kept last, if it fits the journal and this version of the program; else why not, if there is one. */
+  /** The stored state, if it matches the journal and this version; otherwise the reason, if there is a state. */
   read(): KeptState | { readonly unfit: string } | undefined;
-  /** Keeps a state in the place of the last one, later. Never throws: what cannot be kept is dropped. */
+  /** Stores a state later, replacing the previous one. Never throws: on failure the state is dropped. */
   keep(state: KeptState): void;
-  /** The same, at once, at the end of a process. */
+  /** Stores a state at once, at the end of a process. */
   keepNow(state: KeptState): void;
 }
 
@@ -357,9 +362,8 @@ export interface FencePort {
 /** The append-only, durable record. One writer at a time. */
 export interface JournalPort {
   /**
-   * Appends all or none, in order, stamped `at`. The records are durable when they are returned, or when the Observable emits them
+   * Appends all records or none, in order, with the time `at`. They are durable when returned, or when the Observable emits them
    * and completes.
-   *
    * - Throws or errors: any. A journal that failed once is poisoned: the process must end.
    */
   append(bodies: readonly RecordBody[], at: Instant): MaybeAsync<readonly StoredRecord[]>;
@@ -370,15 +374,15 @@ export interface JournalPort {
   /** Found when the journal was opened. */
   readonly oddity?: Oddity | undefined;
 
-  /** The disk is full and what was set aside for the last results is in use: end soon, and begin nothing. */
+  /** Emits when the disk is full and the disk reserve is in use: start nothing new, and stop soon. */
   readonly isSpent?: boolean | undefined;
 
-  /** Throws when the chain does not hold. A journal without it is checked by `read` alone. */
+  /** Throws when the chain does not hold. A journal without this method is checked only by `read`. */
   readonly prove?: (() => void) | undefined;
 
   /**
-   * All records from the first, or those behind record number `after`. Throws when the chain does not hold, at the end of
-   * what was read at the latest.
+   * All records, or those after record number `after`. Throws when the chain does not hold, at the latest after the last
+   * record.
    */
   read(after?: number): Iterable<StoredRecord>;
 
@@ -388,28 +392,34 @@ export interface JournalPort {
   close(): void;
 }
 
-/** Documents of strategies, for a desk that reads them again while it runs. Every method is synchronous. */
+/** Strategy documents, for a desk that reloads them while it runs. Every method is synchronous. */
 export interface StrategiesPort {
-  /** Reads and checks all of them, as they are now. Nothing of it is in force yet. */
+  /** Reads and checks all documents. Nothing takes effect yet. */
   read(): StrategiesRead;
-  /** A strategy as it was when its life began, with the hash of then; `undefined` when this version cannot read it any more. */
+  /** A strategy as it was when its run started, with that document's hash; `undefined` if this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;
-  /** A file may have changed; often several times for one edit. Omitted: files are not watched. Never errors. */
+  /**
+   * Emits when a file may have changed, often several times per edit. Omitted: files are not watched. Never
+   * errors.
+   */
   readonly changed$?: Observable<unknown> | undefined;
 }
 
-/** A request to the venue, or that the venue wants none until `boot`. */
+/** A request to the venue, or a cool-down that the venue demanded until `boot`. */
 export interface LoggedRequest {
   readonly route: 'quote' | 'order' | 'transactions' | 'read' | 'all';
   readonly boot: BootTime;
   readonly isBlock: boolean;
 }
 
-/** Keeps the newest requests for the next process, so that it knows which limits of the venue are used. Never throws. */
+/**
+ * Logs the newest requests for the next process, so that it knows how much of the venue's rate limits is used. Never
+ * throws.
+ */
 export interface RequestLogPort {
   /**
-   * What processes sent before the one that now starts, if the note is of the process that record number `start` began and of this
-   * boot: nothing that was sent after `since` is missing.
+   * What earlier processes sent, if the log belongs to the process that record number `start` began and to this boot: it contains
+   * everything sent after `since`.
    */
   earlier(
     start: number,
@@ -417,19 +427,19 @@ export interface RequestLogPort {
   ): { readonly since: BootTime; readonly requests: readonly LoggedRequest[] } | undefined;
   /** This process began with record number `start`: it sends from now on. */
   begin(start: number, since: BootTime): void;
-  /** Before the request leaves. */
+  /** Called before the request leaves. */
   note(request: LoggedRequest): void;
 }
 
-/** Alerts that are to be written down. */
+/** Alerts to record in the journal. */
 export interface AlertsPort {
-  /** Fires when one waits. */
+  /** Emits when an alert waits. */
   readonly raised$: Observable<void>;
-  /** Those that wait, the oldest first; they wait no longer. */
+  /** Takes the waiting alerts, oldest first. */
   take(): readonly AlertRecord[];
 }
 
-/** All that the engine needs of the world. A mode is a choice of these. */
+/** Everything that the engine needs from outside. A mode is a choice of these ports. */
 export interface Ports {
   readonly clock: Clock;
   readonly random: Random;
@@ -440,11 +450,11 @@ export interface Ports {
   readonly halt?: HaltPort | undefined;
   /** Omitted: every start waits for the rate limits of the venue. */
   readonly requestLog?: RequestLogPort | undefined;
-  /** Bars of earlier processes. Omitted: each process makes its own. */
+  /** Bars of earlier processes. Omitted: each process builds its own. */
   readonly bars?: BarsPort | undefined;
   readonly operator$: Observable<Command>;
   /** Omitted: the strategies of the start stay. */
   readonly strategies?: StrategiesPort | undefined;
-  /** Omitted: alerts are not written down. */
+  /** Omitted: alerts are not recorded. */
   readonly alerts?: AlertsPort | undefined;
 }

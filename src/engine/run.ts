@@ -38,9 +38,9 @@ import type { TakeOverOptions } from './operator/recover.ts';
 import { patientReloads } from './operator/reload.ts';
 
 export interface RunOptions extends TakeOverOptions {
-  /** Ends by itself once every strategy has finished and nothing is open. */
+  /** Ends once every strategy has finished and nothing is open. */
   readonly isUntilDone?: boolean | undefined;
-  /** Before it stops, the desk reads the account once the venue must have booked the last fills. */
+  /** Before stopping, the desk reads the account once the venue must have booked the last fills. */
   readonly hasClosingRead?: boolean | undefined;
   /** Another owner has taken over, as the renewal of the lease found out. Omitted: only writes find out. */
   readonly lost$?: Observable<FencedOut> | undefined;
@@ -72,7 +72,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     tap(() => {
       desk.isStopping = true;
     }),
-    // Whoever asks later must hear of it too.
+    // Late subscribers must receive it too.
     shareReplay({ bufferSize: 1, refCount: true }),
   );
   const reloads$ = patientReloads(desk);
@@ -97,7 +97,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ),
   );
   const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
-  // Commands count from the moment they can be written: a halt must not wait until the venue can be reached.
+  // Commands take effect as soon as they can be recorded: a halt must not wait for the venue.
   const commanded = merge(
     operate(desk),
     watchClocks(desk),
@@ -151,8 +151,8 @@ const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   );
 
 /**
- * Writes down that the process lives, once that can be told from a death soon after the start: for a process that follows one that
- * died, since an idle desk leaves no other sign of life for half an hour.
+ * Records that the process is alive, once it can no longer count as dying soon after its start. Only after a crash: an idle desk
+ * leaves no other record for half an hour.
  */
 const noteRunning = (desk: Desk): Observable<never> =>
   defer(() =>
@@ -164,7 +164,7 @@ const noteRunning = (desk: Desk): Observable<never> =>
         ),
   );
 
-/** Alerts are written after what raised them, and never on the reserve of the disk: that is for orders. */
+/** Alerts are recorded after their cause, and never on the disk reserve, which is for orders. */
 const writeAlerts = (desk: Desk): Observable<never> =>
   (desk.ports.alerts?.raised$ ?? EMPTY).pipe(
     startWith(undefined),
@@ -178,7 +178,7 @@ const writeAlerts = (desk: Desk): Observable<never> =>
 const waitingAlerts = ({ ports: { alerts, journal } }: Desk): readonly AlertRecord[] =>
   journal.isSpent === true ? [] : (alerts?.take() ?? []);
 
-/** Writes down what ends the process, so that the next start knows of it. */
+/** Records why the process ends, so that the next start knows. */
 function noteFailure(desk: Desk, error: unknown): Observable<never> {
   if (desk.state.runningSince === undefined) return EMPTY;
   const state = error instanceof OperatorError ? 'refused' : 'failed';
@@ -188,7 +188,7 @@ function noteFailure(desk: Desk, error: unknown): Observable<never> {
   );
   return defer(() => desk.journal.append([...waitingAlerts(desk), { kind: 'process', state, why }])).pipe(
     takeUntil(timer(FAILURE_WAIT_MS, desk.ports.clock.scheduler)),
-    // The journal may be what failed.
+    // The journal itself may have failed.
     catchError(() => EMPTY),
     ignoreElements(),
   );
@@ -197,7 +197,7 @@ function noteFailure(desk: Desk, error: unknown): Observable<never> {
 const FAILURE_LENGTH_MAX = 200;
 const FAILURE_WAIT_MS = 1_000;
 
-/** A desk that stopped for want of room has not stopped in good order. */
+/** A desk that stopped for lack of disk space has not stopped in good order. */
 const endOfDisk = ({ ports }: Desk): Observable<never> =>
   defer(() =>
     ports.journal.isSpent === true

@@ -7,7 +7,7 @@ import type { Size } from '../core/venue.ts';
 import type { OpenSlice } from './state/engine-state.ts';
 import type { Permit } from './rate-limit/rate-limiter.ts';
 
-/** What flows through the pipeline gains facts on its way. A stage that stops it passes on a `Stopped`. */
+/** An item gains facts on its way through the pipeline. A stage that stops it emits a `Stopped`. */
 export interface Sized {
   readonly stage: 'sized';
   readonly slice: OpenSlice;
@@ -16,7 +16,7 @@ export interface Sized {
   readonly size: Size;
   /** Base quantity, at the reference price when the size is an amount. */
   readonly quantity: Quantity;
-  /** Worst price at which the order may leave. */
+  /** Worst price at which the order may be sent. */
   readonly worst: Price;
   /** At worst, in the currency of the limits; `undefined` when nothing converts it. */
   readonly notional: Money | undefined;
@@ -25,11 +25,11 @@ export interface Sized {
   readonly notes: readonly string[];
   /** The rest of the slice may follow in further pieces. */
   readonly isPiece: boolean;
-  /** It only passes with this override. */
+  /** The item passes only with this override. */
   readonly override?: string | undefined;
 }
 
-/** It may ask for a quote now. */
+/** The item may request a quote now. */
 export interface Paced {
   readonly stage: 'paced';
   readonly item: Sized;

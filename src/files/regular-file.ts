@@ -1,30 +1,30 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 
-/** What a file must be like to be opened. */
+/** Conditions for opening a file. */
 export interface OpenRules {
-  /** Whether a symbolic link to a file is refused: others could redirect it. */
+  /** Whether to refuse a symbolic link, which another user could redirect. */
   readonly isLinkRefused?: boolean | undefined;
-  /** Why what was opened must not be used, by its owner and mode; `undefined` when it may. */
+  /** Why an opened file must not be used, by its owner and mode; `undefined` if it may. */
   readonly refuse?: ((facts: Stats) => string | undefined) | undefined;
 }
 
 export interface ReadRules extends OpenRules {
-  /** Bytes. Nothing is read of a larger file. */
+  /** Bytes. A larger file is not read at all. */
   readonly maxBytes: number;
 }
 
-/** Most bytes of market data that are read from one file: 2 GiB. */
+/** Largest number of bytes of market data read from one file: 2 GiB. */
 export const DATA_BYTES_MAX = 2 ** 31;
 
-/** Why a file is not read, in words that follow "cannot be read: ". */
+/** Why a file is not read, worded to follow "cannot be read: ". */
 export class FileRefusal extends Error {
   override readonly name = 'FileRefusal';
 }
 
 /**
- * Opens a regular file for reading, and gives its descriptor and its facts. Never waits for a writer or a device: a named pipe, a
- * socket, a device or a folder is refused. The facts are those of what was opened, whatever takes its name meanwhile.
+ * Opens a regular file for reading, and returns its descriptor and its attributes. Never blocks: a named pipe, socket, device or
+ * folder is refused. The attributes are those of the opened file, even if its name is reused meanwhile.
  *
  * @throws FileRefusal in words; the system's own error where there is no such file, or no right to read it.
  */
@@ -32,7 +32,7 @@ export function openRegularFile(
   path: string,
   { isLinkRefused = false, refuse }: OpenRules = {},
 ): { readonly file: number; readonly facts: Stats } {
-  // Where a system has no such flag it is undefined, which `|` takes for none.
+  // On systems without this flag it is undefined, which `|` treats as 0.
   const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
   const file = opened(path, O_RDONLY | O_NONBLOCK | (isLinkRefused ? O_NOFOLLOW : 0));
   try {
@@ -47,8 +47,7 @@ export function openRegularFile(
 }
 
 /**
- * The bytes of a regular file. The bound holds for what is read, too: some files of the system say that they are empty and have no
- * end.
+ * Returns the bytes of a regular file. The limit also applies while reading: some system files report size 0 and never end.
  *
  * @throws as `openRegularFile`.
  */
@@ -59,7 +58,7 @@ export function readRegularFile(path: string, { maxBytes, ...rules }: ReadRules)
     const pieces: Buffer[] = [];
     let size = 0;
     for (;;) {
-      // One byte more than there should be: the read that finds it is also the one that finds the end.
+      // One byte more than expected: the read that would find it also detects the end.
       const piece = Buffer.allocUnsafe(Math.max(facts.size - size + 1, 4_096));
       const read = readSync(file, piece);
       size += read;

@@ -3,15 +3,15 @@ import { OperatorError } from '../core/errors.ts';
 import { createPrivate } from './sqlite/files.ts';
 
 /**
- * The account's transactions as the venue tells them, in a file of their own beside the journal: the journal is a chain of
- * what this program did, this is a copy of what the venue has, and can be fetched again.
+ * A copy of the account's transactions in a separate file beside the journal. The journal is the chain of what this
+ * program did; this file copies what the venue has, and can be downloaded again.
  */
 export interface HistoryStore {
   /** Progress of the download. */
   progress(): Progress;
-  /** Keeps the rows of one page and the new state together: both or neither. Gives what the page brought. */
+  /** Stores the rows of one page and the new progress together, or neither. Returns what the page contained. */
   keep(rows: readonly HistoryRow[], progress: Progress): Kept;
-  /** Notes when a request was made, so that the next run waits as long as the venue wants. Unix ms. */
+  /** Records when a request was made, so that the next run respects the venue's rate limit. Unix ms. */
   noteRequest(at: number): void;
   lastRequestAt(): number;
   count(): number;
@@ -35,7 +35,7 @@ export type HistoryRow = { readonly id: number; /** Unix ms. */ readonly at: num
   Record<TextColumn, string>
 >;
 
-/** A walk through the pages from the newest row of a span of time to its oldest; `undefined`: none is under way. */
+/** A pass through the pages from the newest row of a period to its oldest; `undefined`: none is under way. */
 export interface Walk {
   /** Unix ms. */
   readonly from: number;
@@ -44,16 +44,16 @@ export interface Walk {
   readonly offset: number;
 }
 export interface Progress {
-  /** Everything up to this time is here, pending things aside. Unix ms; 0 before the first walk is done. */
+  /** Everything up to this time is stored, apart from pending rows. Unix ms; 0 before the first pass is done. */
   readonly completeTo: number;
   readonly walk: Walk | undefined;
 }
 
 export interface Kept {
   readonly added: number;
-  /** Rows that were here, with another status or remark. */
+  /** Stored rows that came with another status or remark. */
   readonly changed: number;
-  /** Pending rows that gave way to their done ones. */
+  /** Pending rows replaced by completed ones. */
   readonly replaced: number;
 }
 
@@ -76,7 +76,7 @@ const SCHEMA = `
 `;
 
 /**
- * Opens the store of one account, or makes it. `account` names whose rows these are: a digest of address and token.
+ * Opens or creates the store of one account. `account` identifies it: a digest of address and token.
  *
  * @throws OperatorError `data` when the file is something else, `config` when it holds another account, `storage`.
  */
@@ -148,7 +148,7 @@ function writeMeta(db: DatabaseSync, key: string, value: string): void {
 }
 
 const DONE = 'done';
-/** Facts that a transaction never changes: a row that differs in one is of another account, or the venue rewrote it. */
+/** Fields that a transaction never changes: if one differs, the row belongs to another account, or the venue rewrote it. */
 const FIXED = ['action', 'currency', 'order_id', 'trade_id'] as const;
 
 function storeOf(db: DatabaseSync, file: string, account: string | undefined): HistoryStore {
@@ -185,7 +185,7 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
       try {
         const kept = rows.map(keepRow);
         writeMeta(db, 'progress', JSON.stringify(progress));
-        // Only now: a token that the venue does not know must not claim the file.
+        // Deferred until now: a token that the venue does not know must not claim the file.
         if (account !== undefined) writeMeta(db, 'account', account);
         db.exec('COMMIT');
         const sum = (key: keyof Kept): number => kept.reduce((total, each) => total + each[key], 0);

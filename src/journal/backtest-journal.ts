@@ -7,9 +7,9 @@ import type { Journal } from './journal.ts';
 import { selected } from './record-query.ts';
 
 /**
- * A journal in memory that checks, encodes and hashes its records on demand. Backtests use it: a sweep runs thousands of them, nobody
- * can lose their records, and their figures need no hash. Hashing each record at once would make a backtest of hourly buys 1.4 times
- * slower. Text and hashes are those of every other journal.
+ * An in-memory journal that checks, encodes and hashes its records on demand. Backtests use it: a sweep runs thousands of them, and
+ * their figures need no hashes. Hashing each record at once would make a backtest of hourly buys 1.4 times slower. Texts and hashes
+ * equal those of every other journal.
  *
  * Records must not change after their append: their text is made later. Bodies are `readonly` to their last member and hold nothing
  * that a user's module can reach; tests freeze them. A body that is not a record is found when somebody asks for a hash, the head or
@@ -27,7 +27,7 @@ export function backtestJournal(): Journal {
   };
   return {
     append,
-    // Figures need bodies alone: whoever tells the hash of one of these looks at the chain then.
+    // Figures need only the bodies; a hash is computed when it is asked for.
     read: (after = 0) => chain.records(after),
     close() {
       isClosed = true;
@@ -54,7 +54,7 @@ class HashedOnDemand {
     return new RecordOnDemand(this.#bodies.push(body), at, body, this);
   }
 
-  /** Those after the record `after` that are there when this is called. */
+  /** Records after record `after` that exist at the time of the call. */
   *records(after: number, until = this.length): Generator<StoredRecord> {
     for (let seq = after + 1; seq <= until; seq++) yield this.#record(seq);
   }
@@ -69,7 +69,7 @@ class HashedOnDemand {
     return this.#hashes[seq - 1] ?? this.tie(seq);
   }
 
-  /** Ties the records up to `seq`, all when it is left out, and tells the hash of the last. @throws Error at a body that is no record. */
+  /** Hashes the records up to `seq` (default: all) and returns the hash of the last. @throws Error at a body that is not a record. */
   tie(seq = this.length): string {
     let hash = this.#hashes.at(-1) ?? EMPTY.hash;
     while (this.#hashes.length < seq) {
@@ -86,12 +86,12 @@ class HashedOnDemand {
   }
 }
 
-/** One at a time: all of them together are many times what the records are. */
+/** One at a time: all lines together are many times larger than the records. */
 function* linesOf(records: Iterable<StoredRecord>): Generator<Line> {
   for (const { seq, at, body, hash } of records) yield { seq, at, kind: body.kind, body: textOf(body), hash };
 }
 
-/** A record whose hash is known when it is asked for. */
+/** A record whose hash is computed on demand. */
 class RecordOnDemand implements StoredRecord {
   readonly seq: number;
   readonly at: Instant;

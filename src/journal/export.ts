@@ -72,12 +72,12 @@ function rowOf({ seq, at, body }: StoredRecord): Row {
 
 export const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.executed_at) });
 
-/** In the order of the columns; omits what a record omits. */
+/** In the order of the columns; fields that a record omits stay empty. */
 function jsonRow(columns: readonly string[], row: Row): string {
   return `${escapeMarks(JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]]))))}\n`;
 }
 
-/** A line of CSV (RFC 4180) with its line end; cells that a spreadsheet would run are made harmless. */
+/** A line of CSV (RFC 4180) with its line end; cells that a spreadsheet would execute are neutralized. */
 export const csvRow = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
 function csvCell(value: unknown): string {
@@ -87,8 +87,8 @@ function csvCell(value: unknown): string {
 }
 
 /**
- * Spreadsheets run cells that begin with one of these. A number with its sign is no formula and must stay a number. What
- * a terminal would act on is replaced, but for tabs and line ends.
+ * Spreadsheets execute cells that begin with one of these. A signed number is not a formula and must stay a number.
+ * Terminal control characters are replaced, except tabs and line ends.
  *
  * Source: OWASP, "CSV Injection".
  */

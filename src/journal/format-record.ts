@@ -18,7 +18,10 @@ import type {
 } from '../core/record.ts';
 import { instant, isoOf } from '../core/time.ts';
 
-/** One line for people: time in UTC, kind, words. Nothing that the venue or a YAML file wrote acts on a terminal. */
+/**
+ * One line for people: time in UTC, kind, description. Text of the venue or of a YAML file cannot control the
+ * terminal.
+ */
 export const lineFor = ({ at, body }: StoredRecord): string =>
   `${isoOf(at)}  ${body.kind.padEnd(8)}  ${forTerminal(wordsFor(body))}`;
 
@@ -116,7 +119,7 @@ function personWords({ person, step, role, passkey, by, why }: PersonRecord): st
   }
 }
 
-/** Severity and id, what they say, and what they are about. */
+/** Severity and id, meaning, and facts. */
 export function alertWords({ alert, severity, facts, others }: AlertRecord): string {
   const says = Object.hasOwn(alerts, alert) ? alerts[alert as Alert].says : 'an alert of another version'; // oxlint-disable-line typescript/no-unsafe-type-assertion -- compared in this line
   const about = Object.entries(facts).map(([name, value]) => `${name} ${wordOf(value)}`);

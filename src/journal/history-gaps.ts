@@ -2,28 +2,28 @@ import { add, NO_QUANTITY, quantity, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { HistoryRow } from './account-history.ts';
 
-/** A place where the balances of a currency do not follow from one another: a row is missing, or one is wrong. */
+/** A place where the balances of a currency do not follow from one another: a row is missing or wrong. */
 export interface Gap {
   readonly currency: string;
-  /** Row before, 0 where the first row of a currency does not begin with an empty account. */
+  /** Previous row; 0 if the first row of a currency does not start from an empty account. */
   readonly after: number;
   readonly id: number;
   /** Unix ms of the row after the gap. */
   readonly at: number;
-  /** Balance after the row before. */
+  /** Balance after the previous row. */
   readonly from: string;
-  /** What the row says moved, fees aside. */
+  /** The amount of the row, without fees. */
   readonly amount: string;
   /** Balance after the row. */
   readonly to: string;
-  /** What is not explained: positive when money came that no row shows. */
+  /** The unexplained difference: positive when money arrived that no row shows. */
   readonly missing: string;
 }
 
 /**
- * Follows the balance of each currency through its done rows. A row explains a step of the balance by its amount, with or
- * without its fees: samples of the venue leave open whether `amount` of which action already holds them. The first row of a
- * currency must explain its own balance when the history is whole from the start (`isFromStart`).
+ * Follows the balance of each currency through its completed rows. A row explains a step of the balance by its amount, with
+ * or without fees: the venue's samples leave open which actions include fees in `amount`. If the history is complete
+ * (`isFromStart`), the first row of a currency must explain its own balance.
  */
 export function* findGaps(
   rows: Iterable<HistoryRow>,
@@ -31,7 +31,7 @@ export function* findGaps(
 ): Generator<Gap> {
   const last = new Map<string, { readonly id: number; readonly balance: Quantity }>();
   for (const row of rows) {
-    if (row.status.toLowerCase() !== 'done') continue; // the balance does not move before
+    if (row.status.toLowerCase() !== 'done') continue; // the balance does not change before
     const before = last.get(row.currency) ?? (isFromStart ? { id: 0, balance: NO_QUANTITY } : undefined);
     const balance = quantity(row.balance);
     last.set(row.currency, { id: row.id, balance });
@@ -52,7 +52,7 @@ export function* findGaps(
   }
 }
 
-/** What a row may have moved its balance by. The first is the plainest: its amount less all fees. */
+/** Possible balance changes of a row; first the simplest: its amount minus all fees. */
 function explanations(row: HistoryRow): readonly Quantity[] {
   const amount = quantity(row.amount);
   const fees = quantity(row.fees);

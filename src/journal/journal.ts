@@ -4,20 +4,20 @@ import type { JournalPort } from '../engine/ports.ts';
 import type { Head, Line, Verdict } from './proof/chain.ts';
 import type { RecordQuery } from './record-query.ts';
 
-/** A journal as its drivers make it: what the engine needs, and what proves and exports it. */
+/** A journal as its drivers implement it: what the engine needs, plus proof and export. */
 export interface Journal extends JournalPort {
   /** The newest record. Its hash covers the whole content. */
   head(): Head;
 
-  /** All records as they are stored, unchecked: for proof and export. */
+  /** All stored records, unchecked: for proof and export. */
   lines(): Iterable<Line>;
 
-  /** Some of the records, unchecked: for those who look something up. */
+  /** Some of the records, unchecked: for lookups. */
   select(query: RecordQuery): Iterable<StoredRecord>;
 
   /** Checks the chain from the first record to the head. Never throws for damage. */
   verify(): Verdict;
 
-  /** Notices that wait for delivery, beside the records. A journal of a backtest has none. */
+  /** Notices that wait for delivery, stored beside the records. A backtest journal has none. */
   readonly outbox?: OutboxPort | undefined;
 }

@@ -6,7 +6,7 @@ import { appender } from './sqlite/appender.ts';
 import type { Journal } from './journal.ts';
 import { selected } from './record-query.ts';
 
-/** A journal that lives as long as its process: for backtests and tests. Same text and same hashes as on disk. */
+/** A journal that lasts as long as its process, for backtests and tests. Texts and hashes equal those on disk. */
 export function memoryJournal(): Journal {
   const lines: Line[] = [];
   let head = EMPTY;

@@ -19,7 +19,7 @@ export function openJournal(url: string, options: SqliteOptions = {}): Journal {
       break;
     case 'postgres':
     case 'postgresql':
-      // The URL itself may hold a password, so it is not repeated.
+      // Not repeated in the message: the URL may contain a password.
       throw new OperatorError(
         'config',
         'a journal in PostgreSQL is not available yet; use sqlite:./var/journal.db',

@@ -2,22 +2,22 @@ import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import { canonical } from './format/canonical.ts';
 
-/** Which records of a journal are wanted, and from which end. All of what is given must hold. */
+/** Which records of a journal to return, and from which end. All given conditions must hold. */
 export interface RecordQuery {
   readonly kinds?: readonly RecordBody['kind'][] | undefined;
-  /** Only behind this record. */
+  /** Only after this record. */
   readonly after?: number | undefined;
-  /** Only in front of this record. */
+  /** Only before this record. */
   readonly before?: number | undefined;
   readonly since?: Instant | undefined;
   /** Not itself. */
   readonly until?: Instant | undefined;
-  /** A text that the stored body contains: to look through many records for few, without reading each. */
+  /** A text that the stored body contains: finds few records among many without parsing each. */
   readonly holds?: string | undefined;
   readonly order: 'oldest' | 'newest';
 }
 
-/** Those of `records`, from the oldest to the newest, that are wanted, in the order that is wanted. */
+/** Filters `records`, given oldest first, into the requested order. */
 export function* selected(records: Iterable<StoredRecord>, query: RecordQuery): Generator<StoredRecord> {
   const { kinds, after = 0, before = Infinity, since = -Infinity, until = Infinity, holds } = query;
   const all = query.order === 'oldest' ? records : [...records].toReversed();

@@ -9,17 +9,17 @@ import { beginProof } from './proof/proof.ts';
 import { kindOf, trusted } from './format/record-schema.ts';
 import { headOf, linesOf, verifyFile, wordsOf } from './proof/verify-file.ts';
 
-/** A journal is checked once and read once. Above this number of records the check runs in a separate thread. */
+/** A journal is checked once and read once. Above this number of records a separate thread checks it. */
 const APART_FROM = 50_000;
 const PAGE = 1_000;
 
-/** All that a writer reads of its journal: proven before anything is written, whatever was read by then. */
+/** What a writer reads of its journal: verified before anything is written. */
 export interface Replay {
   /** @throws OperatorError `data` when the chain does not hold. */
   prove(): void;
-  /** All records were checked against the very shapes and words of this version. */
+  /** Whether all records were checked against exactly this version's schemas. */
   readonly isOurs: boolean;
-  /** The records behind number `after`. @throws as `prove`, at the last record proven or the end. */
+  /** The records after number `after`. @throws as `prove`, at the last verified record or at the end. */
   read(after?: number): Generator<StoredRecord>;
 }
 
@@ -30,10 +30,10 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   const prove = (): void => {
     if (isProven) return;
     const apart = begun?.();
-    // The threads say whether the chain holds. Where it breaks first is said by the one way of looking that needs no parts.
+    // The threads find whether the chain holds. To find the first break, the whole chain is checked once more.
     if (apart?.ok !== true) {
       const whole = verifyFile(db, file);
-      // What one look found and another did not is damage as well: of the disk or the memory.
+      // If two checks disagree, the disk or the memory is damaged.
       const verdict = whole.ok ? (apart ?? whole) : whole;
       if (!verdict.ok) throw damage(file, verdict.seq, wordsOf(verdict));
     }
@@ -51,7 +51,7 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
           speech.isOurs ? trusted(body) : bodyOf(file, { seq, kind: kindOf(body), body }),
         );
       } catch (error) {
-        prove(); // that the chain is broken says more than what could not be read for it
+        prove(); // a broken chain is more informative than the read error it caused
         throw faultOf(file, 1, error);
       }
       prove();
@@ -62,7 +62,7 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   };
 }
 
-/** The records up to `head`, in few calls. Their places follow from their order, which the proof covers. */
+/** The records up to `head`, in few calls. Their order, which the proof covers, gives their numbers. */
 function* inPages(
   db: DatabaseSync,
   { after, head }: { readonly after: number; readonly head: Head },
@@ -76,7 +76,7 @@ function* inPages(
     const rows = select.all(seq, head.seq, PAGE);
     if (rows.length === 0) throw new RangeError('records are missing');
     for (const row of rows) {
-      // Node types rows as objects although they are arrays here; to copy each would double the time.
+      // Node types rows as objects although they are arrays here; copying each would double the time.
       const [at, body, hash] = row as unknown as readonly unknown[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all three are checked below
       if (typeof at !== 'number' || typeof body !== 'string' || typeof hash !== 'string')
         throw new RangeError('its columns have wrong types');
@@ -87,14 +87,14 @@ function* inPages(
 }
 
 /**
- * Whether all records were checked against the very shapes and words of this version: when they were written, or when it
- * read them before. Only then may they be taken as they are.
+ * Whether all records were checked against exactly this version's schemas, when they were written or when this version
+ * read them before. Only then may they be used without checking.
  */
 function hearSpeech(db: DatabaseSync, head: Head): { readonly isOurs: boolean; understood(): void } {
   const ours = vocabulary();
   const isOurs = readMeta(db, 'vocabulary') === ours;
   const isNew = head.seq === 0;
-  // From now on records of this version may follow: no other may take all of them for its own.
+  // From now on records of this version may follow, so no other version may rely on having checked them all.
   if (!isOurs) writeMeta(db, 'vocabulary', isNew ? ours : '');
   let isToldYet = isOurs || isNew;
   return {

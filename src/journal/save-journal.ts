@@ -10,7 +10,7 @@ import { createPrivate } from './sqlite/files.ts';
 import type { Journal } from './journal.ts';
 
 /**
- * Writes a journal of the memory into a new SQLite file, in one transaction: what `tranche journal` and `tranche why` read.
+ * Writes an in-memory journal to a new SQLite file, in one transaction, for `tranche journal` and `tranche why`.
  *
  * @throws OperatorError `usage`: the file is there already. `storage`: it cannot be written.
  */

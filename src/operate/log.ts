@@ -121,7 +121,7 @@ function flush(out: ReturnType<typeof openDestination>): void {
   let left = FLUSH_TRIES;
   const get = (): number => {
     if (left-- > 0) return fd;
-    throw Object.assign(new Error('nobody reads the log'), { code: 'EAGAIN' });
+    throw Object.assign(new Error('the reader of the log is too slow or gone'), { code: 'EAGAIN' });
   };
   Object.defineProperty(out, 'fd', { configurable: true, get });
   try {

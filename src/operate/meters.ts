@@ -33,7 +33,7 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     'on',
     'reason',
   ]),
-  untraded: counter('tranche_untraded_total', 'Slices, and looks that led to none, that did not trade', [
+  untraded: counter('tranche_untraded_total', 'Slices, and evaluations without a slice, that did not trade', [
     'strategy',
     'reason',
   ]),
@@ -41,7 +41,7 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
   fills: counter('tranche_fills_total', 'Fills', ['pair', 'side']),
   notional: counter(
     'tranche_fills_notional_total',
-    'Value of fills in quote currency; a figure, not a ledger',
+    'Value of fills in quote currency; approximate, not for accounting',
     ['pair', 'side', 'currency'],
   ),
 

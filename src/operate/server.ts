@@ -144,17 +144,17 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     if (!allowed.has(request.headers.host?.toLowerCase() ?? '')) {
       return await reply
         .code(421)
-        .send({ error: 'unexpected Host header; name it in operate.hosts to allow it' });
+        .send({ error: 'unexpected Host header; add it to operate.hosts to allow it' });
     }
     const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
     if (hosts.length > 1 || !request.url.startsWith('/'))
       return await reply.code(400).send({ error: 'expected one Host header, and a path that begins with /' });
     // A path has one spelling: a proxy in front that refuses some of them reads the same one.
     if (request.url.split('?', 1)[0]?.includes('%') === true)
-      return await reply.code(404).send({ error: 'a path without percent signs is expected' });
+      return await reply.code(404).send({ error: 'expected a path without percent signs' });
     const { origin } = request.headers;
     if (origin !== undefined && !isOwn(origin, allowed))
-      return await reply.code(403).send({ error: 'not from this origin' });
+      return await reply.code(403).send({ error: 'requests from this origin are refused' });
     const path = request.url.split('?', 1)[0] ?? '';
     const isOpen =
       isLocal ||
@@ -192,7 +192,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
         .code(405)
         .header('allow', method)
         .send({ error: `only ${method}` });
-    return await reply.code(404).send({ error: `nothing here; try ${PATHS.join(', ')}` });
+    return await reply.code(404).send({ error: `unknown path; try ${PATHS.join(', ')}` });
   });
   server.setErrorHandler(async (error, _request, reply) => {
     const status = errorStatus(error);

@@ -70,6 +70,6 @@ export const timeText = z.string().superRefine(reads(parseTime));
 export const zoneText = z.string().superRefine(reads(checkZone));
 
 export const whole = z.int({
-  error: (issue) => (issue.code === 'invalid_type' ? 'expected a whole number, without quotes' : undefined),
+  error: (issue) => (issue.code === 'invalid_type' ? 'expected a whole number without quotes' : undefined),
 });
-export const plainNumber = z.number({ error: 'expected a number, without quotes' });
+export const plainNumber = z.number({ error: 'expected a number without quotes' });

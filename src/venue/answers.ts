@@ -51,7 +51,7 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
       return { ok: true, value: message.value };
     }
     const refusal = errorSchema.safeParse(parsed);
-    if (!refusal.success) return { ok: false, answer: garbled(status, 'no {error} in the answer') };
+    if (!refusal.success) return { ok: false, answer: garbled(status, 'the answer has no field "error"') };
     return {
       ok: false,
       answer: { kind: 'error', status, error: http.clean(refusal.data.error), retryAfterMs },

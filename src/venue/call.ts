@@ -70,7 +70,7 @@ export class Call implements Dispatcher.DispatchHandler {
     const why = {
       waiting: 'no connection in time',
       sent: 'no answer in time',
-      answering: 'no whole answer in time',
+      answering: 'no complete answer in time',
       settled: '',
     };
     this.#fail(this.#sent ? 'timeout' : 'connect', why[this.#phase]);
@@ -95,7 +95,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     if (status >= 300 && status < 400) {
-      this.#fail('redirect', 'the venue pointed elsewhere');
+      this.#fail('redirect', 'the venue redirected the request');
       return;
     }
     const encoding = headers['content-encoding'];
@@ -123,7 +123,7 @@ export class Call implements Dispatcher.DispatchHandler {
     }
     const body = this.#options.scrub(bytes.toString('utf8'));
     if (body === undefined) {
-      this.#fail('unreadable', 'the answer holds the token in disguise');
+      this.#fail('unreadable', 'the answer contains the token in encoded form');
       return;
     }
     this.#phase = 'settled';

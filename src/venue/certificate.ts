@@ -5,10 +5,10 @@ import { buildConnector } from 'undici';
 /** What is wrong with a certificate, by the code of the error that Node gives. */
 const faults: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'an authority that is not trusted has signed it',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'no trusted authority has signed it',
-  UNABLE_TO_GET_ISSUER_CERT: 'no trusted authority has signed it',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'no trusted authority has signed it',
+  SELF_SIGNED_CERT_IN_CHAIN: 'it is signed by an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'it is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'it is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'it is not signed by a trusted authority',
   CERT_HAS_EXPIRED: 'it, or one that it depends on, has expired',
   CERT_NOT_YET_VALID: 'it, or one that it depends on, is not valid yet',
   CERT_REVOKED: 'it is revoked',

@@ -37,7 +37,7 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
   let isShut = false;
 
   const execute = (request: OrderRequest): OrderAnswer => {
-    if (isShut) return { kind: 'lost', sent: false, why: 'the way of orders is closed' };
+    if (isShut) return { kind: 'lost', sent: false, why: 'this port sends no orders' };
     const quote = quotes.get(request.quoteId);
     const pair = pairs.get(request.pair) ?? splitPair(request.pair, symbols);
     if (quote === undefined || 'problem' in pair) {

@@ -29,7 +29,7 @@ export function addressProblem(
   if (!isPlain && url.protocol !== `${scheme}s:`)
     return `expected an address that begins with ${scheme}s://, got ${url.protocol}//`;
   if (url.username !== '' || url.password !== '')
-    return 'an address holds no user or password: write token_file or token instead';
+    return 'an address must not contain a user or password: use token_file or token instead';
   if ((url.search !== '' && !mayHaveQuery) || url.hash !== '') return 'remove the ? or # and what follows it';
   const problem = hostProblem(text, url.hostname);
   if (problem !== undefined) return problem;
@@ -104,13 +104,12 @@ function hostProblem(text: string, hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(?<address>.*)\]$/u, '$<address>');
   const family = isIP(bare);
   if (family === 0) return undefined;
-  if (isIPv4(bare) && spelling(text) !== bare)
-    return `this is another spelling of the address ${bare}: write it so`;
+  if (isIPv4(bare) && spelling(text) !== bare) return `write this address in its canonical form: ${bare}`;
   const { nowhere, disguised } = networks();
   const isDisguised = family === 6 && (disguised.check(bare, 'ipv6') || /^::[\da-f]{1,4}:/iu.test(bare));
-  if (isDisguised) return 'an IPv6 address that stands for an IPv4 address: write that address itself';
+  if (isDisguised) return 'this IPv6 address maps an IPv4 address: write the IPv4 address';
   return nowhere.check(bare, family === 6 ? 'ipv6' : 'ipv4')
-    ? 'no venue has such an address: it belongs to this machine, its provider, or nobody'
+    ? 'a venue cannot have this address: it belongs to this machine or its provider, or is unassigned'
     : undefined;
 }
 

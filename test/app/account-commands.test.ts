@@ -224,7 +224,7 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
   it('refuses politely with a wrong token, without showing it', async () => {
     const ran = await account(right, 'sim-wrong-token');
     expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toMatch(/The venue does not accept this token: [^.]*\. [^.]*\. Set /u);
+    expect(ran.err).toMatch(/The venue rejected this token: [^.]*\. [^.]*\. Set /u);
     expect(ran.err).not.toContain('sim-wrong-token');
   });
 
@@ -242,7 +242,7 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
       env: { TRANCHE_OPERATOR_TOKEN: 'sim-any' },
     });
     expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('does not answer (connect). Nothing was changed.');
+    expect(ran.err).toContain('did not answer (connect). Nothing was changed.');
   });
 });
 

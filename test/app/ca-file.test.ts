@@ -65,7 +65,7 @@ describe('venue.ca_file', () => {
     put('ca.pem', anIdentity({ isAuthority: true }).cert, 0o666);
     process.umask(mask);
     expect(rightsProblems('desk.yaml', strategies, folder, [config.venue.caFile])).toEqual([
-      expect.stringContaining('others can change') as string,
+      expect.stringContaining('other users can change') as string,
     ]);
   });
 });

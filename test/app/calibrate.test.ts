@@ -91,13 +91,9 @@ describe('tranche calibrate', () => {
   it.each([
     [['--journal', 'none.db'], 74, 'none.db'],
     [['--base', 'loose', '--journal', 'x.db'], 64, 'Allowed choices are tight, normal, stressed'],
-    [
-      ['--since', '2026-02-01', '--until', '2026-01-01', '--journal', 'x.db'],
-      64,
-      '--until: it must be after',
-    ],
+    [['--since', '2026-02-01', '--until', '2026-01-01', '--journal', 'x.db'], 64, '--until must be after'],
     [['none.db'], 74, 'none.db'],
-    [['x.db', '--journal', 'x.db'], 64, 'the journal is given twice'],
+    [['x.db', '--journal', 'x.db'], 64, 'the journal is named twice'],
     [[], 78, 'keeps its journal in memory'],
   ])('refuses %j', async (line, code, says) => {
     const cwd = await traded();

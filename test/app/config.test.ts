@@ -117,7 +117,7 @@ describe('loadConfig', () => {
     expect(load(LIVE, { mode: 'paper' }).venue.token).toBeUndefined();
     expect(
       refusal('venue: { base_url: "https://venue.example" }\nstrategies: []\n', { mode: 'live' }),
-    ).toContain('limits have no default in live mode');
+    ).toContain('live mode has no default for these limits');
   });
 
   it('reads live limits exactly', () => {

@@ -158,7 +158,7 @@ describe.each(commands)('tranche %s', (...line) => {
     expect(await deaf.command(...line)).toMatchObject({
       code: 69,
       out: '',
-      err: expect.stringContaining('does not answer: ECONNREFUSED') as string,
+      err: expect.stringContaining('did not answer: ECONNREFUSED') as string,
     });
     writeControlFile(`sqlite:${join(deaf.folder, 'journal.db')}`, {
       token: TOKEN,
@@ -173,7 +173,7 @@ describe.each(commands)('tranche %s', (...line) => {
     const served = await aServedDesk({ token: 'token-of-another-desk' });
     const { code, out, err } = await served.command(...line);
     expect([code, out]).toEqual([78, '']);
-    expect(err).toContain('the daemon refuses this: this desk does not know the bearer token');
+    expect(err).toContain('the daemon refused the command: this desk does not know the bearer token');
     expect(err).not.toContain('token-of-another-desk');
     expect(controls(served)).toEqual([]);
   });
@@ -360,7 +360,7 @@ describe('tranche pause and resume', () => {
   it.each([
     [['pause', '--pair', 'nonsense'], 'there is no pair nonsense; there are btcusd'],
     [['pause', '--parent', 'nobody'], 'there is no open parent nobody'],
-    [['resume', '--pair', 'btcusd'], 'pair:btcusd is not paused; nothing is, besides the desk itself'],
+    [['resume', '--pair', 'btcusd'], 'pair:btcusd is not paused; nothing is'],
     [['pause', '--pair', 'btcusd', '--reducing'], 'reducing applies to the whole desk'],
     [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name exactly one of parent, pair or strategy'],
     [['pause', '--strategy', 'nobody'], 'there is no strategy nobody; there are '],
@@ -401,7 +401,7 @@ describe('tranche pause and resume', () => {
     expect(await as('viewer', 'status')).toMatchObject({ code: 0 });
     expect(await as('viewer', 'pause')).toMatchObject({
       code: 78,
-      err: 'the daemon refuses this: this action needs the role operator; the token has the role viewer',
+      err: 'the daemon refused the command: this action needs the role operator; the token has the role viewer',
     });
     expect(await as('operator', 'pause', '--by', 'mallory')).toMatchObject({ code: 0 });
     expect(controls(served)).toMatchObject([{ state: 'paused', by: 'operator@desk' }]);
@@ -429,7 +429,7 @@ describe('tranche halt', () => {
   it('also closes the way of orders when it is a kill', async () => {
     const served = await aServedDesk();
     const { code, out } = await served.command('halt', '--kill');
-    expect([code, out]).toEqual([0, expect.stringContaining('this process cannot send orders any more')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('this process can no longer send orders')]);
     expect(controls(served).at(-1)).toMatchObject({ state: 'halted', transport: 'closed' });
   });
 
@@ -441,7 +441,7 @@ describe('tranche halt', () => {
     const { code, out } = await served.command('halt');
     expect([code, out]).toEqual([
       75,
-      expect.stringContaining('halted by file and signal; orders under way are unknown'),
+      expect.stringContaining('halted by file and signal; the daemon did not report orders under way'),
     ]);
     expect([await served.signalled, existsSync(served.haltFile)]).toEqual(['SIGUSR2\n', true]);
   });
@@ -465,7 +465,7 @@ describe('tranche halt', () => {
     const { code, out } = await run(folder, ['halt']);
     expect([code, out]).toEqual([
       69,
-      expect.stringContaining(`there is no journal ${journal} yet: check the name`),
+      expect.stringContaining(`the journal ${journal} does not exist yet: check the name`),
     ]);
     expect(existsSync(join(folder, 'journal.db.halt'))).toBe(true);
   });
@@ -599,7 +599,7 @@ describe('tranche doubts', () => {
     const { code, out } = await served.command('doubts');
     expect(code).toBe(0);
     expect(out).toContain(`${id}  buy`);
-    expect(out).toContain('proof at the earliest 2026-');
+    expect(out).toContain('earliest proof 2026-');
     const told = await served.command('doubts', '--json');
     expect(JSON.parse(told.out)).toMatchObject({ doubts: [{ client_order_id: id, strategy: 'btc' }] });
     expect((await served.command('status')).out).toContain(`outcome unknown: ${id} (tranche doubts)`);

@@ -140,7 +140,9 @@ describe('a token', () => {
   it('is bound in the environment just the same', () => {
     const env = { TRANCHE_TOKEN: JSON.stringify({ origin: 'https://venue.example', token: TOKEN }) };
     expect(tokenOf(load(['base_url: "https://venue.example"'], env))).toBe(TOKEN);
-    expect(load(['base_url: "https://evil.example"'], env)).toContain('is not sent to https://evil.example');
+    expect(load(['base_url: "https://evil.example"'], env)).toContain(
+      'must not be sent to https://evil.example',
+    );
   });
 
   it('says where it came from, so that the environment can be warned of', () => {

@@ -104,7 +104,7 @@ describe('tranche data info', () => {
   it('tells what is in a file that does not say its pair', async () => {
     const { cwd, run } = world();
     const { code, out } = await run('info', 'bars.csv');
-    expect([code, out]).toEqual([0, expect.stringContaining('not said: an import needs --pair')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('unknown: an import needs --pair')]);
     expect(JSON.parse((await run('info', 'bars.csv', '--json')).out)).not.toHaveProperty('pair');
     expect(readdirSync(cwd)).toEqual(['bars.csv']);
   });

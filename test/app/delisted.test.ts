@@ -100,7 +100,7 @@ describe('an asset whose prices end before the window', () => {
   it('is liquidated at its last price, at the cost of the model, and the others share its weight', async () => {
     const { code, err, report, fills } = await reported('--delisted', 'liquidate');
     expect(code).toBe(0);
-    expect(err.split('\n')[1]).toBe('warning: the prices of ethusd end at 2026-01-17T12:00:00.000Z, before the window: what is held is sold at the last price, at the cost of the model, and nothing of it is bought any more'); // prettier-ignore
+    expect(err.split('\n')[1]).toBe('warning: the prices of ethusd end at 2026-01-17T12:00:00.000Z, before the window: holdings are sold at the last price, at the cost of the model, and no more of it is bought'); // prettier-ignore
     const last = 2_000 * (1 + 0.1 * Math.sin((ENDS_AFTER - 1) / 25));
     expect(report.backtest?.delisted).toEqual([
       { pair: 'ethusd', currency: 'eth', at: new Date(ENDED).toISOString(), price: last.toFixed(2), does: 'liquidate', held: '0' }, // prettier-ignore
@@ -152,7 +152,7 @@ describe('an asset whose prices end before the window', () => {
     const held = await reported('--delisted', 'liquidate', '--holdings', 'usd=70000,eth=15', '--assume', 'max_usd=100'); // prettier-ignore
     const [gone] = held.report.backtest?.delisted ?? [];
     expect(Number(gone?.held)).toBeGreaterThan(0);
-    expect(held.report.warnings[1]).toBe(`${gone?.held} eth could not be sold before the quotes ended, and count at the last price, ${gone?.price}.`); // prettier-ignore
+    expect(held.report.warnings[1]).toBe(`${gone?.held} eth could not be sold before the quotes ended, and are valued at the last price, ${gone?.price}.`); // prettier-ignore
   });
 
   it('cannot be resampled', async () => {

@@ -83,7 +83,7 @@ continuous: true
 `;
     const { code, out } = await aDesk({ strategies }).plan();
     expect(code).toBe(0);
-    expect(out).toContain('no time is known in advance: it trades when its condition holds');
+    expect(out).toContain('no time is known in advance: it trades when its condition is met');
     expect(out).toContain('if a sell trades less, all buys for cash are cut by as much');
     expect(out).toContain('  no trade borrows\n');
     expect(out).toContain('no size is known in advance, so funds cannot be projected');

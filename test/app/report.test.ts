@@ -107,7 +107,7 @@ describe('tranche report', () => {
       'an end before the beginning',
       ['--since', '2026-01-05', '--until', '2026-01-04'],
       64,
-      'it must be after --since',
+      '--until must be after --since',
     ],
     ['prices without their pair', ['--data', 'prices.csv'], 64, '--data: expected a pair and a file'],
     ['prices that are not there', ['--data', 'btcusd=none.csv'], 65, 'none.csv'],
@@ -124,7 +124,7 @@ describe('tranche report', () => {
     for (const named of [file, `sqlite:${file}`])
       expect((await look(home, ['report', named, '--json'], { now: after(START, HOUR_MS) })).out).toBe(out);
     const twice = await run(file);
-    expect([twice.code, twice.err]).toEqual([64, 'the journal is given twice: omit --journal']);
+    expect([twice.code, twice.err]).toEqual([64, 'the journal is named twice: omit --journal']);
   });
 
   it('says so when there is no journal, and when it holds nothing of the period', async () => {

@@ -127,7 +127,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     expect(problems()).toEqual(
       ['desk.yaml', 'strategies/a.yaml', 'strategies'].map((name) => {
         const path = join(folder, name);
-        return `others can change ${path}: run "chmod go-w ${path}"`;
+        return `other users can change ${path}: run "chmod go-w ${path}"`;
       }),
     );
   });
@@ -146,7 +146,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
     chmodSync(join(folder, name), mode);
     const { status, output } = tranche('run', '--config', 'desk.yaml');
-    expect(output).toContain('live mode refuses to start: others could change what the desk trades');
+    expect(output).toContain('live mode refuses to start: other users could change what the desk trades');
     expect(output).toContain(`chmod go-w ${join(folder, name)}`);
     expect(status).toBe(78);
   });
@@ -167,7 +167,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
     const port = running();
     chmodSync(join(folder, 'strategies/a.yaml'), 0o666);
-    expect(port.read()).toEqual({ problems: expect.stringContaining('others can change') as string });
+    expect(port.read()).toEqual({ problems: expect.stringContaining('other users can change') as string });
   });
 });
 
@@ -176,10 +176,8 @@ describe('a module in live mode', () => {
     put('strategies/own.yaml', MODULE);
     put('strategies/own.ts', KERNEL);
     put('desk.yaml', `${LIVE}strategies: ./strategies\n`);
-    expect(() => loadAll('desk.yaml', options())).toThrow(
-      'live mode runs no module unless the config says so',
-    );
+    expect(() => loadAll('desk.yaml', options())).toThrow('live mode does not run modules by default');
     put('desk.yaml', `${LIVE}strategies: { files: ./strategies, allow_modules: true }\n`);
-    expect(() => loadAll('desk.yaml', options())).not.toThrow('live mode runs no module');
+    expect(() => loadAll('desk.yaml', options())).not.toThrow('live mode does not run modules');
   });
 });

@@ -184,7 +184,7 @@ describe('loadAll', () => {
 
 describe('a strategy that may have to sell', () => {
   const DRY_RUN = 'venue: { base_url: "https://venue.example" }';
-  const off = 'it may have to sell, and selling is off: write venue.sell_path in the config, the path at which your venue takes orders to sell'; // prettier-ignore
+  const off = 'it may have to sell, but selling is off: set venue.sell_path in the config to the path at which your venue accepts sell orders'; // prettier-ignore
   const rebalance = `id: r
 kind: rebalance
 target_weights: { btc: "0.5", usd: "0.5" }

@@ -165,7 +165,7 @@ strategies: ./strategies
     expect(port.read()).toMatchObject({ limits: { sides: new Set(['buy']) }, notes: [] });
     put('desk.yaml', live.replace('  collar_bps: 50\n', ''));
     expect(port.read()).toEqual({
-      problems: expect.stringContaining('limits have no default in live mode') as string,
+      problems: expect.stringContaining('live mode has no default for these limits') as string,
     });
   });
 

@@ -142,7 +142,7 @@ describe('tranche sweep', () => {
     const cwd = sweepFolder();
     const refused = await sweep(cwd, ['--vary', 'slices=0..4/2', '--out', 'out']);
     expect(refused.code).toBe(78);
-    expect(refused.err).toContain('1 of 3 settings are invalid. The first, slices=0:\ndesk.yaml:8');
+    expect(refused.err).toContain('1 of 3 settings are invalid. The first is slices=0:\ndesk.yaml:8');
     expect(existsSync(join(cwd, 'out'))).toBe(false);
     expect((await sweep(cwd, ['--vary', 'slices=0', '--skip-invalid'])).code).toBe(78);
   });
@@ -170,11 +170,11 @@ describe('tranche sweep', () => {
   it('tells of what was tried over the same history before, in the same folder', async () => {
     const cwd = sweepFolder();
     const notes = async (line: readonly string[]): Promise<string> => (await sweep(cwd, [...line, '--out', 'out'])).out; // prettier-ignore
-    const further = 'further runs over this history';
+    const further = 'more runs on this history';
     expect(await notes(['--vary', 'slices=4,6'])).not.toContain(further);
     expect(await notes(['--vary', 'slices=4,6'])).not.toContain(further);
-    expect(await notes(['--vary', 'slices=6,12,20'])).toContain(`The folder holds 1 ${further}`);
-    expect(await notes(['--vary', 'slices=2,20'])).toContain(`The folder holds 3 ${further}`);
+    expect(await notes(['--vary', 'slices=6,12,20'])).toContain(`The folder contains 1 ${further}`);
+    expect(await notes(['--vary', 'slices=2,20'])).toContain(`The folder contains 3 ${further}`);
   });
 
   it('does not go on where the same prices were of shorter bars, and so known earlier', async () => {

@@ -67,7 +67,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     ['is a named pipe', () => { rmSync(join(folder, 'token')); execFileSync('mkfifo', ['-m', '600', join(folder, 'token')]); }, 'it is a named pipe'],
     ['is gone', () => { rmSync(join(folder, 'token')); }, 'cannot be read'],
     ['is empty', () => { put(''); }, 'not a valid token'],
-    ['is bound to another address', () => { put('{"origin": "https://elsewhere.example", "token": "the-new-token"}'); }, 'is not sent to https://venue.example'],
+    ['is bound to another address', () => { put('{"origin": "https://elsewhere.example", "token": "the-new-token"}'); }, 'must not be sent to https://venue.example'],
   ])('stays the old one where the file %s, and whoever listens hears why', async (_, change, why) => {
     const { token, reread, heard } = running();
     change();
@@ -87,7 +87,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
   it('is tried again by itself while the venue does not answer', { timeout: 20_000 }, async () => {
     const { token, reread, heard } = running(['no_answer', 'no_answer']);
     put('the-new-token');
-    expect(await reread()).toBe('the desk keeps its token until the venue answers to the new one');
+    expect(await reread()).toBe('the desk keeps its current token until the venue accepts the new one');
     expect(token.reveal()).toBe('the-old-token');
     await expect.poll(() => token.reveal(), { timeout: 15_000, interval: 100 }).toBe('the-new-token');
     expect(heard).toEqual(['replaced the-new-token']);

@@ -170,7 +170,7 @@ describe('tranche why', () => {
       'UTC',
     );
     expect({ code, out }).toEqual({ code: 0, out: '' });
-    expect(err).toMatch(/^nothing since 2026-01-05 00:50:00 UTC; the newest record is of 2026-01-05 00:0/u);
+    expect(err).toMatch(/^nothing since 2026-01-05 00:50:00 UTC; the newest record is from 2026-01-05 00:0/u);
   });
 
   it.each([

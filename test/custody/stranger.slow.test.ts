@@ -120,7 +120,7 @@ describe.skipIf(!isRoot)(
       expect(changeableByOthers(given)).toContain('belongs to another user');
       chownSync(given, 0, 0);
       chmodSync(given, 0o777);
-      expect(changeableByOthers(given)).toContain('others can change');
+      expect(changeableByOthers(given)).toContain('other users can change');
     });
 
     it('cannot offer a token of his own: a file that belongs to him is refused', () => {

@@ -86,15 +86,15 @@ describe.runIf(isPosix)('who may change a file', () => {
 
   it.each([0o620, 0o602, 0o666])('is others, too, with mode %o', (mode) => {
     const path = withMode('file', mode);
-    expect(changeableByOthers(path)).toBe(`others can change ${path}: run "chmod go-w ${path}"`);
+    expect(changeableByOthers(path)).toBe(`other users can change ${path}: run "chmod go-w ${path}"`);
   });
 
   it('is whoever may change its folder, unless everybody keeps their own files there', () => {
     const path = withMode('file', 0o600);
     chmodSync(folder, 0o777);
-    expect(replaceableByOthers(path)).toContain(`others can change ${folder}`);
+    expect(replaceableByOthers(path)).toContain(`other users can change ${folder}`);
     chmodSync(folder, 0o1777);
     expect(replaceableByOthers(path)).toBeUndefined();
-    expect(changeableByOthers(folder)).toContain('others can change');
+    expect(changeableByOthers(folder)).toContain('other users can change');
   });
 });

@@ -133,7 +133,7 @@ describe('the proof of approvals', () => {
     [
       'an approval that repeats another request',
       (body) => (isStep(body, 'approved', 'cat') ? { ...body, asks: 'lift another halt' } : body),
-      /of another request than the one that was proposed/u,
+      /approves a different request than the one proposed/u,
     ],
     [
       'a signature of somebody else',
@@ -155,12 +155,12 @@ describe('the proof of approvals', () => {
         isStep(body, 'approved', 'cat') && body.assertion !== undefined
           ? { ...body, assertion: { ...body.assertion, signature: `A${body.assertion.signature.slice(1)}B` } }
           : body,
-      /signature is not that of the key/u,
+      /signature does not match the key/u,
     ],
     [
       'an approval by the initiator in other letters',
       (body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'EVE', token: person('Eve') } : body),
-      /proposed it, and does not count/u,
+      /proposed it, so their approval does not count/u,
     ],
     [
       'an approval by somebody of no group',
@@ -172,7 +172,7 @@ describe('the proof of approvals', () => {
       'an approval by a program',
       (body) =>
         isStep(body, 'approved', 'ann') ? { ...body, token: { name: 'ann', kind: 'program' } } : body,
-      /ann is no person/u,
+      /ann is not a person/u,
     ],
     [
       'one approval where two are needed',
@@ -195,7 +195,7 @@ describe('the proof of approvals', () => {
         body.kind === 'person' && body.person === 'cat' && body.passkey !== undefined
           ? { ...body, passkey: { ...body.passkey, public_key: aPasskey().publicKey } }
           : body,
-      /signature is not that of the key/u,
+      /signature does not match the key/u,
     ],
     [
       'a signature that was made on a page of another desk',
@@ -219,7 +219,7 @@ describe('the proof of approvals', () => {
         body.kind === 'person' && body.person === 'cat' && body.step === 'enrolled'
           ? { ...body, step: 'removed' }
           : body,
-      /cat was removed before/u,
+      /cat had been removed/u,
     ],
     [
       'a request that asks for fewer people than the policy',
@@ -276,7 +276,7 @@ describe('the proof of approvals', () => {
       const { policy: _policy, ...rest } = body;
       return rest;
     });
-    expect(faults(dropped).join('\n')).toMatch(/a start kept no policy or no limits/u);
+    expect(faults(dropped).join('\n')).toMatch(/a start did not record its policy or limits/u);
   });
 
   it('finds a signature by the passkey of a viewer', () => {

@@ -86,7 +86,7 @@ describe('a journal whose fills were rewritten and chained anew', () => {
     writeJournal('0.4');
     const { code, stdout } = await verify();
     expect(code).toBe(0);
-    expect(stdout).toContain('Whoever can write the journal and its anchor can make a whole new chain');
+    expect(stdout).toContain('Anyone who can write the journal and its anchor can build a new chain');
   });
 
   it('does not hold the head that was kept elsewhere: exit 65', async () => {
@@ -94,8 +94,8 @@ describe('a journal whose fills were rewritten and chained anew', () => {
     const hash = /Head: (?<hash>[0-9a-f]{64})/u.exec((await verify()).stdout)?.groups?.['hash'] ?? '';
     const { code, stdout } = await verify({ head: hash });
     expect(code).toBe(0);
-    expect(stdout).toContain('It holds the head that was kept elsewhere, as record 6.');
-    expect(stdout).not.toContain('can make a whole new chain');
+    expect(stdout).toContain('It contains the head stored elsewhere, as record 6.');
+    expect(stdout).not.toContain('can build a new chain');
     writeJournal('0.4');
     expect(await verify({ head: hash })).toMatchObject({ code: 65, stderr: expect.stringContaining(`no record has the hash ${hash}`) as string }); // prettier-ignore
   });
@@ -115,7 +115,7 @@ describe('a journal whose fills were rewritten and chained anew', () => {
     writeJournal('0.4');
     const { code, stderr } = await verify(kept);
     expect(code).toBe(65);
-    expect(stderr).toContain('record 6 of the journal is not the one that was signed');
+    expect(stderr).toContain('record 6 of the journal differs from the one signed');
   });
 });
 
@@ -169,7 +169,7 @@ describe('a signed head', () => {
     writeFileSync(at('head.json'), JSON.stringify(forge(signed)));
     const { code, stderr } = await verify({ signed: at('head.json') });
     expect(code).toBe(65);
-    expect(stderr).toContain('is not of the key that it names');
+    expect(stderr).toContain('was not made with the key that it names');
   });
 
   it('of another key is refused where the key of the desk is known', async () => {
@@ -179,7 +179,7 @@ describe('a signed head', () => {
     writeFileSync(at('head.json'), await head());
     const { code, stderr } = await verify({ signed: at('head.json'), key: at('desk.pem') });
     expect(code).toBe(65);
-    expect(stderr).toContain('is not of the key in');
+    expect(stderr).toContain('was not made with the key in');
   });
 
   it.each([
@@ -238,7 +238,7 @@ describe.skipIf(!hasOpenssl)(
       const checked = spawnSync('openssl', ['ts', '-verify', '-digest', hash, '-in', 'head.tsr', '-CAfile', 'tsa.pem'], { cwd: folder, encoding: 'utf8' }); // prettier-ignore
       expect(checked.stdout + checked.stderr).toContain('Verification: OK');
       const other = createHash('sha256').update('another head').digest('hex');
-      expect(timestampProblem(readFileSync(at('head.tsr')), other)).toBe('it is not for this head');
+      expect(timestampProblem(readFileSync(at('head.tsr')), other)).toBe('it was issued for another head');
     });
 
     it('that an authority refuses, or that is none, ends with 75 and leaves no file', async () => {

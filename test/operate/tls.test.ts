@@ -114,7 +114,7 @@ describe('a desk with operate.tls', () => {
     writeFileSync(join(cwd, 'key.pem'), own.key, { mode: 0o644 });
     const ran = spawnSync(process.execPath, [PROGRAM, 'run', '--config', 'desk.yaml'], { cwd, env, encoding: 'utf8', timeout: 30_000 }); // prettier-ignore
     expect(ran.stderr).toContain('operate.tls.key_file: ');
-    expect(ran.stderr).toContain('others on this machine can read or change it');
+    expect(ran.stderr).toContain('other users of this machine can read or change it');
     expect(ran.status).toBe(78);
   });
 });

@@ -60,14 +60,14 @@ describe(`init in a terminal${isThere ? '' : ` (skipped: ${why})`}`, () => {
   it('asks what the desk shall do, and writes one that validate accepts', async (ctx) => {
     if (!isThere) return ctx.skip(why);
     const run = new InTerminal('init', 'desk');
-    await run.answer('What shall the desk do?', DOWN, DOWN, ENTER);
+    await run.answer('What should the desk do?', DOWN, DOWN, ENTER);
     await run.answer('Which pair?', 'ethusd', ENTER);
     await run.answer('How much', '5 btc', ENTER);
     await run.answer('expected an amount in eth or usd', '\u007f'.repeat(5), '20000 usd', ENTER);
     await run.answer('When?', ENTER);
     await run.answer('In which time zone?', 'Europe/London', ENTER);
-    await run.answer('Where shall it trade?', ENTER);
-    await run.answer('Who shall be told?', ENTER);
+    await run.answer('Where should it trade?', ENTER);
+    await run.answer('Who should receive alerts?', ENTER);
     await run.answer('Where shall the dashboard', ENTER);
     expect([await run.ended(), run.shown]).toEqual([0, expect.stringContaining('next:')]);
     const checked = spawnSync(process.execPath, [TRANCHE, 'validate', '--config', 'desk/config/desk.yaml'], {

@@ -94,7 +94,7 @@ describe('a venue over TLS', () => {
     ['that signs itself', {}, false, 'it is self-signed'],
     ['of another address', { ip: [127, 0, 0, 2] }, true, 'it is for another name'],
     ['that has run out', { days: -1 }, true, 'it, or one that it depends on, has expired'],
-    ['of an unknown authority', { by: authority }, false, 'no trusted authority has signed it'],
+    ['of an unknown authority', { by: authority }, false, 'it is not signed by a trusted authority'],
   ])(
     'is told nothing when it shows a certificate %s, and the error says so with its dates and not that the network is dead',
     async (_, over, isTrusted, why) => {
@@ -158,7 +158,7 @@ describe('a venue with a private authority', () => {
     await vi.waitUntil(() => strange.events.length > 0, 10_000);
     expect(strange.events[0]).toMatchObject({
       event: 'certificate_refused',
-      why: expect.stringMatching(/no trusted authority has signed it \(valid from .* until /u) as string,
+      why: expect.stringMatching(/it is not signed by a trusted authority \(valid from .* until /u) as string,
     });
   });
 });

@@ -16,29 +16,31 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
       )
       .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
       .option('--json', 'print one JSON object to stdout');
-  leaf('approvals', 'list what waits for the approval of people, what differs, and who must agree')
-    .option('--all', 'also what was approved, rejected, used or has expired')
+  leaf('approvals', 'list requests that wait for approval: what changes, and who must agree')
+    .option('--all', 'include requests that were approved, rejected or used, or that expired')
     .action(async (options) => {
       const { approvals } = await import('./approvals.ts');
       done(await approvals(options, io));
     });
   for (const [how, does] of [
-    ['approve', 'agree to a request of another person, with a token of your own'],
-    ['reject', 'refuse a request, before it is used'],
+    ['approve', 'approve a request of another person, with your own token'],
+    ['reject', 'reject a request before it is used'],
   ] as const)
     leaf(how, does)
       .argument('<id>', 'id, as shown by tranche approvals')
       .requiredOption('--why <reason>', 'reason, recorded in the journal')
-      .option('--hash <hash>', 'hash of the request that you have seen, or its first 12 characters or more')
+      .option('--hash <hash>', 'hash of the request that you reviewed, or at least its first 12 characters')
       .option('--by <name>', 'your name (default: user name on this machine)')
       .action(async (id, options) => {
         const { decide } = await import('./approvals.ts');
         done(await decide(how, id, options, io));
       });
-  const policy = cli.command('policy').description('what operate.policy says; nothing is sent');
+  const policy = cli
+    .command('policy')
+    .description('show which approvals operate.policy requires; sends nothing');
   policy
     .command('test')
-    .description('say what a request would need; exit code 0: nothing, 75: approvals, 77: it is blocked')
+    .description('show what a request would need; exit code 0: nothing, 75: approvals, 77: blocked')
     .addOption(config())
     .addOption(
       new Option('--mode <mode>', 'mode, instead of the one in the config').choices([

@@ -5,7 +5,7 @@ import type { CommandIo } from '../commands/io.ts';
 import { command } from '../commands/desk/steer.ts';
 import type { SteerOptions } from '../commands/desk/steer.ts';
 
-/** A request as the API shows it, as far as it is printed. */
+/** The fields of a request from the API that are printed. */
 interface Shown {
   readonly id: string;
   readonly hash: string;
@@ -32,11 +32,11 @@ async function requests(options: DaemonOptions, io: CommandIo, query: string): P
   return (body as { readonly items?: readonly Shown[] }).items ?? [];
 }
 
-/** What waits for people. Exit codes: 0, 69. */
+/** Lists requests that wait for approval. Exit codes: 0, 69. */
 export async function approvals(options: ApprovalsOptions, io: CommandIo): Promise<number> {
   const items = await requests(options, io, options.all === true ? '' : '&state=open');
   const lines = items.flatMap(linesOf);
-  tell(io, options.json, { items }, lines.length === 0 ? ['nothing waits for an approval'] : lines);
+  tell(io, options.json, { items }, lines.length === 0 ? ['no request waits for approval'] : lines);
   return 0;
 }
 
@@ -60,7 +60,7 @@ export interface DecideOptions extends SteerOptions {
 
 const HASH_MIN = 12;
 
-/** Agrees to a request, or refuses it, as it is shown now. Exit codes: 0, 64, 69, 75 when the desk refuses. */
+/** Approves or rejects a request as currently shown. Exit codes: 0, 64, 69, 75 when the desk refuses. */
 export async function decide(
   how: 'approve' | 'reject',
   id: string,
@@ -76,7 +76,7 @@ export async function decide(
     return exitCodes.again;
   }
   if (seen !== undefined && !one.hash.startsWith(seen)) {
-    io.stderr.write(`${id} is another request than the one with the hash ${seen}: ${one.asks}\n`);
+    io.stderr.write(`request ${id} does not have the hash ${seen}; it asks: ${one.asks}\n`);
     return exitCodes.again;
   }
   if (options.json !== true) io.stderr.write(`${linesOf(one).join('\n')}\n`);

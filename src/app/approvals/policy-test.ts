@@ -37,14 +37,14 @@ interface Tested extends Requirement {
   readonly isOneMore: boolean;
 }
 
-/** Of `operate.policy`, or what counts without it. */
+/** The rules of `operate.policy`, or the defaults without it. */
 export const policyOfConfig = ({ operate }: Config): ApprovalPolicy =>
   operate?.approvals ?? builtInPolicy(operate?.fourEyes === true);
 
-/** Exit code where a request is blocked: nobody may allow it. */
+/** Exit code for a blocked request: nobody may allow it. */
 const BLOCKED = 77;
 
-/** Says what a request would need. Exit codes: 0 nothing, 75 approvals, 77 blocked, 64 and 78 as everywhere. */
+/** Prints what a request would need. Exit codes: 0 nothing, 75 approvals, 77 blocked, 64 and 78 as everywhere. */
 export function policyTest(options: PolicyTestOptions, io: CommandIo): number {
   const read = readConfig(options.config, { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode });
   const config = read.loaded?.config;
@@ -96,7 +96,10 @@ const plain = ({ asks, outcome, needs, rule, passkey, withinMs }: Tested): objec
 
 type Question = PolicyQuestion & { readonly asks: string };
 
-/** What is asked for; `undefined` after telling why a strategy file cannot be read. @throws OperatorError `usage` */
+/**
+ * The requests to test; `undefined` after reporting why a strategy file cannot be read. @throws OperatorError
+ * `usage`
+ */
 function questionsOf(
   options: PolicyTestOptions,
   config: Config,

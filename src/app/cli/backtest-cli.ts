@@ -10,11 +10,11 @@ export interface BacktestCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche backtest`: strategies over market history. */
+/** `tranche backtest`: runs strategies on market history. */
 export function addBacktest(cli: Command, { io, config, done }: BacktestCli): void {
   cli
     .command('backtest')
-    .description('run strategies over market history through the live pipeline')
+    .description('run strategies on market history through the live pipeline')
     .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .option(
@@ -27,7 +27,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
     .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
     .addOption(
-      new Option('--delisted <choice>', 'pairs whose prices end before the window')
+      new Option('--delisted <choice>', 'what to do with pairs whose prices end before the window does')
         .choices(['refuse', 'liquidate', 'freeze'] as const)
         .default('refuse' as const),
     )
@@ -54,7 +54,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--no-trend', 'remove the mean return of the window from resampled history')
     .option(
       '--unanchored',
-      'let blocks of whole days begin at any time of day, instead of the one that they stand for',
+      'let blocks of whole days begin at any time of day, not only at their original time',
     )
     .option('--workers <n>', 'resampling threads (default: one per core)', threads, availableParallelism())
     .option(
@@ -72,7 +72,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     });
 }
 
-/** Whether somebody named the config. */
+/** Whether the user named the config. */
 export const isNamed = (command: { getOptionValueSource(name: string): string | undefined }): boolean =>
   command.getOptionValueSource('config') !== 'default';
 

@@ -3,14 +3,17 @@ import type { Command } from '@commander-js/extra-typings';
 import { roles } from '../../core/roles.ts';
 import type { CommandIo } from '../commands/io.ts';
 
-/** What the commands for a running daemon need of the program. */
+/** What the commands for a running daemon need from the program. */
 export interface ControlCli {
   readonly io: CommandIo;
   readonly config: () => Option<'--config <file>', undefined, string>;
   readonly done: (code: number) => void;
 }
 
-/** `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`, `sign-in`, `people`: they talk to the daemon that runs on the journal of a config. */
+/**
+ * `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`, `sign-in`, `people`: these commands talk to the daemon that runs
+ * on the journal of a config.
+ */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   leaf(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
@@ -29,7 +32,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .option('--slices <n>', 'equal slices within that time (default: 1)')
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
-    .option('--yes', 'place it; without, only say what would be placed')
+    .option('--yes', 'place the order; without this, only show what would be placed')
     .action(async (side, amount, currency, options) => {
       const { execute } = await import('../commands/execute.ts');
       done(await execute({ ...options, side, amount, currency }, io));
@@ -54,7 +57,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       .option('--reducing', 'still allow orders that reduce a borrowed balance')
       .option('--for <duration>', 'resume automatically after this ISO 8601 duration, such as PT30M');
   }
-  leaf(cli, 'stop', 'end one strategy for good; what is open ends without a further order')
+  leaf(cli, 'stop', 'stop one strategy permanently; its open slices end without another order')
     .argument('<strategy>', 'id, as shown by tranche status')
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
@@ -62,7 +65,11 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { stop } = await import('../commands/desk/steer.ts');
       done(await stop(strategy, options, io));
     });
-  leaf(cli, 'run-now', 'begin an occurrence of a recurring or scheduled strategy now, besides its schedule')
+  leaf(
+    cli,
+    'run-now',
+    'run one occurrence of a recurring or scheduled strategy now; its schedule stays as it is',
+  )
     .argument('<strategy>', 'id, as shown by tranche status')
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
@@ -122,7 +129,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
   addPeople(cli, { io, config, done });
 }
 
-/** Commands that find the daemon by the same options. */
+/** Commands that share the options for finding the daemon. */
 const leaves = (config: ControlCli['config']) => (parent: Command, name: string, does: string) =>
   parent
     .command(name)
@@ -164,8 +171,8 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
       done(await approveOverride(id, { ...options, ...parent.opts() }, io));
     });
   for (const [how, does] of [
-    ['withdraw', 'take back an override that you proposed, before an order uses it'],
-    ['reject', 'refuse an override of another person, before an order uses it'],
+    ['withdraw', 'withdraw an override that you proposed, before an order uses it'],
+    ['reject', "reject another person's override before an order uses it"],
   ] as const)
     leaf(parent, how, does)
       .argument('<id>', 'id, as shown by tranche override')
@@ -180,7 +187,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
 /** Who may use the dashboard. */
 function addPeople(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
-  leaf(cli, 'sign-in', 'print a link that signs a browser of this machine in, once')
+  leaf(cli, 'sign-in', 'print a one-time link that signs in a browser on this machine')
     .addOption(new Option('--role <role>', 'role of that browser (default: admin)').choices(roles))
     .action(async (options) => {
       const { signInLink } = await import('../commands/desk/people.ts');
@@ -194,7 +201,7 @@ function addPeople(cli: Command, { io, config, done }: ControlCli): void {
     const { listPeople } = await import('../commands/desk/people.ts');
     done(await listPeople({ ...options, ...people.opts() }, io));
   });
-  leaf(people, 'invite', 'print a link with which one person enrols a passkey, once')
+  leaf(people, 'invite', 'print a one-time link with which a person enrols a passkey')
     .argument('<name>', 'name of the person, recorded in the journal: letters, digits and . @ _ -')
     .addOption(new Option('--role <role>', 'what the person may do').choices(roles).makeOptionMandatory(true))
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
@@ -203,7 +210,7 @@ function addPeople(cli: Command, { io, config, done }: ControlCli): void {
       const { invitePerson } = await import('../commands/desk/people.ts');
       done(await invitePerson(name, { ...options, ...people.opts() }, io));
     });
-  leaf(people, 'remove', 'let a person sign in no more, and end their sessions')
+  leaf(people, 'remove', 'remove a person: end their sessions and refuse their sign-in')
     .argument('<name>', 'name, as shown by tranche people')
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')

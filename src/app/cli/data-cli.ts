@@ -34,7 +34,7 @@ export function addData(
   if (recording !== undefined) addRecord(data, done, recording);
 }
 
-/** What recording needs of the process besides files: signals, and where the config is. */
+/** What recording needs from the process besides files: signals and the location of the config. */
 export interface Recording {
   readonly io: RunIo;
   readonly config: () => Option<'--config <file>', undefined, string>;
@@ -68,7 +68,7 @@ interface Data {
   readonly undisturbed?: Undisturbed | undefined;
 }
 
-/** A signal that comes while a file is written is passed by: what is written is whole, and then all is done. */
+/** Ignores a signal while a file is being written: the write completes, and then the command ends. */
 const writing =
   (io: RunIo): Undisturbed =>
   (write) => {

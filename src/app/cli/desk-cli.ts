@@ -68,7 +68,7 @@ function addValidate(cli: Command, { io, config, done }: DeskCli): void {
 export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('venue')
-    .description('run a simulated venue; prints its address and tokens as JSON when ready')
+    .description('run a simulated venue; prints its address and tokens as JSON once it is ready')
     .option('--config <file>', 'options of the venue; see config/venue.yaml')
     .option('--port <port>', 'port to listen on; 0 picks a free port', portNumber)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)', notEmpty)
@@ -134,7 +134,7 @@ function positiveNumber(text: string): number {
   return value;
 }
 
-/** Nothing at all would be every address of this machine. */
+/** An empty host would mean every address of this machine. */
 function notEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected an address such as 127.0.0.1');
   return text;

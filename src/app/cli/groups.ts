@@ -3,20 +3,20 @@ import { Command as Program, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { RunIo } from '../commands/run.ts';
 
-/** Commands that are told to the command line together. What they do is loaded later still: by the one that runs. */
+/** Commands that are registered together. Each command loads its implementation when it runs. */
 export interface Group {
-  /** Names of its commands, in the order of the help. */
+  /** Names of its commands, in help order. */
   readonly names: readonly string[];
   add(cli: Command, world: GroupWorld): Promise<void>;
 }
 
 export interface GroupWorld {
   readonly io: RunIo;
-  /** Takes the exit code. */
+  /** Sets the exit code. */
   readonly done: (code: number) => void;
 }
 
-/** Every command, in the order of the help. */
+/** All commands, in help order. */
 export const groups: readonly Group[] = [
   {
     names: ['run', 'validate'],
@@ -120,7 +120,7 @@ export const groups: readonly Group[] = [
   },
 ];
 
-/** The program with all its commands, as a shell completes it. */
+/** The program with all its commands, for shell completion. */
 async function wholeProgram(world: GroupWorld): Promise<Command> {
   const program = new Program('tranche').option('-V, --version', 'print the version');
   for (const group of groups) await group.add(program, world);
@@ -128,8 +128,8 @@ async function wholeProgram(world: GroupWorld): Promise<Command> {
 }
 
 /**
- * The groups that a line needs: that of its command, and all of them where it is not plain which that is: for help, and to say
- * what was perhaps meant.
+ * The groups that a command line needs: the group of its command, or all groups when the command is not clear, for help and
+ * suggestions.
  */
 export function groupsFor(first: string | undefined): readonly Group[] {
   if (first === '--version' || first === '-V') return [];

@@ -14,7 +14,7 @@ export interface JournalCli {
   readonly done: (code: number) => void;
 }
 
-/** Description of `[journal]`, for commands that otherwise take it from the config. */
+/** Description of `[journal]` for commands that otherwise read it from the config. */
 export const JOURNAL =
   'journal: a file, or a location such as sqlite:./var/journal.db (default: the journal in the config)';
 
@@ -53,11 +53,11 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('verify')
-    .description('verify the chain of records, and hold it against heads that were kept elsewhere')
+    .description('verify the chain of records, and compare it with heads stored elsewhere')
     .argument('<journal>', where)
-    .option('--head <hash>', 'hash of a record that was kept elsewhere')
+    .option('--head <hash>', 'hash of a record, stored elsewhere')
     .option('--signed <file>', 'signed head, as "journal head" prints it')
-    .option('--key <file>', 'public key of the desk in PEM, kept elsewhere; with --signed')
+    .option('--key <file>', 'public key of the desk in PEM, stored elsewhere; with --signed')
     .option('--anchor <file>', 'journal anchor; default: beside the journal, if there is one')
     .option('--approvals', 'also prove every approval: its request, its person, its signature, its policy')
     .option('--json', 'print the result as JSON')
@@ -67,7 +67,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('head')
-    .description('print the newest head, signed with the key of the desk, to be kept elsewhere')
+    .description('print the newest head, signed with the key of the desk, to store elsewhere')
     .argument('<journal>', where)
     .option('--public-key', 'print the public key of the desk instead, in PEM')
     .action(async (file, options) => {
@@ -76,7 +76,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('timestamp')
-    .description('have an authority stamp the newest head with the time (RFC 3161)')
+    .description('have a time-stamping authority stamp the newest head (RFC 3161)')
     .argument('<journal>', where)
     .requiredOption('--authority <url>', 'address of the time-stamping authority')
     .requiredOption('--out <file>', 'file for its answer, to be verified with "openssl ts"')
@@ -99,7 +99,10 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
 }
 
-/** The streams themselves: exports wait while nobody reads. A reader that goes away is no error. */
+/**
+ * Writes to the streams themselves: exports wait while the reader is slow. A reader that closes the pipe is
+ * not an error.
+ */
 function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
   const stderr = ofScreen(STDERR, process.stderr);
   const stdout = fstatSync(STDOUT).isFile() ? toFile(STDOUT) : ofScreen(STDOUT, process.stdout);
@@ -110,7 +113,7 @@ function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
 const STDOUT = 1;
 const STDERR = 2;
 
-/** What goes to a terminal acts on it in no way but ours. */
+/** Escapes text for a terminal, so that journal content cannot control it. */
 const ofScreen = (file: number, stream: Writable): Writable =>
   fstatSync(file).isCharacterDevice()
     ? new Writable({
@@ -121,7 +124,7 @@ const ofScreen = (file: number, stream: Writable): Writable =>
       })
     : stream;
 
-/** The stream that Node makes of a file takes a part for the whole: what the last of a disk has room for. */
+/** Node's file stream treats a partial write as complete, for example when the disk is nearly full. */
 const toFile = (file: number): Writable =>
   new Writable({
     write(chunk: Uint8Array, _encoding, done) {

@@ -2,9 +2,9 @@ import { OperatorError } from '../../core/errors.ts';
 import { after, checkZone, instant, parseDuration, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Times for people: in the zone that a strategy is written in, or in that of this machine. */
+/** Times for people: in the zone of a strategy, or in the zone of this machine. */
 
-/** The zone that `--zone` names. @throws OperatorError `usage` when there is none of that name. */
+/** The zone named by `--zone`. @throws OperatorError `usage` for an unknown zone. */
 export function namedZone(zone: string): string {
   try {
     checkZone(zone);
@@ -17,7 +17,7 @@ export function namedZone(zone: string): string {
 /** IANA time zone of this machine. */
 export const zoneHere = (): string => Temporal.Now.timeZoneId();
 
-/** The zone that a strategy document is written in: of its schedule, its volume profile, or its times; else `undefined`. */
+/** The zone of a strategy document: of its schedule, its volume profile, or its times; else `undefined`. */
 export function zoneOf(document: unknown): string | undefined {
   if (!isRecord(document)) return undefined;
   for (const key of ['schedule', 'profile']) {
@@ -31,7 +31,7 @@ export function zoneOf(document: unknown): string | undefined {
   return undefined;
 }
 
-/** `2026-12-01 09:00:00` on the clock of `zone`; with milliseconds when there are any. */
+/** `2026-12-01 09:00:00` on the clock of `zone`; with milliseconds unless they are zero. */
 export function localText(at: Instant, zone: string): string {
   const plain = zoned(at, zone).toPlainDateTime();
   const smallestUnit = plain.millisecond === 0 ? 'second' : 'millisecond';
@@ -42,7 +42,7 @@ export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 
 /**
- * A time as a person gives it on the command line: as for `readMoment`, or a duration such as PT4H, which is that long ago.
+ * Parses a time from the command line: as `readMoment`, or a duration before now such as PT4H.
  *
  * @throws OperatorError `usage`, naming `option`.
  */
@@ -55,13 +55,13 @@ export function readSince(
     return readMoment(text, how);
   } catch (cause) {
     const forms =
-      'a day such as 2026-12-01, a time such as 2026-12-01T09:00:00Z, or a duration such as PT4H (that long ago)';
+      'a day such as 2026-12-01, a time such as 2026-12-01T09:00:00Z, or a duration before now such as PT4H';
     throw new OperatorError('usage', `${how.option}: expected ${forms}, got "${text}"`, cause);
   }
 }
 
 /**
- * A moment with its zone, or a day or a time on the clock of `zone`.
+ * Parses a moment with its zone, or a day or time on the clock of `zone`.
  *
  * @throws OperatorError `usage`, naming `option`.
  */

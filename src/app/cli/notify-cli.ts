@@ -9,21 +9,21 @@ export interface WatchCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche watch`: desks looked at from another host. */
+/** `tranche watch`: watches desks from another host. */
 export function addWatch(cli: Command, { io, done }: WatchCli): void {
   cli
     .command('watch')
     .description(
-      'watch desks from another host: tell people when one falls silent, cannot trade or stands still',
+      'watch desks from another host: notify people when a desk is silent, cannot trade or has stalled',
     )
-    .argument('[urls...]', 'addresses of desks, besides those of the config of the watchman')
+    .argument('[urls...]', "addresses of desks, in addition to those in the watchman's config")
     .option('--config <file>', 'file with desks, times and channels (notify:); default: none')
     .option('--token-file <file>', 'token of a viewer, for the desks of the command line')
     .option('--ca-file <file>', 'certificates of a private authority, for the desks of the command line')
-    .option('--state <file>', 'file that keeps what people were told over a restart (default: none)')
+    .option('--state <file>', 'file that remembers sent notices across restarts (default: none)')
     .option(
       '--once',
-      'look once, tell nobody; exit 69 when a desk is silent, 75 when something else is wrong',
+      'check once and notify nobody; exit 69 if a desk is silent, 75 if anything else is wrong',
     )
     .option('--json', 'print one JSON object per line to stdout')
     .action(async (urls, options) => {
@@ -36,7 +36,7 @@ export function addWatch(cli: Command, { io, done }: WatchCli): void {
 export function addNotify(cli: Command, { io, config, done }: ControlCli): void {
   const notify = cli
     .command('notify')
-    .description('test the channels of operate.notify, list what waits for delivery');
+    .description('test the channels of operate.notify, and list notices that wait for delivery');
   notify
     .command('test')
     .description('send one message over a channel now')
@@ -48,7 +48,7 @@ export function addNotify(cli: Command, { io, config, done }: ControlCli): void 
     });
   notify
     .command('list')
-    .description('list what waits for delivery; safe while the daemon runs')
+    .description('list notices that wait for delivery; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .addOption(

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
 import { parseDuration, parseTime } from '../../core/time.ts';
 
-/** Values of options, as the command line gives them. */
+/** Parsers of option values. */
 
 export function numberFrom0(text: string): number {
   if (!/^\d{1,9}(?:\.\d{1,9})?$/u.test(text)) throw new InvalidArgumentError('expected a number such as 0.5');
@@ -15,7 +15,7 @@ export function numberAbove0(text: string): number {
   return value;
 }
 
-/** A whole number with a limited number of digits. */
+/** Parses a whole number with a limited number of digits. */
 export const wholeNumber =
   (digits: number) =>
   (text: string): number => {
@@ -24,7 +24,7 @@ export const wholeNumber =
     return Number(text);
   };
 
-/** A time with its zone, as ms. */
+/** Parses a time with its zone into ms. */
 export function timeOption(text: string): number {
   try {
     return parseTime(text);
@@ -33,7 +33,10 @@ export function timeOption(text: string): number {
   }
 }
 
-/** ISO 8601 as ms, above zero unless it may be. @throws OperatorError `usage` that names the option. */
+/**
+ * Parses an ISO 8601 duration into ms; zero only if allowed. @throws OperatorError `usage` that names the
+ * option.
+ */
 export function durationOf(option: string, text: string, { mayBeZero = false } = {}): number {
   let ms: number;
   try {

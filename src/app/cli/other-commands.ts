@@ -1,4 +1,4 @@
-/** Commands of other tools, and what they are called here. */
+/** Commands of other tools, and the equivalent commands here. */
 const meant: Readonly<Record<string, string>> = {
   start: 'run',
   up: 'run',
@@ -20,7 +20,7 @@ const meant: Readonly<Record<string, string>> = {
   logs: 'why',
 };
 
-/** A message about an unknown command, with the command of this program that does it, if the word is known from other tools. */
+/** A hint for an unknown command that is known from other tools: the equivalent command of this program. */
 export function withMeantCommand(message: string): string {
   const name = /^error: unknown command '(?<name>[^']*)'/u.exec(message)?.groups?.['name'] ?? '';
   if (!Object.hasOwn(meant, name)) return message;

@@ -16,23 +16,23 @@ export interface Screen {
 }
 
 export interface Progress {
-  /** Slices known beforehand, by strategy. */
+  /** Number of slices per strategy, where it is known in advance. */
   begin(desk: Desk, totals: ReadonlyMap<string, number>): void;
   record(stored: StoredRecord): void;
   say(line: string): void;
-  /** Takes the live view away; what was said stays. */
+  /** Removes the live view; printed lines remain. */
   end(): void;
 }
 
 const REDRAW_MS = 200;
 const FILLS_SHOWN = 4;
 
-/** A live view on a terminal; plain lines elsewhere. */
+/** Shows a live view on a terminal, and plain lines elsewhere. */
 export function progressOn(screen: Screen): Progress {
   return screen.isTTY === true ? liveView(screen) : plainLines(screen);
 }
 
-/** Says nothing: for scripts that read JSON, and daemons that log. */
+/** Shows nothing: for scripts that read JSON, and for daemons that log. */
 export const noProgress: Progress = {
   begin: () => undefined,
   record: () => undefined,
@@ -40,7 +40,7 @@ export const noProgress: Progress = {
   end: () => undefined,
 };
 
-/** What happened, for people; `undefined` for what only an auditor wants. */
+/** Describes a record for people; `undefined` for records that matter only to an audit. */
 export function wordsFor({ body, at }: StoredRecord): string | undefined {
   const time = isoOf(at).slice(11, 19);
   switch (body.kind) {
@@ -98,7 +98,7 @@ function plainLines(screen: Screen): Progress {
   };
 }
 
-/** Redraws a few lines at the bottom; what is said scrolls above them. */
+/** Redraws the status lines at the bottom; printed lines scroll above them. */
 function liveView(screen: Screen): Progress {
   let shown = 0;
   let view: (() => readonly string[]) | undefined;

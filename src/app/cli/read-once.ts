@@ -1,8 +1,8 @@
 import { config } from 'zod';
 
 /**
- * For a process that reads a few documents, once each: zod writes and compiles a program for each shape that it meets, which takes
- * longer than reading without one. Called before any shape is made.
+ * For a process that parses a few documents once each: by default zod compiles a validator for each schema, which takes longer
+ * than interpreting it. Call this before creating any schema.
  */
 export function readOnce(): void {
   config({ jitless: true });

@@ -9,7 +9,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** `tranche plan`, `why`, `alerts` and `report`: what will happen, why what happened did, what was wrong, and what it cost. None needs a daemon. */
+/** `tranche plan`, `why`, `alerts` and `report`. None of these commands needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')

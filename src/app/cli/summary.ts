@@ -7,7 +7,7 @@ import { grouped, priced } from '../../report/html/markup.ts';
 import { sliceKey } from '../../engine/state/strategy-run.ts';
 import { averageOf } from '../../report/json/json-parts.ts';
 
-/** What one strategy traded of one pair and side, against the price when it was decided. */
+/** Totals of one strategy, pair and side, against the price when each order was decided. */
 export interface Traded {
   readonly strategy: string;
   readonly pair: string;
@@ -23,15 +23,18 @@ export interface Traded {
   readonly arrival: Price | undefined;
   /** Average price against arrival, each fill against the arrival of its parent. Positive is bad. Basis points. */
   readonly costBps: string | undefined;
-  /** The part of it that the desk paid: each slice against the price at its own decision, which is spread and impact. */
+  /** Execution, part of `costBps`: each slice against the price at its own decision, which is spread and impact. */
   readonly executionBps: string | undefined;
-  /** The rest of it: how the market moved from the arrival of the parent to the decision of each slice. */
+  /**
+   * Timing, the rest of `costBps`: how the market moved from the arrival of the parent to the decision of
+   * each slice.
+   */
   readonly timingBps: string | undefined;
 }
 
 /**
- * Sums of one row. `benchmark`: what the same quantities would have cost at arrival; `decided`: at the decision of each slice. Unknown
- * once one such price is.
+ * Sums of one row. `benchmark`: the cost of the same quantities at arrival; `decided`: at the decision of each slice. Both become
+ * unknown once one price is unknown.
  */
 interface Sums {
   readonly first: FillRecord;
@@ -43,10 +46,10 @@ interface Sums {
   decided: Money | undefined;
 }
 
-/** Parents whose arrival is remembered, and slices whose decision is, the newest: earlier ones have ended. */
+/** Limits on remembered parents and slices; the oldest are dropped, because they have ended. */
 const PRICES_MAX = 10_000;
 
-/** What counts on in the next process. */
+/** State that the next process continues from. */
 interface Kept {
   readonly arrivals: ReadonlyMap<string, Price>;
   readonly decisions: ReadonlyMap<string, Price>;
@@ -55,8 +58,8 @@ interface Kept {
 }
 
 /**
- * Adds the fills of each strategy up as records come by, from the start of its life: also those of earlier processes, unless the
- * strategy had finished by then. Arrival: the reference price when the first slice of a parent was decided.
+ * Adds up the fills of each strategy as records arrive, including fills of earlier processes unless the strategy had finished by
+ * then. Arrival is the reference price when the first slice of a parent was decided.
  */
 export class Summary {
   #arrivals = new Map<string, Price>();
@@ -64,7 +67,7 @@ export class Summary {
   #decisions = new Map<string, Price>();
   #sums = new Map<string, Sums>();
   #finished = new Set<string>();
-  /** Of lives that a new document replaced in this process. */
+  /** Rows of strategy versions that a new document replaced in this process. */
   readonly #earlier: Sums[] = [];
 
   take({ body }: StoredRecord): void {
@@ -91,7 +94,7 @@ export class Summary {
     if (body.finished !== undefined) this.#finished.add(body.strategy);
   }
 
-  /** What its life before traded in this process keeps a row of its own. */
+  /** Keeps a separate row for what the previous version traded in this process. */
   #beginLife(strategy: string): void {
     this.#finished.delete(strategy);
     this.#earlier.push(...this.#forget(strategy));
@@ -177,7 +180,7 @@ function remember(prices: Map<string, Price>, key: string, value: Price): void {
 const plus = (sum: Money | undefined, at: Price | undefined, fill: FillRecord): Money | undefined =>
   sum === undefined || at === undefined ? undefined : add(sum, cost(at, quantity(fill.quantity)));
 
-/** The closing words of a run. */
+/** The summary printed at the end of a run. */
 export function summaryLines(rows: readonly Traded[]): readonly string[] {
   if (rows.length === 0) return ['nothing was traded'];
   const cells = rows.map((row) => [
@@ -196,13 +199,13 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
   return [
     ...table(cells),
     '',
-    'cost is against the reference price when each order was decided; positive is bad',
-    'execution: spread and impact, paid by each slice against the price at its own decision',
+    'cost is measured against the reference price at the decision of each order; positive is bad',
+    'execution: the spread and impact that each slice paid, against the price at its own decision',
     'timing: how far the market moved from the decision of the order to that of each slice',
   ];
 }
 
-/** As a report for people says it, with the minus of a keyboard. */
+/** A figure as in a printed report, with an ASCII minus sign. */
 export const plain = (shown: string): string => shown.replace('\u2212', '-');
 /** Basis points with two decimals, to the nearest. */
 export const shortBps = (bps: string): string => plain(grouped(bps));

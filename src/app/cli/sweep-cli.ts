@@ -24,7 +24,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option('--by <figure>', 'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: portfolio_bps for portfolios, else cost_bps)')
     .option('--risk <figure>', 'risk axis of the efficient frontier: risk_bps, tracking_error, drawdown, … (default: tracking_error for portfolios, else risk_bps)')
     .option('--walk-forward <n>', 'walk-forward test: select on one window, evaluate on the next, n times', count(1, 100))
-    .option('--out <folder>', 'store each result in this folder when it is known, and resume from it')
+    .option('--out <folder>', 'store each result in this folder as it becomes known, and resume from there')
     .option('--workers <n>', 'threads (default: one per core)', count(1, 256), availableParallelism())
     .option('--top <n>', 'settings to list', count(1, 10_000), 20)
     .option('--data <pair=file>', 'prices of a pair, as for tranche backtest; repeatable', collect, [])

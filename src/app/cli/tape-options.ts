@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 
-/** Where market history is kept once it was read, unless `--cache` says otherwise. */
+/** Default folder of imported market history; `--cache` overrides it. */
 export const TAPES = './var/tapes';
 
-/** One for all commands that read market history: what one has read, the others find. */
+/** Shared by all commands that read market history, so that each finds what another has imported. */
 export const cacheOption = (): Option<'--cache <folder>', undefined, string> =>
   new Option('--cache <folder>', 'cache folder for imported market history')
     .env('TRANCHE_CACHE')

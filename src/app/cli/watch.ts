@@ -19,7 +19,7 @@ interface Watchers {
   readonly progress: Progress;
   readonly summary: Summary;
   readonly alerts: AlertHistory;
-  /** What a parent has traded, by the record of its last step. */
+  /** What a parent has traded, taken from the record of its last step. */
   readonly progressOf: (wake: WakeRecord) => ParentProgress | undefined;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
@@ -32,7 +32,7 @@ interface KeptWatch {
   readonly alerts: ReturnType<AlertHistory['saved']>;
 }
 
-/** One observer for all who watch the engine. */
+/** One observer that passes engine events to all listeners. */
 export const observe = ({
   metrics,
   progress,
@@ -72,7 +72,7 @@ export const observe = ({
   },
 });
 
-/** What a parent left when its record says that it has ended short of its total; `undefined` for every other record. */
+/** What a parent left untraded, if the record ends it short of its total; otherwise `undefined`. */
 export function shortEnd(
   body: RecordBody,
   progressOf: Watchers['progressOf'],
@@ -80,7 +80,8 @@ export function shortEnd(
   if (body.kind !== 'wake') return undefined;
   const { strategy, finished, reason, note } = body;
   if (finished === undefined) {
-    // An occurrence of a recurring strategy is over, and its state is that of the next: the note has the figures.
+    // When an occurrence of a recurring strategy ends, its state is already that of the next one: the figures are
+    // in the note.
     const left =
       reason === 'window_over'
         ? /(?:^|; )(?<left>[^;]+) not traded$/u.exec(note ?? '')?.groups?.['left']
@@ -93,7 +94,7 @@ export function shortEnd(
   return { strategy, reason: finished, left: `${left} of ${total} ${currency}` };
 }
 
-/** A record as shown to those who follow the desk. */
+/** Passes a record to the listeners. */
 export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
   event: body.kind,
   seq,
@@ -101,7 +102,7 @@ export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
   ...body,
 });
 
-/** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */
+/** Updates the gauges that are polled. These floating-point figures never become money again. */
 export function showDesk(
   desk: Desk,
   metrics: Pick<Metrics, 'approvals' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
@@ -121,7 +122,7 @@ export function showDesk(
   metrics.portfolioValue(total === undefined ? undefined : approximate(total));
   for (const { strategy, waits } of desk.state.lives.values()) {
     if (!desk.strategies.sources.has(strategy)) continue;
-    // The first is the band of the strategy: one that limits block also waits for its weights to move from where they are.
+    // The first band is the strategy's own: a strategy that limits block also waits for its weights to move.
     for (const wait of waits.filter((one) => one.on === 'drift').slice(0, 1)) {
       const targets = new Map(
         Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
@@ -140,11 +141,11 @@ export function showDesk(
   }
 }
 
-/** How many slices each strategy has, where that is known beforehand. */
+/** The number of slices of each strategy, where it is known in advance. */
 export const slotCounts = (desk: Desk): ReadonlyMap<string, number> =>
   new Map([...desk.strategies.sources.values()].map((source) => [source.id, slotCount(desk, source)]));
 
-/** Those of lives that have begun: to reckon a thousand slots of a thousand strategies with every look holds up the orders. */
+/** Counts only runs that have started: computing the slots of every strategy for each poll would delay orders. */
 const counted = new WeakMap<StrategySource, { readonly begunAt: Instant; readonly count: number }>();
 
 function slotCount(desk: Desk, source: StrategySource): number {

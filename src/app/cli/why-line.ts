@@ -3,7 +3,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Told } from '../../journal/why.ts';
 import { localText } from './local-time.ts';
 
-/** What `why` tells, as a line for people without its time: strategy, slice, what happened and why. */
+/** One line of `tranche why` for people, without its time: strategy, slice, event and reason. */
 export function whyWords(told: Told, zone: string, now: Instant): string {
   const { slices, leg } = told;
   const name = slices?.length === 1 && told.event !== 'desk' ? `slice ${slices[0]}` : undefined;

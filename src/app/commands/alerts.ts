@@ -11,19 +11,19 @@ import { openNamed } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface AlertsCommandOptions extends JournalOptions {
-  /** Only from then on: a time, a day, or how long ago. */
+  /** Start of the period: a time, a day, or a duration before now. */
   readonly since?: string | undefined;
-  /** Only these and more urgent ones. */
+  /** Lowest severity to list. */
   readonly severity?: Severity | undefined;
-  /** Zone of all times instead of that of this machine. */
+  /** Zone of all times; default: that of this machine. */
   readonly zone?: string | undefined;
 }
 
 const URGENCY: readonly Severity[] = ['info', 'warning', 'critical'];
 
 /**
- * Lists the alerts that the journal holds, then what to do about each kind of them. The desk need not run. Exit codes: 0, 64 for a
- * mistake in the arguments, 65 a damaged journal, 74 one that cannot be read.
+ * Lists the alerts in the journal, and for each kind what to do about it. The desk may be running. Exit codes: 0, 64 for invalid
+ * arguments, 65 for a damaged journal, 74 for an unreadable one.
  */
 export function alerts(options: AlertsCommandOptions, io: CommandIo): number {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);

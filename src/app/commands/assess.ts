@@ -20,9 +20,9 @@ export interface AssessOptions {
   /** URL of the journal. */
   readonly journal: string;
   readonly since?: Instant | undefined;
-  /** Config whose controls are shown, as they are written there. */
+  /** Config whose controls are shown as written there. */
   readonly config?: string | undefined;
-  /** What `npm run simulate -- --json FILE` wrote. */
+  /** Output of `npm run simulate -- --json FILE`. */
   readonly simulation?: string | undefined;
   readonly json?: boolean | undefined;
 }
@@ -35,8 +35,8 @@ interface Written {
 }
 
 /**
- * The report that a desk owes itself once a year: limits, breaches, halts, doubts, overrides, seeds of the simulation. As Markdown,
- * or with `json` as data. Exit code 0; 65 when the chain of the journal does not hold.
+ * Writes the yearly self-assessment: limits, breaches, halts, doubts, overrides, simulation seeds; as Markdown, or as data with
+ * `json`. Exit code 0; 65 when the chain of the journal does not hold.
  *
  * @throws OperatorError for files that cannot be used.
  */
@@ -83,7 +83,7 @@ const simulationSchema = z.record(
 );
 type Simulation = z.infer<typeof simulationSchema>;
 
-/** Of one result of a simulation. */
+/** Schema of one simulation result. */
 const SIMULATION_BYTES_MAX = 16 * 1_048_576;
 
 function readSimulation(file: string, { cwd }: CommandIo): Simulation {
@@ -101,7 +101,7 @@ function readSimulation(file: string, { cwd }: CommandIo): Simulation {
   const at = parsed.error.issues[0]?.path.join('.') ?? '';
   throw new OperatorError(
     'data',
-    `--simulation ${file}: ${at} is not as "npm run simulate -- --json FILE" writes it`,
+    `--simulation ${file}: ${at} does not have the format that "npm run simulate -- --json FILE" writes`,
   );
 }
 
@@ -128,7 +128,7 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
       `Orders: ${found.orders} intents, ${found.fills} fills worth ${text(found.notional)} in the currency of the limits`,
       `Peak: ${inPeak(peaks.second, 'second')}, ${inPeak(peaks.minute, 'minute')}${largestDay === undefined ? '' : `; largest day ${largestDay.day} with ${text(largestDay.notional)}`}`,
       `Fills proven later than by the answer to their order: ${later.join(', ') || 'none'}; corrected by the account: ${found.corrections}`,
-      `Starts: ${starts.length}, ${found.deaths} of them after a process that died`,
+      `Starts: ${starts.length}, ${found.deaths} of them after a process died`,
     ]),
     '## Limits',
     limitsIn(limits, starts.at(-1)?.config),
@@ -228,7 +228,7 @@ const stateOf = ({ state, transport }: ControlRecord): string => (transport === 
 
 const listed = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
-/** Words of people and of the venue: they must not end a cell or move a cursor. */
+/** Text of people or the venue must not end a table cell or move a cursor. */
 const cell = (value: string): string => forTerminal(value).replaceAll('|', '\\|');
 
 const rows = (head: readonly string[], body: readonly (readonly string[])[]): string =>

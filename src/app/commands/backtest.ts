@@ -51,8 +51,8 @@ export interface BacktestIo extends CommandIo, BootstrapIo {
 }
 
 /**
- * What a desk would have done over market history. Exit codes: 0, 78 when a file is not usable or the code of a strategy failed, 64 for a mistake in the arguments,
- * 65 for damaged data, 70 when a control halted the desk, 75 when it was stopped while history was drawn anew.
+ * Runs strategies on market history. Exit codes: 0, 78 for an unusable file or a failed strategy, 64 for invalid arguments, 65 for damaged
+ * data, 70 when a control halted the desk, 75 when the resampling was interrupted.
  */
 export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
   const file = options.journal === undefined ? undefined : resolve(io.cwd, fileOf(options.journal));
@@ -68,8 +68,8 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   }
   const [gone] = input.window.delisted;
   if (options.bootstrap !== undefined && gone !== undefined)
-    throw new OperatorError('usage', `--bootstrap: the history of ${gone.pair}, which ends within the window, cannot be resampled: end the window at ${isoOf(gone.at)} or leave --bootstrap out`); // prettier-ignore
-  // Loaded by those who ask for it: a plain backtest starts without threads.
+    throw new OperatorError('usage', `--bootstrap: the history of ${gone.pair}, which ends within the window, cannot be resampled: end the window at ${isoOf(gone.at)} or omit --bootstrap`); // prettier-ignore
+  // Loaded on demand: a plain backtest starts without threads.
   const anew = options.bootstrap === undefined ? undefined : await import('../research/bootstrap.ts');
   anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();
@@ -77,7 +77,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const tally = new TradeTally(liquidations.map(({ id }) => id));
   const journal = backtestJournal();
   const running = prepared({ options, input, named, liquidations, journal, alerts, tally });
-  // For people alone: Node loads ten modules for this clock.
+  // Only for people: this clock makes Node load ten modules.
   const began = options.json === true ? undefined : performance.now();
   await go(running, input, io.stderr);
   const seconds = began === undefined ? undefined : (performance.now() - began) / 1000;
@@ -115,7 +115,10 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   return tally.faults.length > 0 ? exitCodes.config : 0;
 }
 
-/** What a command that was stopped is begun anew with: what it wrote is in the way of the same one. */
+/**
+ * Options that a repeated run needs after an interruption: files that the first run wrote block the same
+ * command.
+ */
 function anewWith({
   folder,
   file,
@@ -130,7 +133,7 @@ function anewWith({
   return `the same command starts over${more.length === 0 ? '' : ` with ${more.join(' and ')}`}`;
 }
 
-/** A backtest keeps its journal in a file; that may be named as other commands name one. */
+/** A backtest writes its journal to a file; the name may have the form that other commands accept. */
 function fileOf(journal: string): string {
   if (/^(?:postgres(?:ql)?|memory):/u.test(journal))
     throw new OperatorError('usage', `--journal: a backtest writes its journal to a file, not to ${journal}`);
@@ -174,7 +177,10 @@ function prepared({ options, input, named, liquidations, journal, alerts, tally 
   });
 }
 
-/** Finds when a wait can come true; `undefined`: the desk sees every row. Both lead to the same journal. */
+/**
+ * Finds the next instant at which a wait can fire; `undefined`: the desk processes every row. Both give the
+ * same journal.
+ */
 function lookingBy(
   { everyTick }: BacktestOptions,
   tapes: readonly Tape[],
@@ -184,10 +190,10 @@ function lookingBy(
   return solvedOver(tapes, (tape) => indexThrough(cacheFolder, tape));
 }
 
-/** Pieces that progress is shown after. */
+/** Number of parts after which progress is shown. */
 const PIECES = 200;
 
-/** To the end. In pieces where somebody watches: nothing else runs while virtual time does. */
+/** Runs to the end; in parts if progress is shown, because virtual time blocks everything else. */
 async function go(running: Backtest, { from, until }: BacktestInput, screen: Screen): Promise<void> {
   if (screen.isTTY !== true) {
     running.run();

@@ -20,7 +20,7 @@ export interface CalibrateOptions extends JournalOptions {
   readonly until?: string | undefined;
   /** `btcusd=FILE`, each: prices of a pair. */
   readonly data?: readonly string[] | undefined;
-  /** Folder of market history that was read before. */
+  /** Folder of imported market history. */
   readonly cache?: string | undefined;
   /** File of the model. */
   readonly out?: string | undefined;
@@ -28,9 +28,8 @@ export interface CalibrateOptions extends JournalOptions {
 }
 
 /**
- * Learns the execution model of backtests from what a journal tells of a venue; the journal need not rest, and nothing is written to it.
- * Exit codes: 0, 64 for a mistake in the arguments, 65 a damaged journal or damaged prices, 74 a journal that cannot be read or a
- * file that cannot be written.
+ * Fits the execution model of backtests to a journal. It reads only, and the desk may be running. Exit codes: 0, 64 for invalid
+ * arguments, 65 for a damaged journal or damaged prices, 74 for an unreadable journal or unwritable file.
  */
 export async function calibrate(options: CalibrateOptions, io: CommandIo): Promise<number> {
   const { since, until } = readSpan(options, io);
@@ -45,7 +44,7 @@ export async function calibrate(options: CalibrateOptions, io: CommandIo): Promi
     const caveats = caveatsOf(asked, learnt);
     const found: Calibration = { journal: url, base: options.base, asked, learnt, caveats };
     const yaml = modelYaml(found);
-    // What is written is what a backtest reads, and what --json says is what it would use.
+    // The file and the `--json` output contain exactly what a backtest would use.
     const model = modelFileSchema.parse(parse(yaml));
     if (out !== undefined) writeModel(out, yaml);
     if (options.json === true)

@@ -81,7 +81,7 @@ async function begin(
       ? [
           `${id}: ${words}`,
           `written to ${shownPath(file, io.cwd)}`,
-          `tranche status shows how far it is, tranche stop ${id} --why "…" ends it`,
+          `tranche status shows its progress; tranche stop ${id} --why "…" ends it`,
         ]
       : plain(answer.body['says']).split('\n');
     tell(io, options.json, { ...answer.body, strategy: id, file, document }, says);
@@ -97,7 +97,7 @@ function deskOf(
   io: CommandIo,
 ): { readonly config: Config; readonly folder: string } {
   if (options.url !== undefined)
-    throw new OperatorError('usage', 'an order is placed on the machine of the desk, in the folder of its strategies: omit --url'); // prettier-ignore
+    throw new OperatorError('usage', "tranche execute writes into the strategy folder of the desk: run it on the desk's machine, without --url"); // prettier-ignore
   // The token is the daemon's affair.
   const env = { TRANCHE_TOKEN: 'none-of-this-command', ...io.env };
   const read = readConfig(options.config, { env, cwd: io.cwd, now: io.now, mode: options.mode });
@@ -122,7 +122,7 @@ async function refuseOtherChanges(options: ExecuteOptions, io: CommandIo): Promi
   if (status === 200 && changes.length === 0) return;
   throw new OperatorError(
     'config',
-    `other changes of the strategy files wait for a reload, and would begin with this order:\n${plain(body['says'])}\nReload them first (tranche reload), or take them back`,
+    `other changes to the strategy files wait for a reload and would take effect with this order:\n${plain(body['says'])}\nReload them first (tranche reload), or undo them`,
   );
 }
 
@@ -167,8 +167,8 @@ function pairFor(
     throw new OperatorError(
       'usage',
       pair === undefined
-        ? `no pair of this desk has ${currency} as its base: name one with --pair; it trades ${traded.join(', ')}`
-        : `${candidates.join(' and ')} trade ${currency}: name one with --pair`,
+        ? `no pair of this desk has ${currency} as its base: name a pair with --pair; the desk trades ${traded.join(', ')}`
+        : `${candidates.join(' and ')} trade ${currency}: choose one with --pair`,
     );
   const { base, quote } = sides(pair);
   if (currency !== (base ?? currency) && currency !== quote)

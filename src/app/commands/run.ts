@@ -67,7 +67,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   if (config.mode === 'live' && rights.length > 0)
     throw new OperatorError(
       'config',
-      ['live mode refuses to start: others could change what the desk trades or runs', ...rights].join(
+      ['live mode refuses to start: other users could change what the desk trades or runs', ...rights].join(
         '\n  ',
       ),
     );
@@ -203,7 +203,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
     );
     draining = setTimeout(() => {
       progress.say(
-        daemon.unconfirmed() ?? 'orders under way did not end in time; the next start recovers them',
+        daemon.unconfirmed() ?? 'orders under way did not finish in time; the next start recovers them',
       );
       io.exitNow(exitCodes.again);
     }, drainMs);
@@ -220,11 +220,11 @@ function noticesOf({ mode, venue, operate }: Config): readonly string[] {
   const notices: string[] = [];
   if (mode !== 'paper' && venue.tokenSource === 'environment')
     notices.push(
-      'the token comes from the environment, which other programs of this user can read; a token_file is safer',
+      'the token comes from an environment variable, which other programs of this user can read; token_file is safer',
     );
   if (operate !== undefined && operate.tls === undefined && !isLoopbackName(parseListen(operate.listen).host))
     notices.push(
-      'operate.listen is reachable from the network without encryption, tokens included: write operate.tls',
+      'operate.listen is reachable from the network without encryption, so tokens can be read: set operate.tls',
     );
   return notices;
 }

@@ -143,11 +143,11 @@ function refuseInvalid(
   if (first === undefined) return;
   const which = fields.map((field, i) => `${field}=${first.values[i] ?? ''}`).join(', ');
   const why = formatProblems([first.problem], { colour: false }).trimEnd();
-  const count = `${invalid.length} of ${variants.length + invalid.length} settings are invalid. The first, ${which}:\n${why}`;
+  const count = `${invalid.length} of ${variants.length + invalid.length} settings are invalid. The first is ${which}:\n${why}`;
   if (options.skipInvalid !== true || variants.length === 0)
     throw new OperatorError(
       'config',
-      `${count}\nnothing was run${variants.length === 0 ? '' : ': --skip-invalid goes on without them'}`,
+      `${count}\nnothing was run${variants.length === 0 ? '' : '; --skip-invalid skips them'}`,
     );
   io.stderr.write(`${count}\ninvalid settings are skipped\n`);
 }

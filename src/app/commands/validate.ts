@@ -63,7 +63,7 @@ function uncovered(config: Config | undefined): readonly string[] {
   const kinds = policy === undefined ? [] : uncoveredKinds(policy);
   return kinds.length === 0
     ? []
-    : [`operate.policy blocks what no rule matches, of ${kinds.join(', ')}; to allow the rest, end it with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
+    : [`operate.policy blocks what no rule matches, of ${kinds.join(', ')}; to allow the rest, end the policy with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
 }
 
 /** What `tranche plan` would refuse, told where it is written. */

@@ -37,9 +37,7 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
   for (const each of options.prices) {
     const [, pair, file] = /^([a-z0-9]{4,24})=(.+)$/u.exec(each) ?? [];
     if (pair === undefined || file === undefined) {
-      io.stderr.write(
-        `--prices ${each}: write a pair, an equals sign and a file, such as btcusd=btc.csv.gz\n`,
-      );
+      io.stderr.write(`--prices ${each}: expected PAIR=FILE, such as btcusd=btc.csv.gz\n`);
       return exitCodes.usage;
     }
     prices.set(pair, file);

@@ -102,7 +102,7 @@ class Tally {
 
   words(since: Instant | undefined, newest: Instant | undefined, zone: string): string {
     if (this.#lines === 0 && since !== undefined && newest !== undefined)
-      return `nothing since ${localText(since, zone)} ${zone}; the newest record is of ${localText(newest, zone)}\n`;
+      return `nothing since ${localText(since, zone)} ${zone}; the newest record is from ${localText(newest, zone)}\n`;
     const reasons = [...this.#reasons].toSorted(([, a], [, b]) => b - a);
     const not = reasons.reduce((sum, [, count]) => sum + count, 0);
     const by =

@@ -24,7 +24,7 @@ export function addCompletion(cli: Command, { io, config, done, program }: Compl
     });
   completion
     .command('strategies', { hidden: true })
-    .description('print the ids of the strategies of a config, one a line')
+    .description('print the ids of the strategies in a config, one per line')
     .addOption(config())
     .action(async (options) => {
       const { strategyIds } = await import('./strategy-ids.ts');

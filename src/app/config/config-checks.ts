@@ -136,18 +136,18 @@ function checkLive({ controls, venue, journal }: Facts, document: YamlDocument):
   const problems: FileProblem[] = [];
   for (const [name, example] of Object.entries(liveLimits)) {
     if (controls[name] !== undefined) continue;
-    const message = `limits have no default in live mode: write, for example, ${example}`;
+    const message = `live mode has no default for these limits: write, for example, ${example}`;
     problems.push(document.problem(['controls', name], message));
   }
   problems.push(...checkEachPair(controls, document));
   if (journal?.includes('{started_at}') === true) {
     const message =
-      'in live mode each start continues the journal of the last one, with its halts, doubts and totals: remove {started_at}';
+      'in live mode each start must continue the journal of the previous one, with its halts, doubts and totals: remove {started_at}';
     problems.push(document.problem(['journal'], message));
   }
   const { sides } = controls;
   if (Array.isArray(sides) && sides.includes('sell') && venue.sell_path === undefined) {
-    const message = 'selling is off without its route: write venue.sell_path, or sides: [buy]';
+    const message = "selling needs the venue's sell route: set venue.sell_path, or write sides: [buy]";
     problems.push(document.problem(['controls', 'sides'], message));
   }
   return problems;
@@ -161,7 +161,7 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
   for (const pair of Array.isArray(pairs) ? pairs : []) {
     if (typeof pair !== 'string') continue;
     if (!quantities.has(pair)) {
-      const message = `limits have no default in live mode: write, for example, max_order_quantity: { ${pair}: "1" }`;
+      const message = `live mode has no default for these limits: write, for example, max_order_quantity: { ${pair}: "1" }`;
       problems.push(document.problem(['controls', 'max_order_quantity'], message));
     }
     const isSold = Array.isArray(sides) && sides.includes('sell');

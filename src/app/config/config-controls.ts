@@ -110,7 +110,7 @@ const overrideCeilings = z
       .describe('true: an order may trade in restricted hours'),
   } satisfies Readonly<Record<Overridable, z.ZodType>>)
   .describe(
-    'Largest value that an override may set, by limit, in its unit, in quotes (of min_position the smallest); a limit that is not listed cannot be overridden. Default: as far as two people agree',
+    'Largest value that an override may set, by limit, in its unit, in quotes (for min_position, the smallest); a limit that is not listed cannot be overridden. Default: any value on which two people agree',
   );
 
 export const controls = z.strictObject({

@@ -74,7 +74,7 @@ const venue = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'File with the certificates of a private authority, PEM: the only ones trusted for the venue, in place of those that Node brings; relative to this file',
+      "File with the certificates of a private authority, PEM. Only these are trusted for the venue, instead of Node's built-in ones; relative to this file",
     ),
   capabilities: z
     .strictObject({
@@ -98,7 +98,7 @@ const venue = z.strictObject({
   body_timeout: duration('PT5S', 'Longest gap within the body of an answer'),
   order_timeout: duration(
     'PT8S',
-    'Longest wait for the answer to an order, whatever the life of its quote; then the order is a doubt',
+    "Longest wait for the answer to an order, regardless of the quote's life; after it, the order is in doubt",
   ),
   history: duration(
     'P3650D',
@@ -126,7 +126,7 @@ const rates = z
         max_gap_bps: bps
           .prefault(200)
           .describe(
-            'Orders that need the rate are refused while the market price is further from it, basis points; default: 200',
+            'Largest distance of the market price from this rate, basis points; beyond it, orders that need the rate are refused. Default: 200',
           ),
       }),
     ),
@@ -198,7 +198,7 @@ const pacing = z.lazy(() =>
       .min(1)
       .max(60)
       .default(2)
-      .describe('Orders that may leave in any second; the venue allows 60; default: 2'),
+      .describe('Orders that the desk may send in any second; the venue allows 60; default: 2'),
     max_wait: duration('PT1M', 'The desk pauses when a request waits longer than this for rate limits'),
     guard: duration('PT0.005S', 'Safety margin added to every rate limit window, against network jitter'),
   }),
@@ -247,13 +247,13 @@ const inDoubt = z.lazy(() =>
     poll: duration('PT10S', 'Time between lookups of the order'),
     quote_life_max: duration(
       'PT1M',
-      'Quotes with a longer life are not executed; after a crash, proof of absence waits this long',
+      'Longest life of an executable quote; after a crash, proof of absence waits this long',
     ),
     resend: z
       .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
       .default('never')
       .describe(
-        'same_quote: an unanswered order is sent again, byte for byte, at most twice and only while its quote lives. never: the desk waits for proof',
+        'same_quote: the desk resends an unanswered order, byte for byte, at most twice and only during the life of its quote. never: the desk waits for proof',
       ),
   }),
 );
@@ -284,13 +284,13 @@ const heads = z.lazy(() =>
           error: 'expected an https:// address without user, password or query',
         })
         .optional()
-        .describe('Address to which each head is posted as JSON'),
+        .describe('Address to which the desk posts each head as JSON'),
       file: z
         .string()
         .min(1)
         .optional()
         .describe(
-          'File elsewhere, on a medium of another owner, to which each head is appended; relative to this file',
+          "File on another owner's storage to which the desk appends each head; relative to this file",
         ),
     })
     .refine(({ webhook, file }) => webhook !== undefined || file !== undefined, {
@@ -316,15 +316,15 @@ const operate = z.lazy(() =>
           .array(z.string().min(1).max(255))
           .max(20)
           .default([])
-          .describe('Further host names, with port, that requests may use, such as "tranche:8321"'),
+          .describe('Additional host names, with port, that requests may use, such as "tranche:8321"'),
         allow_network: flag(
-          'Listen beyond this machine without operate.tls, unencrypted; beyond this machine every route but /healthz requires a token',
+          'Listen on the network without operate.tls, unencrypted; from other machines, every route except /healthz requires a token',
         ),
         four_eyes: z
           .boolean()
           .optional()
           .describe(
-            'A rearm, and an end of a doubt with figures, need two people; default: true in live mode with tokens of two people',
+            'Lifting a halt, and resolving a doubt with figures, takes two people; default: true in live mode when two people have tokens',
           ),
         groups,
         policy: approvalPolicy.optional(),
@@ -350,7 +350,7 @@ const operate = z.lazy(() =>
           )
           .optional()
           .describe(
-            'Encrypts operate.listen, which may then be beyond this machine; commands of this machine use a port of their own on loopback',
+            'Encrypts operate.listen, which may then accept other machines; commands on this machine use a separate loopback port',
           ),
         tokens: z
           .array(
@@ -368,7 +368,7 @@ const operate = z.lazy(() =>
                 kind: z
                   .enum(['person', 'program'])
                   .default('person')
-                  .describe('Whose token it is; only a person counts as one of two people'),
+                  .describe('Kind of token holder; only a person counts as one of two people'),
                 token_file: z
                   .string()
                   .min(1)
@@ -380,7 +380,7 @@ const operate = z.lazy(() =>
           )
           .max(50)
           .default([])
-          .describe('Who may use the API besides the commands of this machine'),
+          .describe('Who may use the API, in addition to the commands on this machine'),
         fleet: z
           .array(
             z.lazy(() =>
@@ -404,15 +404,17 @@ const operate = z.lazy(() =>
           )
           .max(50)
           .default([])
-          .describe('Other desks, which this one asks for their status and shows beside its own'),
+          .describe('Other desks whose status this desk requests and shows beside its own'),
         heads: heads
           .optional()
           .describe(
-            'Where the signed head of the journal is taken, so that a rewritten journal is found out',
+            'Where the desk publishes the signed head of the journal, so that a rewritten journal is detected',
           ),
         notify: notifySchema
           .optional()
-          .describe('Who is told what over which channel: alerts, approvals, a daily digest'),
+          .describe(
+            'Notifications: who receives alerts, approvals and a daily digest, and over which channel',
+          ),
       }),
     ],
     { error: 'expected { listen: "127.0.0.1:8321" }, or false' },
@@ -428,7 +430,7 @@ const strategySettings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether live mode runs strategies of kind module, whose code is yours: it runs with all rights of this program. Default: false',
+      'Whether live mode runs strategies of kind module. Their code runs with all permissions of this program. Default: false',
     ),
 });
 
@@ -493,12 +495,12 @@ export const configSchema = z.strictObject({
     .max(20)
     .default([])
     .describe(
-      'Environment variables and Node options that live mode otherwise refuses to protect the token, such as HTTPS_PROXY',
+      'Environment variables and Node options to allow although live mode refuses them to protect the token, such as HTTPS_PROXY',
     ),
   runtime: z
     .lazy(() =>
       z.strictObject({
-        allow_other: flag('Live mode starts with a Node whose SHA-256 is not in the list of this version'),
+        allow_other: flag('Allow live mode with a Node whose SHA-256 is not in the list of this version'),
       }),
     )
     .prefault({})

@@ -87,7 +87,7 @@ export function readCredential(text: string): Credential | { readonly problem: s
 export function strangerProblem({ origins }: Credential, address: string): string | undefined {
   const origin = originOf(address);
   if (origins === undefined || (origin !== undefined && origins.includes(origin))) return undefined;
-  return `the token is bound to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: use another token for this address`;
+  return `the token is bound to ${origins.join(', ')} and must not be sent to ${origin ?? 'this address'}: use another token for this address`;
 }
 
 const credentialSchema = z.lazy(() =>
@@ -130,7 +130,7 @@ function readPrivate(path: string, forbidden: number): Read {
       return 'it belongs to another user, who could change it: change its owner with "chown"';
     return (mode & forbidden) === 0
       ? undefined
-      : `others on this machine can read or change it: run "chmod 600 ${path}"`;
+      : `other users of this machine can read or change it: run "chmod 600 ${path}"`;
   };
   try {
     const bytes = readRegularFile(path, { maxBytes: TOKEN_BYTES_MAX, isLinkRefused: true, refuse });
@@ -138,7 +138,7 @@ function readPrivate(path: string, forbidden: number): Read {
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ELOOP')
       return {
-        problem: `${path} is a symbolic link, which others could redirect: name the file itself`,
+        problem: `${path} is a symbolic link, which another user could redirect: name the file itself`,
       };
     return { problem: `${path} cannot be read: ${whyUnreadable(cause)}` };
   }

@@ -49,7 +49,7 @@ function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = settingMeant(key, known) ?? nearest(key, known);
   if (meant !== undefined) return `unknown setting "${key}": did you mean "${meant}"?`;
-  return `unknown setting "${key}"; known here: ${known.join(', ')}`;
+  return `unknown setting "${key}"; expected one of ${known.join(', ')}`;
 }
 
 function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], document: YamlDocument): string {
@@ -100,9 +100,9 @@ const listOf = (options: readonly string[]): string =>
   options.length < 2 ? options.join('') : `${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
 
 const kindNames: Readonly<Record<string, string>> = {
-  string: 'a text in quotes',
-  number: 'a number, without quotes',
-  int: 'a whole number, without quotes',
+  string: 'text in quotes',
+  number: 'a number without quotes',
+  int: 'a whole number without quotes',
   boolean: 'true or false',
   array: 'a list',
   object: 'a group of settings',

@@ -350,7 +350,7 @@ function barsOf({ journal }: Config, warn: Observer['warn']): BarsPort | undefin
   const file = journalFileOf(journal);
   if (file === undefined) return undefined;
   return barsFile(`${file}.bars`, (error) => {
-    warn('the bars of the modules could not be kept for the next start', { error });
+    warn('the bars of the modules could not be saved for the next start', { error });
   });
 }
 

@@ -28,27 +28,24 @@ const steering: readonly (readonly [family: RegExp, why: string])[] = [
   [/^NODE_USE_ENV_PROXY$/u, 'requests could pass through a third party'],
   [
     /^NODE_/u,
-    'it steers Node, which can load code into this process, write its memory to disk or open its debugger',
+    'it sets options of Node, which can load code into this process, write its memory to disk or open its debugger',
   ],
   [
     /^(?:SSL_|CURL_CA_|REQUESTS_CA_)/u,
     'it changes which certificates are trusted: name a private authority in venue.ca_file',
   ],
   [/^SSLKEYLOG|^QLOGDIR$/u, 'it logs the keys or the content of encrypted connections'],
-  [/^(?:OPENSSL_|CTLOG_|RANDFILE$)/u, 'it steers OpenSSL, which can load code and weaken encryption'],
-  [
-    /^(?:LD|DYLD|_RLD|LIBPATH|SHLIB)_/u,
-    'the loader of the system reads it and can load code into this process',
-  ],
+  [/^(?:OPENSSL_|CTLOG_|RANDFILE$)/u, 'it configures OpenSSL, which can load code and weaken encryption'],
+  [/^(?:LD|DYLD|_RLD|LIBPATH|SHLIB)_/u, 'the dynamic loader reads it and can load code into this process'],
   [
     /^(?:GLIBC|MALLOC|GCONV|GETCONF|LIBC)_|^(?:LOCPATH|NLSPATH|TZDIR)$/u,
     'the C library reads it and can load code or files into this process',
   ],
   [
     /^(?:LOCALDOMAIN|HOSTALIASES|RES_OPTIONS|RESOLV_.*|CARES_.*)$/u,
-    'it changes which addresses names stand for',
+    'it changes which addresses host names resolve to',
   ],
-  [/^(?:UV|V8|ICU)_/u, 'it steers a library of Node'],
+  [/^(?:UV|V8|ICU)_/u, 'it configures a library of Node'],
   [/_PROXY$/u, 'requests could pass through a third party'],
 ];
 
@@ -87,12 +84,12 @@ const refusedOptions: readonly (readonly [option: RegExp, why: string])[] = [
   [/^--use-(?:openssl|system)-ca$/u, TRUST],
   [/^--tls-(?:min|max)-|^--tls-cipher/u, 'it weakens encryption'],
   [/^--tls-keylog$/u, 'it logs the keys of encrypted connections'],
-  [/^--openssl-/u, 'it steers OpenSSL, which can load code and weaken encryption'],
+  [/^--openssl-/u, 'it configures OpenSSL, which can load code and weaken encryption'],
   [/^--use-env-proxy$/u, 'requests could pass through a third party'],
   [/^--heapsnapshot-|^--heap-prof/u, 'heap snapshots contain the token'],
   [/^--env-file|^--experimental-(?:default-)?config-file$/u, 'a file sets further options'],
 ];
-const UNKNOWN = 'it is not among the options that live mode is known to be safe with';
+const UNKNOWN = 'it is not on the list of options that are safe in live mode';
 
 /** Settings around this process that are not known to be safe, except those in `allowed`. */
 export function hardeningProblems(

@@ -82,8 +82,8 @@ export function refuseOtherRuntime(
     [
       `live mode refuses to start with this Node: the SHA-256 of ${process.execPath} (${process.version}) is`,
       `  ${sum}`,
-      `which is none of Node ${nodeSums.version} that this version was tested with.`,
-      'Run it with the Node that "npm ci" installs, or, where this one comes from a source that you trust, write runtime: { allow_other: true }.',
+      `which is not a build of Node ${nodeSums.version} that this version was tested with.`,
+      'Use the Node that "npm ci" installs or, if this one comes from a source that you trust, set runtime: { allow_other: true }.',
     ].join('\n'),
   );
 }

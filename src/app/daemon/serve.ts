@@ -159,7 +159,7 @@ export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret):
     if (seen.has(name.toLowerCase()))
       throw new OperatorError(
         'config',
-        `operate.tokens: the name ${name} is taken, by another token or by the one of this machine (${MACHINE}): write another`,
+        `operate.tokens: the name ${name} is already used by another token, or by this machine's own (${MACHINE}): choose another`,
       );
     seen.add(name.toLowerCase());
   }
@@ -169,12 +169,12 @@ export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret):
     if (other === 'venue.token')
       throw new OperatorError(
         'config',
-        `operate.tokens: ${name} has the token of the venue, which must reach nobody else: give ${name} another`,
+        `operate.tokens: ${name} has the venue's token, which nobody else may know: give ${name} another`,
       );
     if (other !== undefined)
       throw new OperatorError(
         'config',
-        `operate.tokens: ${other} and ${name} have the same token, so their callers cannot be told apart: give each its own`,
+        `operate.tokens: ${other} and ${name} have the same token, so the API cannot tell them apart: give each its own`,
       );
     names.set(token.reveal(), name);
   }

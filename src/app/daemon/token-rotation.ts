@@ -23,7 +23,7 @@ export interface RotationWorld {
 /** What the venue says to a token; `no_answer`: nothing that tells. */
 export type TokenTrial = 'accepted' | 'refused' | 'no_answer';
 
-/** Time between two looks at the file. */
+/** Time between two checks at the file. */
 const LOOK_MS = 2_000;
 
 /**
@@ -53,7 +53,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     if (trial === 'refused') return refuse(`the venue refuses the token in ${file}`);
     if (trial === 'no_answer') {
       isUntried = true;
-      return 'the desk keeps its token until the venue answers to the new one';
+      return 'the desk keeps its current token until the venue accepts the new one';
     }
     token.replace(read.token);
     world.onReplaced(token);

@@ -73,7 +73,7 @@ function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): Ap
   };
 }
 
-/** What is asked for, in words: an override of a limit has fields of its own. */
+/** The request in words: an override of a limit has fields of its own. */
 export function asksOf({ proposal }: Override): string {
   const { asks, limit, value, parent, slice, side, pair } = proposal;
   if (asks !== undefined) return asks;

@@ -304,7 +304,7 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
       send(order);
       return {
         isDone: true,
-        says: order.isKill ? 'halted; this process cannot send orders any more' : 'halted',
+        says: order.isKill ? 'halted; this process can no longer send orders' : 'halted',
       };
     case 'pause':
     case 'resume':
@@ -349,7 +349,7 @@ function propose({ by, token, body }: Told, send: (command: Command) => void): C
   const isCount = (given: unknown): given is number | undefined =>
     given === undefined || typeof given === 'number';
   if (typeof limit !== 'string' || typeof why !== 'string' || !isText(limit) || !isText(why))
-    return { isDone: false, says: 'name the limit, and the reason as "why"' };
+    return { isDone: false, says: 'give the limit as "limit" and the reason as "why"' };
   if (!isText(value) || !isText(parent) || !isText(pair))
     return { isDone: false, says: 'value, parent and pair must be text' };
   if (side !== undefined && side !== 'buy' && side !== 'sell')

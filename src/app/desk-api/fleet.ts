@@ -59,13 +59,15 @@ async function askedRow({ name, url, tokenFile }: FleetMember): Promise<FleetRow
       timeoutMs: ANSWER_MS,
       bytesMax: ANSWER_BYTES_MAX,
     });
-    if (code === 401 || code === 403) return failed('it refuses the token');
+    if (code === 401 || code === 403) return failed('it rejected the token');
     if (code !== 200) return failed(`it answers with status ${code}`);
     // Of another desk nothing is believed that does not fit.
     const { status: schema } = await import('../../operate/api/schema-desk.ts');
     const read = schema.loose().safeParse(JSON.parse(body.toString('utf8')));
-    return read.success ? fleetRow(name, url, read.data) : failed('its status is of another version');
+    return read.success
+      ? fleetRow(name, url, read.data)
+      : failed('its status comes from an incompatible version');
   } catch (cause) {
-    return failed(cause instanceof SyntaxError ? 'its answer is no JSON' : whyUnanswered(cause));
+    return failed(cause instanceof SyntaxError ? 'its answer is not JSON' : whyUnanswered(cause));
   }
 }

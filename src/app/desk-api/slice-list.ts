@@ -67,7 +67,7 @@ function cursorOf(given: string | undefined, first: Part): Cursor {
   const part = PARTS.find((each) => each === groups?.['part']);
   const place = groups?.['place'] ?? '';
   if (part === undefined || (part === 'ended' && !/^\d{0,15}$/u.test(place)))
-    throw new Refusal(400, '"after": this is no cursor of this list');
+    throw new Refusal(400, '"after": this is not a cursor of this list');
   return { part, place: place === '' ? undefined : place };
 }
 

@@ -35,7 +35,7 @@ export async function checkChannels(
   if (heads?.file !== undefined) findings.push(folderFinding('operate.heads.file', heads.file));
   return findings.length > 0
     ? findings
-    : [{ check: 'channels', verdict: 'warn', says: 'nobody is told of alerts: they stay in the journal and the log', fix: 'write operate.notify with a channel (docs/notifications.md)' }]; // prettier-ignore
+    : [{ check: 'channels', verdict: 'warn', says: 'nobody is notified of alerts: they appear only in the journal and the log', fix: 'add a channel under operate.notify (docs/notifications.md)' }]; // prettier-ignore
 }
 
 async function channelFinding(channel: ChannelConfig): Promise<Finding> {
@@ -59,7 +59,7 @@ async function hostFinding(setting: string, hostname: string): Promise<Finding> 
     return { ...own, verdict: 'ok', says: `${setting}: ${hostname} can be resolved` };
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { ...own, verdict: 'warn', says: `${setting}: ${hostname} cannot be resolved (${why})`, fix: 'see whether the address is right and this machine resolves names' }; // prettier-ignore
+    return { ...own, verdict: 'warn', says: `${setting}: ${hostname} cannot be resolved (${why})`, fix: 'check the address and the name resolution of this machine' }; // prettier-ignore
   }
 }
 
@@ -69,7 +69,7 @@ function programFinding(setting: string, program: string): Finding {
     accessSync(program, constants.X_OK);
     return { ...own, verdict: 'ok', says: `${setting}: its program can be run` };
   } catch {
-    return { ...own, verdict: 'warn', says: `${setting}: its program is not there, or may not be run`, fix: `see whether ${program} is right, and run "chmod +x" on it` }; // prettier-ignore
+    return { ...own, verdict: 'warn', says: `${setting}: its program does not exist or is not executable`, fix: `check the path ${program}, and run "chmod +x" on it` }; // prettier-ignore
   }
 }
 
@@ -80,7 +80,7 @@ async function sent(channel: string, config: string, io: CommandIo): Promise<Fin
   const code = await notifyTest({ config, channel }, { ...io, stdout: out, stderr: out });
   return code === 0
     ? { check: 'send', verdict: 'ok', says: said.join('; ') }
-    : { check: 'send', verdict: 'fail', says: said.join('; '), where: `operate.notify ${channel}`, fix: 'see whether the address and the secret are right', exit: 'unavailable' }; // prettier-ignore
+    : { check: 'send', verdict: 'fail', says: said.join('; '), where: `operate.notify ${channel}`, fix: 'check the address and the secret', exit: 'unavailable' }; // prettier-ignore
 }
 
 function folderFinding(setting: string, file: string): Finding {
@@ -89,6 +89,6 @@ function folderFinding(setting: string, file: string): Finding {
     accessSync(dirname(file), constants.W_OK);
     return { ...own, verdict: 'ok', says: `${setting}: its folder can be written to` };
   } catch {
-    return { ...own, verdict: 'warn', says: `${setting}: its folder is not there, or may not be written to`, fix: `make ${dirname(file)} for the user of the desk` }; // prettier-ignore
+    return { ...own, verdict: 'warn', says: `${setting}: its folder does not exist or is not writable`, fix: `create ${dirname(file)}, writable by the user of the desk` }; // prettier-ignore
   }
 }

@@ -63,7 +63,7 @@ function privateFile(check: string, file: string): Finding {
     : {
         check,
         verdict: 'fail',
-        says: 'others on this machine can read or change it',
+        says: 'other users of this machine can read or change it',
         where: file,
         fix: `chmod 600 ${file}`,
       };

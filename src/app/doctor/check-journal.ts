@@ -20,7 +20,12 @@ export function checkJournal(config: Config, configHash: string, found: FoundDae
   const where = file ?? found.journal;
   if (file === undefined || !existsSync(file))
     return [
-      { check: 'chain', verdict: 'ok', says: 'there is no journal yet: the first start makes it', where },
+      {
+        check: 'chain',
+        verdict: 'ok',
+        says: 'the journal does not exist yet: the first start creates it',
+        where,
+      },
     ];
   try {
     return [...read(config, configHash, found, file)];
@@ -30,7 +35,7 @@ export function checkJournal(config: Config, configHash: string, found: FoundDae
   }
 }
 
-const RESTORE = 'see "journal_damaged" in docs/runbook.md before anything else is done with it';
+const RESTORE = 'read "journal_damaged" in docs/runbook.md before doing anything else with it';
 
 function* read(config: Config, configHash: string, found: FoundDaemon, file: string): Generator<Finding> {
   const journal = openJournal(found.journal, { readOnly: true });
@@ -95,11 +100,11 @@ function startFinding({ started, ended }: LastStart, found: FoundDaemon, configH
   if (started === undefined) return { ...own, verdict: 'ok', says: 'no process has run on this journal yet' };
   const { at, body } = started;
   const head = `Tranche ${body.version} started at ${isoOf(at)} in mode ${body.mode}`;
-  const edited = body.config_hash === configHash ? '' : '; the config was edited since';
+  const edited = body.config_hash === configHash ? '' : '; the config has been edited since';
   if (found.control !== undefined)
     return { ...own, verdict: 'ok', says: `${head} and runs as process ${found.control.pid}${edited}` };
   if (ended?.body.kind === 'process')
-    return { ...own, verdict: 'warn', says: `${head} and ended at ${isoOf(ended.at)}: ${ended.body.why ?? ended.body.state}${edited}`, fix: 'mend what it says, then start the desk' }; // prettier-ignore
+    return { ...own, verdict: 'warn', says: `${head} and ended at ${isoOf(ended.at)}: ${ended.body.why ?? ended.body.state}${edited}`, fix: 'fix the cause, then start the desk' }; // prettier-ignore
   if (ended?.body.kind === 'stopped')
     return {
       ...own,
@@ -109,19 +114,19 @@ function startFinding({ started, ended }: LastStart, found: FoundDaemon, configH
   return {
     ...own,
     verdict: 'warn',
-    says: `${head}, died without a word, and does not run any more${edited}`,
-    fix: 'its log and the log of the system say why; the next start resolves what it left open',
+    says: `${head}, then died without recording a reason${edited}`,
+    fix: 'its log and the system log show why; the next start resolves its open orders',
   };
 }
 
 function* left(state: EngineState, config: Config): Generator<Finding> {
   if (state.control === 'halted')
-    yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'when the reason is gone: tranche rearm, or a start with --rearm "reason"' }; // prettier-ignore
+    yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'once the cause is gone: tranche rearm, or a start with --rearm "reason"' }; // prettier-ignore
   if (state.doubts.length > 0)
     yield { check: 'doubts', verdict: 'warn', says: `${state.doubts.length === 1 ? '1 order has' : `${state.doubts.length} orders have`} an unknown outcome`, fix: 'tranche doubts; a running desk resolves them from the account' }; // prettier-ignore
   const policy = policyOf(config, { configHash: '', adoptFills: false });
   const now = { limits: limitTexts(policy.limits), fourEyes: policy.fourEyes === true };
   const raised = raisedLimits(state.limits.agreed, now);
   if (raised.length > 0)
-    yield { check: 'limits_raised', verdict: 'warn', says: `the config raises limits: ${raised.join(', ')}`, where: config.file, fix: 'the next start begins halted until a second person agrees; lower them if this is not meant' }; // prettier-ignore
+    yield { check: 'limits_raised', verdict: 'warn', says: `the config raises limits: ${raised.join(', ')}`, where: config.file, fix: 'the next start is halted until a second person agrees; if this is unintended, lower them' }; // prettier-ignore
 }

@@ -59,8 +59,8 @@ function nodeFinding(config: Config | undefined): Finding {
     return {
       ...own,
       verdict: config?.mode === 'live' ? 'fail' : 'warn',
-      says: `${version} is none of the builds of Node ${nodeSums.version} that this version was tested with${config?.mode === 'live' ? ': live mode refuses to start' : ''}`,
-      fix: 'use the Node that "npm ci" installs, or write runtime: { allow_other: true } where this one comes from a source that you trust',
+      says: `${version} is not a build of Node ${nodeSums.version} that this version was tested with${config?.mode === 'live' ? ': live mode refuses to start' : ''}`,
+      fix: 'use the Node that "npm ci" installs or, if this one comes from a source that you trust, set runtime: { allow_other: true }',
     };
   }
 }
@@ -120,7 +120,7 @@ function flushFinding(
     return {
       ...own,
       verdict: 'fail',
-      says: `the journal would lie on ${network}, where locks and flushes are unreliable: no desk starts there`,
+      says: `the journal would be on ${network}, where locks and flushes are unreliable: a desk refuses to start there`,
       fix: 'put it on a local disk',
       exit: 'storage',
     };
@@ -128,7 +128,7 @@ function flushFinding(
     return {
       ...own,
       verdict: 'warn',
-      says: `the journal lies on ${inMemory}: it is gone when the machine restarts`,
+      says: `the journal is on ${inMemory}: it is lost when the machine restarts`,
       fix: 'put it on a local disk',
     };
   const ms = flushMs(existsSync(file) ? file : folder);
@@ -136,7 +136,7 @@ function flushFinding(
     ...own,
     verdict: ms > FLUSH_WARN_MS ? 'warn' : 'ok',
     says: `a flush takes ${ms.toFixed(1)} ms; every order waits for one`,
-    fix: 'put the journal on a faster disk, or one that nothing else uses',
+    fix: 'put the journal on a faster disk, or on a dedicated one',
   };
 }
 
@@ -165,8 +165,8 @@ function folderFinding(folder: string): Finding {
     return {
       ...own,
       verdict: 'fail',
-      says: 'the user who runs this may not write to the folder of the journal',
-      fix: 'run this as the user of the desk, or give that user the folder with "chown"',
+      says: 'this user may not write to the folder of the journal',
+      fix: 'run this command as the user of the desk, or change the owner of the folder with "chown"',
       exit: 'storage',
     };
   }

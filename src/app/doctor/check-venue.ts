@@ -39,7 +39,7 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
   try {
     const first = await ask(http, venueRoutes.currencies.path);
     if (typeof first === 'string')
-      return [{ check: 'venue', verdict: 'fail', says: `it does not answer: ${first}`, where: baseUrl, fix: 'see whether the network and the address are right; tranche changes nothing meanwhile', exit: 'unavailable' }]; // prettier-ignore
+      return [{ check: 'venue', verdict: 'fail', says: `it does not answer: ${first}`, where: baseUrl, fix: 'check the network and the address; doctor changes nothing', exit: 'unavailable' }]; // prettier-ignore
     const venue: Finding =
       first.status >= 500 || first.status === 429
         ? { check: 'venue', verdict: 'fail', says: `it is unavailable: status ${first.status}`, where: baseUrl, fix: 'try again later', exit: 'unavailable' } // prettier-ignore
@@ -51,7 +51,7 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
       const says = isRefused
         ? `the venue refuses it: status ${first.status}`
         : `the venue answers status ${first.status} where the currencies of the account should be`;
-      return [venue, { check: 'token', verdict: 'fail', says, where: baseUrl, fix: 'set a valid token, of the account that the desk is to trade, and see that base_url is right' }, clock]; // prettier-ignore
+      return [venue, { check: 'token', verdict: 'fail', says, where: baseUrl, fix: 'set a valid token of the account that the desk is to trade, and check base_url' }, clock]; // prettier-ignore
     }
     return [venue, { check: 'token', verdict: 'ok', says: 'the venue accepts it' }, await custody(http), clock, ...(await capabilities(config, http, isRunning))]; // prettier-ignore
   } finally {
@@ -86,15 +86,15 @@ async function custody(http: VenueHttp): Promise<Finding> {
     return {
       ...own,
       verdict: 'warn',
-      says: 'the token reads the approval rules or the whitelisted addresses of the account: it may be one that can withdraw',
-      fix: 'ask the venue for a token that can trade and nothing else; tranche itself reaches no route that withdraws',
+      says: 'the token can read the approval rules or whitelisted addresses of the account, so it may be able to withdraw',
+      fix: 'ask the venue for a token that can only trade; Tranche itself never calls a route that withdraws',
     };
   if (statuses.every((status) => status === 401 || status === 403))
-    return { ...own, verdict: 'ok', says: 'the token may not even read what decides over withdrawals' };
+    return { ...own, verdict: 'ok', says: 'the token cannot read the settings for withdrawals' };
   return {
     ...own,
     verdict: 'skipped',
-    says: `whether the token can withdraw is not known: the venue has no route that tells (status ${statuses.map((status) => (status === 0 ? 'none' : status)).join(', ')})`,
+    says: `it is unknown whether the token can withdraw: no route of the venue shows it (status ${statuses.map((status) => (status === 0 ? 'none' : status)).join(', ')})`,
   };
 }
 
@@ -106,7 +106,7 @@ function clockFinding(config: Config, skewMs: number | undefined): Finding {
     return {
       ...own,
       verdict: 'warn',
-      says: 'the answers of the venue have no Date: its clock cannot be compared',
+      says: "the venue's answers have no Date header, so the clocks cannot be compared",
     };
   const off = Math.abs(skewMs);
   const words = `the clock of this machine is ${spanText(off)} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`;
@@ -114,7 +114,7 @@ function clockFinding(config: Config, skewMs: number | undefined): Finding {
     return { ...own, verdict: 'fail', says: `${words}: a live desk refuses to start`, fix, exit: 'again' };
   return off > skew.warnMs
     ? { ...own, verdict: 'warn', says: words, fix }
-    : { ...own, verdict: 'ok', says: `it agrees with the venue's within ${spanText(skew.warnMs)}` };
+    : { ...own, verdict: 'ok', says: `the clocks agree within ${spanText(skew.warnMs)}` };
 }
 
 /** Each capability that the config switches on, asked for once. */
@@ -133,7 +133,7 @@ async function capabilities(
         ? {
             check: 'capability',
             verdict: 'skipped',
-            says: 'balances: the running desk reads them, and the venue limits how often',
+            says: 'balances: not read, because the venue limits how often and the running desk needs them',
           }
         : routeFinding('balances', venueRoutes.balances.path, await ask(http, venueRoutes.balances.path)),
     );
@@ -144,7 +144,7 @@ async function capabilities(
     says:
       sellPath === undefined
         ? 'selling is off: venue.sell_path is not set'
-        : `sell orders go to ${sellPath}; no route that reads tells whether it is there`,
+        : `sell orders go to ${sellPath}; doctor cannot check that route without sending an order`,
   });
   return findings;
 }
@@ -156,7 +156,7 @@ function routeFinding(name: string, path: string, answer: Reply | string): Findi
   return {
     ...own,
     verdict: 'fail',
-    says: `${name}: venue.capabilities.${configName(name)} is on, and GET ${path} gives ${typeof status === 'number' ? `status ${status}` : status}`,
+    says: `${name}: venue.capabilities.${configName(name)} is on, but GET ${path} returns ${typeof status === 'number' ? `status ${status}` : status}`,
     fix: `set venue.capabilities.${configName(name)}: false, or ask the venue for it`,
     exit: status === 404 || status === 401 || status === 403 ? 'config' : 'unavailable',
   };
@@ -173,5 +173,5 @@ async function lookupFinding(http: VenueHttp): Promise<Finding> {
     typeof nothing !== 'string' && nothing.status === order.status && nothing.body === order.body;
   return order.status === 404 && !isLikeNothing
     ? { ...own, verdict: 'ok', says: 'order lookup: the venue has it' }
-    : { ...own, verdict: 'warn', says: 'order lookup: venue.capabilities.order_lookup is on, and the venue answers as if it had no such route', fix: 'set venue.capabilities.order_lookup: false unless the venue has told that it has the route' }; // prettier-ignore
+    : { ...own, verdict: 'warn', says: 'order lookup: venue.capabilities.order_lookup is on, but the venue answers as if it had no such route', fix: 'set venue.capabilities.order_lookup: false, unless the venue has confirmed that it has the route' }; // prettier-ignore
 }

@@ -46,7 +46,7 @@ async function examine(
   const files: Finding =
     wrong.length === 0
       ? { check: 'config', verdict: 'ok', says: `${loaded?.config.mode ?? ''} mode, desk ${loaded?.config.desk ?? ''}, ${strategies.length} strategies`, where: file } // prettier-ignore
-      : { check: 'config', verdict: 'fail', says: `it cannot be used\n${formatProblems(wrong, { colour: false }).trim()}`, where: file, fix: 'correct the places above; tranche validate shows them alone' }; // prettier-ignore
+      : { check: 'config', verdict: 'fail', says: `it cannot be used\n${formatProblems(wrong, { colour: false }).trim()}`, where: file, fix: 'correct these places; tranche validate shows only them' }; // prettier-ignore
   if (loaded === undefined)
     return [
       files,
@@ -54,7 +54,7 @@ async function examine(
       {
         check: 'rest',
         verdict: 'skipped',
-        says: 'disk, rights, venue, limits, channels and journal need a usable config',
+        says: 'disk, permissions, venue, limits, channels and journal were not checked: they need a usable config',
       },
     ];
   const { config, hash } = loaded;

@@ -47,7 +47,7 @@ export function findingLines(findings: readonly Finding[]): readonly string[] {
       ];
     }),
     counts.length === 0
-      ? `all ${findings.length} checks are well`
+      ? `all ${findings.length} checks passed`
       : `${findings.length} checks: ${counts.join(', ')}`,
   ];
 }

@@ -59,13 +59,13 @@ const isRebalance = ({ does }: Partial<DeskAnswers>): boolean => does === 'rebal
 export const questions: Readonly<Record<Answer, Question>> = {
   does: {
     flag: '--does',
-    asks: 'What shall the desk do?',
+    asks: 'What should the desk do?',
     hint: 'buy, sell, dca or rebalance',
     choices: [
       { value: 'buy', label: 'buy a total over some hours' },
       { value: 'sell', label: 'sell a total over some hours' },
-      { value: 'dca', label: 'buy the same amount again and again' },
-      { value: 'rebalance', label: 'keep a portfolio at its weights' },
+      { value: 'dca', label: 'buy the same amount at regular times' },
+      { value: 'rebalance', label: 'keep a portfolio at its target weights' },
     ],
   },
   pair: {
@@ -85,8 +85,8 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   size: {
     flag: '--size',
-    asks: 'How much, in all or each time?',
-    hint: 'an amount and a currency of the pair, such as "1.5 btc" or "20000 usd"',
+    asks: 'How much, in total or each time?',
+    hint: 'an amount in a currency of the pair, such as "1.5 btc" or "20000 usd"',
     when: (known) => !isRebalance(known),
     fault: (text, { pair = '' }) => sizeFault(text, sidesOf(pair)),
   },
@@ -116,7 +116,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   mode: {
     flag: '--mode',
-    asks: 'Where shall it trade?',
+    asks: 'Where should it trade?',
     hint: 'paper, dry_run or live',
     otherwise: 'paper',
     choices: [
@@ -134,14 +134,14 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   tokenFile: {
     flag: '--token-file',
-    asks: 'Which file holds the token, or will?',
-    hint: 'a path, seen from the folder of the config; mode 0600',
+    asks: 'Which file holds the token, or will hold it?',
+    hint: 'a path, relative to the folder of the config; mode 0600',
     otherwise: './venue-token',
     when: isVenue,
   },
   sellPath: {
     flag: '--sell-path',
-    asks: 'Which route of the venue takes orders to sell?',
+    asks: 'Which route of the venue takes sell orders?',
     hint: 'such as /v1/orders/sell',
     otherwise: '/v1/orders/sell',
     when: (known) => isVenue(known) && (known.does === 'sell' || isRebalance(known)),
@@ -150,40 +150,40 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   maxOrder: {
     flag: '--max-order',
-    asks: 'How much may one order be worth at most?',
+    asks: 'What is the largest value of one order?',
     hint: 'such as "50000 usd"',
     when: isVenue,
     fault: (text, known) => sizeFault(text, [quoteOf(known)]),
   },
   maxDay: {
     flag: '--max-day',
-    asks: 'How much may all orders of a day be worth at most?',
+    asks: 'What is the largest total value of all orders in one day?',
     hint: 'such as "500000 usd"',
     when: isVenue,
     fault: (text, known) => sizeFault(text, [quoteOf(known)]),
   },
   maxQuantity: {
     flag: '--max-quantity',
-    asks: 'How large may one order of each pair be at most, in its base currency?',
+    asks: 'What is the largest order of each pair, in its base currency?',
     hint: 'such as btcusd=1,ethusd=20',
     when: isLive,
     fault: quantitiesFault,
   },
   notify: {
     flag: '--notify',
-    asks: 'Who shall be told?',
+    asks: 'Who should receive alerts?',
     hint: 'none, slack, teams or json',
     otherwise: 'none',
     choices: [
       { value: 'none', label: 'nobody: alerts stay in the journal and the log' },
       { value: 'slack', label: 'a channel in Slack' },
       { value: 'teams', label: 'a channel in Teams' },
-      { value: 'json', label: 'a program of ours, by a signed webhook' },
+      { value: 'json', label: 'our own program, through a signed webhook' },
     ],
   },
   notifyUrl: {
     flag: '--notify-url',
-    asks: 'What is the address of the webhook? It is kept in a file that its owner alone can read.',
+    asks: 'What is the address of the webhook? It is stored in a file that only its owner can read.',
     hint: 'https://…',
     isSecret: true,
     when: ({ notify }) => notify !== undefined && notify !== 'none',
@@ -191,7 +191,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   listen: {
     flag: '--listen',
-    asks: 'Where shall the dashboard and the API be?',
+    asks: 'On which address should the dashboard and the API listen?',
     hint: 'an address of this machine, or off',
     otherwise: '127.0.0.1:8321',
     fault: listenFault,
@@ -244,7 +244,7 @@ const isPositive = (text: string): boolean => isAmountText(text) && !/e|^-|^0*(?
 function pairFault(text: string): string | undefined {
   const split = splitPair(text, COMMON_CURRENCIES);
   return 'problem' in split
-    ? `expected two known currencies in small letters, such as btcusd: ${split.why}`
+    ? `expected two known currencies in lower case, such as btcusd: ${split.why}`
     : undefined;
 }
 
@@ -258,9 +258,10 @@ function weightsFault(text: string): string | undefined {
   const weights = namedFigures(text);
   if (weights.size === 0) return 'expected currencies and percent, such as btc=20,eth=10';
   const unknown = [...weights.keys()].find((each) => each === 'usd' || !COMMON_CURRENCIES.includes(each));
-  if (unknown !== undefined) return `${unknown} is no currency that can be weighed against usd`;
+  if (unknown !== undefined)
+    return `${unknown} cannot have a weight: it is not a currency traded against usd`;
   const sum = [...weights.values()].reduce((total, each) => total + Number(each), 0);
-  return sum < 100 ? undefined : 'the weights must leave something for usd: less than 100 in all';
+  return sum < 100 ? undefined : 'the weights must leave a share for usd: less than 100 in total';
 }
 
 function quantitiesFault(text: string, known: Partial<DeskAnswers>): string | undefined {

@@ -41,7 +41,7 @@ function configText(answers: DeskAnswers): string {
     'venue:',
     ...(mode === 'paper' ? simulated(pairs, quote) : venue(answers)),
     '',
-    'controls: # no order gets past these; change them here, then tranche reload',
+    'controls: # every order must pass these; change them here, then run tranche reload',
     ...limits(answers, pairs, quote),
     `  pairs: [${pairs.join(', ')}]`,
     `  sides: [${sides}]`,
@@ -69,7 +69,7 @@ function simulated(pairs: readonly string[], quote: string): readonly string[] {
   return [
     '  capabilities: { balances: true, pairs: true, order_lookup: true, ticker: true, account_feed: true }',
     '  sell_path: /v1/orders/sell',
-    '  simulated: # an invented venue that starts with the desk; the prices are invented, too',
+    '  simulated: # a simulated venue that starts with the desk; its prices are simulated, too',
     `    accounts: [{ name: main, balances: { ${balances.join(', ')} } }]`,
     '    pairs:',
     ...pairs.map(
@@ -82,7 +82,7 @@ function simulated(pairs: readonly string[], quote: string): readonly string[] {
 const venue = ({ url, tokenFile, does, sellPath }: DeskAnswers): readonly string[] => [
   `  base_url: ${quoted(url)}`,
   `  token_file: ${quoted(tokenFile)} # the token, alone or with its origin; mode 0600`,
-  '  # What your venue has beyond its interface specification.',
+  '  # What your venue offers beyond its interface specification.',
   '  capabilities: { balances: false, pairs: false, order_lookup: false, ticker: false, account_feed: false }',
   ...(does === 'sell' || does === 'rebalance' ? [`  sell_path: ${sellPath}`] : []),
 ];
@@ -160,7 +160,7 @@ function strategyText(answers: DeskAnswers): string {
       `total_${isQuantity ? 'quantity' : 'notional'}: { amount: '${amount}', currency: ${currency} }`,
       `duration: ${duration} # from when it first runs; write start_time to begin at a time`,
       `slices: ${slicesOf(duration)}`,
-      'catch_up: pace # after an outage the rest is spread over later slices',
+      'catch_up: pace # after an outage, spread the missed quantity over later slices',
     ];
   }
   return [...head, `id: ${strategyId(answers)}`, ...own(), ''].join('\n');

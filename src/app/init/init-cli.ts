@@ -15,10 +15,10 @@ export function addInit(cli: Command, { io, terminal, done }: InitCli): void {
   const command = cli
     .command('init')
     .description(
-      'create a desk: asks in a terminal what it shall do; elsewhere writes examples. Never overwrites files',
+      'create a desk: in a terminal, ask what it should do; elsewhere, write examples. Never overwrites files',
     )
     .argument('[folder]', 'target folder', '.')
-    .option('--yes', 'ask nothing: defaults for what is not given, and the examples without --does');
+    .option('--yes', 'do not ask: use defaults for what is not given, and write the examples without --does');
   for (const { flag, asks, hint, otherwise, choices } of Object.values(questions)) {
     const option = new Option(
       `${flag} <${flag.slice(2)}>`,

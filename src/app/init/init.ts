@@ -101,7 +101,7 @@ function write(target: string, answers: DeskAnswers, io: RunIo): number {
     }
     const problems = problemsIn(join(target, CONFIG), files[0]?.text ?? '', io);
     if (problems !== undefined)
-      throw new OperatorError('config', `these answers do not fit together:\n${problems}`);
+      throw new OperatorError('config', `these answers contradict each other:\n${problems}`);
   } catch (error) {
     for (const file of written) rmSync(file, { force: true });
     for (const folder of ['config/schema', 'config', 'strategies', '.']) removeEmpty(join(target, folder));
@@ -111,7 +111,7 @@ function write(target: string, answers: DeskAnswers, io: RunIo): number {
   for (const file of written) io.stderr.write(`wrote ${shownPath(file, io.cwd)}\n`);
   if (answers.mode !== 'paper' && !existsSync(resolve(target, 'config', answers.tokenFile)))
     io.stderr.write(
-      `\nput the token into ${shownPath(resolve(target, 'config', answers.tokenFile), io.cwd)}, mode 0600, before you go on\n`,
+      `\nbefore you continue, put the token into ${shownPath(resolve(target, 'config', answers.tokenFile), io.cwd)}, mode 0600\n`,
     );
   io.stderr.write(nextWords(join(target, CONFIG), io));
   return 0;

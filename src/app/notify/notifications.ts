@@ -99,7 +99,7 @@ export function notifications(
           defer(() => from(tellDigest())).pipe(
             catchError((error: unknown) => {
               nextTry = after(clock.monotonic(), DIGEST_AGAIN_MS);
-              warn('the digest could not be made', { error });
+              warn('the digest could not be prepared', { error });
               return EMPTY;
             }),
           ),
@@ -112,7 +112,7 @@ export function notifications(
     try {
       notifier.recover(head, (seq) => recordsUpTo(head, journal.read(seq)));
     } catch (error) {
-      warn('notices of the process before could not be read', { error });
+      warn('notices of the previous process could not be read', { error });
     }
     // The first digest tells of the time from now on.
     if (digest !== undefined && notifier.noted(LAST_DIGEST) === undefined)

@@ -180,7 +180,7 @@ const WAYS = ['webhook', 'smtp', 'command'] as const;
 function channelOf(raw: RawChannel, path: Path, reader: Reader): readonly ChannelConfig[] {
   const given = WAYS.filter((way) => raw[way] !== undefined);
   if (given.length !== 1) {
-    reader.refuse(path, `channel ${raw.name} needs one of webhook, smtp and command, and only one`);
+    reader.refuse(path, `channel ${raw.name} needs exactly one of webhook, smtp and command`);
     return [];
   }
   const common = {
@@ -225,11 +225,10 @@ function waysOf({ webhook, smtp, command }: RawChannel, path: Path, reader: Read
 function smtpOf(smtp: NonNullable<RawChannel['smtp']>, path: Path, reader: Reader): Way | undefined {
   const { host, port, tls, user, from, to, ca_file: caFile } = smtp;
   if (tls === 'none' && !isLoopbackName(host))
-    reader.refuse([...path, 'tls'], 'mail leaves this machine encrypted only: write implicit or starttls');
+    reader.refuse([...path, 'tls'], 'mail to another machine must be encrypted: write implicit or starttls');
   const password = reader.secret('password', smtp, path);
   const hasPassword = smtp.password !== undefined || smtp.password_file !== undefined;
-  if ((user === undefined) === hasPassword)
-    reader.refuse(path, 'user and password belong together: write both, or neither');
+  if ((user === undefined) === hasPassword) reader.refuse(path, 'give both user and password, or neither');
   const read = caFile === undefined ? undefined : readCertificates(reader.file(caFile));
   if (read !== undefined && 'problem' in read) reader.refuse([...path, 'ca_file'], read.problem);
   const ca = read !== undefined && 'pem' in read ? read.pem : undefined;

@@ -22,11 +22,13 @@ const webhook = z.lazy(() =>
   z.strictObject({
     format: z
       .enum(['slack', 'teams', 'json'])
-      .describe('slack, teams: a body for their incoming webhooks. json: all facts, for your own program'),
+      .describe(
+        'slack, teams: the body that their incoming webhooks expect. json: all facts, for your own program',
+      ),
     url: secret('Address, https, or http on this machine', 'SLACK_URL'),
-    url_file: file('File with the address alone, readable by its owner only'),
+    url_file: file('File that contains only the address, readable only by its owner'),
     key: secret('Key that signs each message (HMAC-SHA256)', 'WEBHOOK_KEY'),
-    key_file: file('File with that key alone, readable by its owner only'),
+    key_file: file('File that contains only that key, readable only by its owner'),
   }),
 );
 
@@ -38,12 +40,12 @@ const smtp = z.lazy(() =>
       .enum(['implicit', 'starttls', 'none'])
       .default('implicit')
       .describe(
-        'implicit: TLS from the first byte. starttls: required before anything is sent. none: on this machine only. Default: implicit',
+        'implicit: TLS from the first byte. starttls: required before anything is sent. none: only for a server on this machine. Default: implicit',
       ),
-    ca_file: file('Certificates of a private authority, PEM: the only ones trusted for this server'),
+    ca_file: file('Certificates of a private authority, PEM; only these are trusted for this server'),
     user: z.string().min(1).max(255).optional().describe('User name at the mail server'),
     password: secret('Password', 'SMTP_PASSWORD'),
-    password_file: file('File with the password alone, readable by its owner only'),
+    password_file: file('File that contains only the password, readable only by its owner'),
     from: address('Sender'),
     to: z.array(address('Recipient')).min(1).max(20).describe('Recipients'),
   }),
@@ -67,7 +69,7 @@ const command = z.lazy(() =>
       .describe(
         'Program and its arguments; the program relative to this file. It reads the message as JSON on stdin',
       ),
-    timeout: duration('PT10S', 'Longest run; then it is killed').refine((ms) => ms <= 60_000, {
+    timeout: duration('PT10S', 'Longest run; after it, the program is killed').refine((ms) => ms <= 60_000, {
       error: 'expected at most PT1M',
     }),
   }),
@@ -88,24 +90,24 @@ const channel = z.lazy(() =>
       .max(topics.length)
       .default(['alerts', 'approvals', 'parents', 'digest'])
       .describe(
-        'What it is told: alerts, approvals (what waits for a person), fills, parents (strategies that ended), digest, operator (what people did). Default: alerts, approvals, parents, digest',
+        'What the channel receives: alerts, approvals (requests that wait for a person), fills, parents (strategies that ended), digest, operator (commands of people). Default: alerts, approvals, parents, digest',
       ),
     severity: z
       .enum(['info', 'warning', 'critical'])
       .default('warning')
-      .describe('Least severity of alerts; default: warning'),
+      .describe('Lowest severity of alerts; default: warning'),
     quiet_hours: z
       .array(closedHours)
       .max(20)
       .default([])
-      .describe('Times at which only critical notices go out; the others follow afterwards in one message'),
+      .describe('Times at which only critical notices are sent; the others follow afterwards in one message'),
   }),
 );
 
 const heartbeat = z.lazy(() =>
   z.strictObject({
     url: secret('Address, https, or http on this machine', 'HEARTBEAT_URL'),
-    url_file: file('File with the address alone, readable by its owner only'),
+    url_file: file('File that contains only the address, readable only by its owner'),
     every: duration('PT1M', 'Time between two calls').refine((ms) => ms >= 1_000, {
       error: 'expected at least PT1S',
     }),
@@ -113,7 +115,7 @@ const heartbeat = z.lazy(() =>
       .enum(['ready', 'alive'])
       .default('ready')
       .describe(
-        'ready: no call while the desk could not trade, as /readyz says. alive: while the process runs. Default: ready',
+        'ready: call while /readyz says that the desk can trade. alive: call while the process runs. Default: ready',
       ),
   }),
 );
@@ -130,9 +132,9 @@ export const notifySchema = z.lazy(() =>
       .describe('Address of the dashboard, for links in messages; default: no links'),
     window: duration(
       'PT30S',
-      'What comes within this time goes out as one message; a critical notice goes out at once',
+      'Notices that arrive within this time are sent as one message; a critical notice is sent at once',
     ),
-    channels: z.array(channel).max(20).default([]).describe('Ways to people'),
+    channels: z.array(channel).max(20).default([]).describe('Channels for notifications'),
     digest: z
       .lazy(() =>
         z.strictObject({
@@ -148,12 +150,12 @@ export const notifySchema = z.lazy(() =>
       )
       .optional()
       .describe(
-        'Digest in words of what traded, what did not and why, what it cost and what waits for whom since the last one',
+        'Digest since the last one: what traded, what did not and why, what it cost, and what waits for whom',
       ),
     heartbeat: heartbeat
       .optional()
       .describe(
-        "Address that is called regularly: a service elsewhere (dead man's switch) tells you when it is not",
+        "Address that the desk calls regularly; a service elsewhere (dead man's switch) alerts you when the calls stop",
       ),
   }),
 );

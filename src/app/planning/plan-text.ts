@@ -67,7 +67,7 @@ function strategyLines(strategy: PlannedStrategy, plan: ToldPlan, isBrief: boole
     strategy.ceiling === undefined &&
     strategy.passed + strategy.beyond === 0 &&
     strategy.standing !== 'finished'
-      ? ['  no time is known in advance: it trades when its condition holds']
+      ? ['  no time is known in advance: it trades when its condition is met']
       : []),
   ];
 }
@@ -134,10 +134,10 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
 /** What it would trade now, for each trade of it. */
 function estimateLines({ estimate }: PlannedStrategy, plan: ToldPlan): readonly string[] {
   if (estimate === undefined) return [];
-  if ('missing' in estimate) return [`its trades of now are not estimated: ${estimate.missing}`];
+  if ('missing' in estimate) return [`its trades at present are not estimated: ${estimate.missing}`];
   const { slices, why } = estimate;
   if (slices.length === 0)
-    return [`with the account and the prices of now it trades nothing: ${why ?? 'no reason'}`];
+    return [`with the current account and prices it trades nothing: ${why ?? 'no reason'}`];
   const trades = [...Map.groupBy(slices, ({ leg }) => leg ?? '').values()].map((of) => {
     const side = of[0]?.side ?? '';
     const how = [
@@ -146,12 +146,12 @@ function estimateLines({ estimate }: PlannedStrategy, plan: ToldPlan): readonly 
     ].join('');
     return `${side} ${totalText(of, plan)}${how}`;
   });
-  return [`with the account and the prices of now it trades: ${trades.join(', ')}`];
+  return [`with the current account and prices it trades: ${trades.join(', ')}`];
 }
 
 const STANDING = {
-  running: 'it is running: planned from its start; missed or cut slices change the later ones',
-  edited: 'another version of it is running until its end: this plans the new version as if it started now',
+  running: 'it is running: the plan starts at its beginning; missed or cut slices change later ones',
+  edited: 'an earlier version is still running: this plans the new version as if it started now',
   finished: 'it has finished in this journal and does not run again; to repeat it, give it a new id',
 } as const;
 

@@ -50,4 +50,4 @@ export function standingFaults({ config, strategies, now, life }: Standing): rea
 
 /** A fault in one sentence, with the way out. */
 export const faultWords = ({ says, fix }: Check): string =>
-  fix === undefined ? says : `${says}. To mend it: ${fix}`;
+  fix === undefined ? says : `${says}. To fix it: ${fix}`;

@@ -58,13 +58,11 @@ export class ReadThread implements History {
   async ask(request: HistoryRequest): Promise<unknown> {
     if (this.#isClosed) throw new Refusal(503, 'the desk is stopping');
     if (this.#waiting.size >= WAITING_MAX)
-      throw new Refusal(503, 'too many questions about the past wait: ask again in a moment');
+      throw new Refusal(503, 'too many history requests are waiting: retry in a moment');
     const id = (this.#id += 1);
     return await new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#end(
-          `no answer within ${this.#timeoutMs / 1000} s: ask for a shorter time, or for one strategy`,
-        );
+        this.#end(`no answer within ${this.#timeoutMs / 1000} s: request a shorter time, or one strategy`);
       }, this.#timeoutMs);
       timer.unref();
       this.#waiting.set(id, { resolve, reject, timer });
@@ -88,7 +86,7 @@ export class ReadThread implements History {
       this.#answer(result);
     });
     worker.on('error', () => {
-      if (this.#worker === worker) this.#end('the journal could not be read: ask for a shorter time');
+      if (this.#worker === worker) this.#end('the journal could not be read: request a shorter time');
     });
     worker.on('exit', () => {
       if (this.#worker === worker) this.#end('the journal could not be read');

@@ -79,7 +79,7 @@ function toldOf({ window }: BacktestInput, { delisted = [] }: BacktestFacts): re
   const left = delisted.filter(({ does, held }) => does === 'liquidate' && held !== '0');
   return [
     ...window.notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
-    ...left.map(({ currency, held, price }) => `${held} ${currency} could not be sold before the quotes ended, and count at the last price, ${price}.`), // prettier-ignore
+    ...left.map(({ currency, held, price }) => `${held} ${currency} could not be sold before the quotes ended, and are valued at the last price, ${price}.`), // prettier-ignore
   ];
 }
 

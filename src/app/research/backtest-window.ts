@@ -118,4 +118,4 @@ const shortenedWords = ({ end, at, by, left_out_of: of, left_out_ms: ms }: Windo
   `the window ${end === 'from' ? 'begins' : 'ends'} at ${at}, where the prices of ${by.join(', ')} ${end === 'from' ? 'begin' : 'end'}: ${days(ms)} of ${of} are left out`; // prettier-ignore
 
 const delistedWords = ({ pair, at, does }: Delisted): string =>
-  `the prices of ${pair} end at ${isoOf(at)}, before the window: ${does === 'liquidate' ? 'what is held is sold at the last price, at the cost of the model' : 'what is held stays at the last price'}, and nothing of it is bought any more`; // prettier-ignore
+  `the prices of ${pair} end at ${isoOf(at)}, before the window: ${does === 'liquidate' ? 'holdings are sold at the last price, at the cost of the model' : 'holdings stay valued at the last price'}, and no more of it is bought`; // prettier-ignore

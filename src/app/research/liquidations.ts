@@ -43,7 +43,7 @@ export function liquidationsOf(input: Input, model: ExecutionModel): readonly St
       orderMax,
     });
     if (strategies.some(({ id }) => id === sale.strategy))
-      throw new OperatorError('config', `the backtest names the sale of a delisted asset ${sale.strategy}, and so is a strategy: rename that one`); // prettier-ignore
+      throw new OperatorError('config', `a strategy has the id ${sale.strategy}, which the backtest uses for the sale of a delisted asset: rename the strategy`); // prettier-ignore
     const source = reviveStrategy({ ...sale, hash: contentHash(sale.document) });
     invariant(source !== undefined, `the sale of ${pair} is no strategy`);
     return [source];

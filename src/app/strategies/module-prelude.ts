@@ -3,8 +3,8 @@
 /** Names by which code reaches out of a pure function, each with what to do instead. */
 const barred: Readonly<Record<string, string>> = {
   process: 'settings come from params',
-  global: 'a kernel keeps only its state',
-  globalThis: 'a kernel keeps only its state',
+  global: 'a kernel keeps nothing except its state',
+  globalThis: 'a kernel keeps nothing except its state',
   console: 'return a note instead',
   fetch: 'a kernel has no network: return waits instead',
   WebSocket: 'a kernel has no network: return waits instead',
@@ -16,8 +16,8 @@ const barred: Readonly<Record<string, string>> = {
   performance: 'the current time is view.at',
   crypto: 'randomness is not repeatable: derive it from the state',
   navigator: 'settings come from params',
-  localStorage: 'a kernel keeps only its state',
-  sessionStorage: 'a kernel keeps only its state',
+  localStorage: 'a kernel keeps nothing except its state',
+  sessionStorage: 'a kernel keeps nothing except its state',
   Function: 'write the function out',
   WebAssembly: 'write the function out',
 };
@@ -51,8 +51,7 @@ export function barredSource(text: string): string | undefined {
  */
 export function preludeFrom(specifier: string): string {
   const names = Object.entries(barred).map(
-    ([name, instead]) =>
-      `${name} = __barred(${JSON.stringify(`there is no ${name} in a kernel: ${instead}`)})`,
+    ([name, instead]) => `${name} = __barred(${JSON.stringify(`a kernel cannot use ${name}: ${instead}`)})`,
   );
   const pure = '__barred, pureDate as Date, pureMath as Math, pureTemporal as Temporal';
   return `import { barredName as ${pure} } from '${specifier}'; const ${names.join(', ')}; `;

@@ -115,7 +115,7 @@ function loadAs(url: string, text: string): { readonly exported: unknown } | { r
 
 /** What the loader, the compiler or the module itself said, in one line with file and line of the module. */
 function inWords(cause: unknown): string {
-  if (!(cause instanceof Error)) return `it threw ${typeof cause} during loading`;
+  if (!(cause instanceof Error)) return `it threw a value of type ${typeof cause} while loading`;
   if ('code' in cause && cause.code === 'ERR_REQUIRE_ASYNC_MODULE')
     return 'it uses top-level await: a module must load synchronously';
   const said = cause.message.split('\n')[0] ?? '';

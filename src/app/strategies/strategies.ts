@@ -171,7 +171,7 @@ function bind(
 }
 
 const MODULES_OFF =
-  'live mode runs no module unless the config says so: review its code, then set strategies: { files: …, allow_modules: true }';
+  'live mode does not run modules by default: review its code, then set strategies: { files: …, allow_modules: true }';
 
 /** A strategy as it was when its life began, from the document in the journal; `undefined` when this version cannot read it. */
 export function reviveStrategy(
@@ -273,7 +273,7 @@ function checkPairs(
 
 /** It would buy for as long as there is cash, and never sell. */
 const SELLING_OFF =
-  'it may have to sell, and selling is off: write venue.sell_path in the config, the path at which your venue takes orders to sell';
+  'it may have to sell, but selling is off: set venue.sell_path in the config to the path at which your venue accepts sell orders';
 
 function untraded(pair: string, traded: readonly string[], { venue }: Config): string {
   const meant = nearest(pair, traded);

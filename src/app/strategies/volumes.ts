@@ -57,7 +57,7 @@ function refuseHoles({ times, barMs }: Tape, gapMaxMs: number, name: string): vo
     const what = hole <= barMs ? 'a bar is' : `${Math.round(hole / barMs)} bars are`;
     throw new OperatorError(
       'data',
-      `${name}: ${what} missing from ${from} on; --max-gap says how long a hole is taken`,
+      `${name}: ${what} missing from ${from} on; --max-gap sets the longest gap to accept`,
     );
   }
 }

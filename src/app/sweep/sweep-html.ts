@@ -34,7 +34,7 @@ export function sweepHtml(result: SweepResult, { input, named, seed }: SweepFact
 <section class="notes"><h2>Before you believe it</h2><ul>${sweepNotes(result).map((note) => markup`<li>${note}</li>`)}</ul></section>
 ${map === undefined ? '' : heatMap(map)}
 ${folds === undefined ? settingTable(result, order.slice(0, LISTED), `Best by ${by}`) : forward(result)}
-${folds === undefined ? settingTable(result, front, `Front of ${cost} against ${risk}: none of these is beaten in both`) : ''}
+${folds === undefined ? settingTable(result, front, `Efficient frontier of ${cost} against ${risk}: no other setting is better in both`) : ''}
 </body>
 </html>`.text
   }\n`;
@@ -50,7 +50,7 @@ function heatMap(map: HeatMap): Markup {
   const x = (column: number): number => MARGIN.left + column * CELL.width;
   const y = (row: number): number => MARGIN.top + row * CELL.height;
   const rest = over.length === 0 ? '' : `, the best over ${over.join(', ')}`;
-  const says = `${figure} for each ${down.field} (down) and ${across.field} (across)${rest}: ${sweepFigures[figure].better} is better, the stronger the colour the better`;
+  const says = `${figure} for each ${down.field} (down) and ${across.field} (across)${rest}: ${sweepFigures[figure].better} is better, stronger colours are better`;
   return markup`<figure><figcaption>${figure}: ${down.field} down, ${across.field} across${rest} <small>the stronger the colour, the better</small></figcaption>
 <svg viewBox="0 0 ${width} ${height}" style="max-width: ${width}px" role="img" aria-labelledby="heat-d"><desc id="heat-d">${says}</desc>
 ${across.values.map((value, j) => markup`<text class="tick" x="${x(j) + CELL.width / 2}" y="${MARGIN.top - 8}" text-anchor="middle">${value}</text>`)}
@@ -90,8 +90,8 @@ function settingTable({ fields, settings, outcomes, by, risk }: SweepResult, ind
 function forward({ folds = [], by, fields, settings }: SweepResult): Markup {
   const number = (value: number | undefined): string | undefined => value?.toFixed(2);
   return table({
-    caption: `Chosen by ${by} in one window, judged in the next`,
-    note: 'Median and best are of all settings in the window of the judgement; the best could only be known afterwards.',
+    caption: `Selected by ${by} in one window, evaluated in the next`,
+    note: 'Median and best cover all settings in the evaluation window; the best is known only in hindsight.',
     head: [
       'chosen from',
       'judged from',

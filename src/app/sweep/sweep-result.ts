@@ -131,13 +131,13 @@ export function sweepNotes({
     ...(repeated > 0 ? [`${repeated} draws repeated an earlier one and were run once.`] : []),
     ...(refused > 0 ? [`${refused} runs did not start: the desk refused its strategies.`] : []),
     ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: later slices were not traded.`] : []),
-    ...(idle.length > 0 ? [`${idle.length} of ${tried} settings traded nothing. They are ranked apart: ${numbered(idle)}.`] : []),
+    ...(idle.length > 0 ? [`${idle.length} of ${tried} settings traded nothing. They are ranked separately: ${numbered(idle)}.`] : []),
     ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade their whole total: compare untraded as well.'] : []),
     ...edges.map(({ field, value, end }) => `The best setting lies at the edge of the grid: ${field} ${value} is the ${end} tried. A better one may lie beyond it: widen the range.`),
     ...(equal.size > 0 ? [`Equal in both figures of the front, and listed once: ${[...equal].map(([first, others]) => `${first + 1} and ${numbered(others)}`).join('; ')}.`] : []),
     ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
-    ...(further > 0 ? [`The folder holds ${further} further runs over this history, of other settings or windows: they are tries as well, and not counted here.`] : []),
-    ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only figures of the window after the choice tell what to expect.`]),
+    ...(further > 0 ? [`The folder contains ${further} more runs on this history, with other settings or windows: they were tried as well, but are not counted here.`] : []),
+    ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only the figures of the window after the choice show what to expect.`]),
   ]; // prettier-ignore
 }
 
@@ -150,12 +150,12 @@ function numbered(indices: readonly number[]): string {
 const IDLE_SHOWN = 20;
 
 function overfitting(tried: number, by: FigureName, luck: Luck | undefined): string {
-  const warning = `Over-fitting: ${tried} settings were tried on the same history, and the best of many is good by luck as well.`;
+  const warning = `Overfitting: ${tried} settings were tried on the same history, so the best result is partly luck.`;
   const odds =
     luck === undefined
       ? ''
       : ` If they differed by chance alone, a spread like theirs would make the best ${by} about ${luck.expectedBest.toFixed(2)}; it is ${luck.best.toFixed(2)}.`;
-  return `${warning}${odds} Judge a choice by history that it was not made on: --walk-forward.`;
+  return `${warning}${odds} Evaluate a choice on other history than it was made on: --walk-forward.`;
 }
 
 export interface SweepFacts {

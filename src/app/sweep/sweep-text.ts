@@ -31,7 +31,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
           ...(order.length > top ? [`… and ${order.length - top} more: --top, or results.csv of --out`] : []),
           ...leftOut(result),
           '',
-          `front of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${front.length} that no other beats in both`}`,
+          `efficient frontier of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${front.length} that no other setting beats in both`}`,
           ...(front.length === 0 ? [] : settingTable(result, front.slice(0, top))),
         ]
       : forwardLines(result, folds)),
@@ -83,12 +83,12 @@ function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fol
   ]);
   const ahead = folds.filter(({ rank, of }) => rank !== undefined && rank <= of / 2).length;
   return [
-    `chosen by ${by} in one window, judged in the next`,
+    `selected by ${by} in one window, evaluated in the next`,
     ...table([
       ['chosen in', 'judged in', fields.join(' '), 'then', 'judged', 'place', 'median', 'best'],
       ...rows,
     ]),
-    `in ${ahead} of ${folds.length} windows the choice was among the better half; median and best are of all settings there`,
+    `in ${ahead} of ${folds.length} windows the selected setting was in the better half; median and best cover all settings of the window`,
   ];
 }
 

@@ -70,14 +70,17 @@ export const watchSchema = z.strictObject({
     )
     .max(100)
     .default([])
-    .describe('Desks to look at, besides those of the command line'),
-  every: duration('PT15S', 'Time between two looks').refine((ms) => ms >= 1_000, {
+    .describe('Desks to watch, in addition to those on the command line'),
+  every: duration('PT15S', 'Time between two checks').refine((ms) => ms >= 1_000, {
     error: 'expected at least PT1S',
   }),
-  silent_after: duration('PT1M', 'A desk may be silent or not ready so long before anybody is told'),
-  data_age: duration('PT5M', 'The account must have been read within this time'),
-  stuck_after: duration('PT5M', 'A strategy may be due so long without any record'),
-  clock: duration('PT5S', 'Clocks may differ by this'),
+  silent_after: duration(
+    'PT1M',
+    'Longest time that a desk may be silent or not ready before people are notified',
+  ),
+  data_age: duration('PT5M', 'Longest time since the last read of the account'),
+  stuck_after: duration('PT5M', 'Longest time that a strategy may be due without a new record'),
+  clock: duration('PT5S', 'Largest difference between the clocks'),
   notify: notifySchema.optional().describe('As operate.notify of a desk'),
 });
 
@@ -135,7 +138,7 @@ export function readWatchConfig(
   if (problems.length > 0) throw unusable(problems);
   if (desks.length === 0)
     usage(
-      'name the desks to look at: tranche watch https://desk.example:8321, or desks: in the file of --config',
+      'name the desks to watch: tranche watch https://desk.example:8321, or desks: in the file of --config',
     );
   return {
     desks,
@@ -159,7 +162,7 @@ function documentOf(
   if (problems.length > 0) throw unusable(problems);
   if (document === undefined)
     throw unusable([
-      problemAt(shownPath(file, options.cwd), `the file is empty: write desks: in ${basename(file)}`),
+      problemAt(shownPath(file, options.cwd), `the file is empty: add desks: to ${basename(file)}`),
     ]);
   const parsed = watchSchema.safeParse(document.value);
   if (!parsed.success) throw unusable(explain(parsed.error, watchSchema, document));

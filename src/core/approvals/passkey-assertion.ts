@@ -53,14 +53,14 @@ export function assertionFault(
   assertion: PasskeyAssertion,
   { challenge, passkey, home }: { challenge: string; passkey: PublicPasskey; home?: PasskeyHome | undefined },
 ): string | undefined {
-  if (assertion.credential_id !== passkey.id) return 'it is of another passkey';
+  if (assertion.credential_id !== passkey.id) return 'it was made with another passkey';
   const clientData = bytesOf(assertion.client_data_json);
   const data = bytesOf(assertion.authenticator_data);
   const client = clientDataOf(clientData);
-  if (client === undefined) return 'its client data is no JSON of a browser';
-  if (client.type !== 'webauthn.get') return 'it is no assertion, by its client data';
+  if (client === undefined) return 'its client data is not valid JSON';
+  if (client.type !== 'webauthn.get') return 'its client data is not that of an assertion';
   const signed = bytesOf(client.challenge).toString('hex');
-  if (signed !== challenge) return 'it signs another request than this one';
+  if (signed !== challenge) return 'it signs a different request';
   if (data.length < AUTHENTICATOR_DATA_MIN) return 'its authenticator data is too short';
   const host = hostOf(client.origin);
   const party = data.subarray(0, 32);
@@ -71,12 +71,12 @@ export function assertionFault(
     return `it was made at ${client.origin}, where the passkey has not signed in`;
   if (client.crossOrigin === true) return 'it was made inside a page of another origin';
   const flags = data[32] ?? 0;
-  if ((flags & USER_PRESENT) === 0) return 'nobody was present';
+  if ((flags & USER_PRESENT) === 0) return 'it does not prove that a user was present';
   if ((flags & USER_VERIFIED) === 0) return 'the passkey did not verify the user';
   const signedBytes = Buffer.concat([data, hash('sha256', clientData, 'buffer')]);
   return isSignedBy(passkey.public_key, signedBytes, bytesOf(assertion.signature))
     ? undefined
-    : 'its signature is not that of the key';
+    : 'its signature does not match the key';
 }
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'base64url');

@@ -10,10 +10,10 @@ import type { RecoverContext } from '../operator/recover.ts';
 /** The parts of a desk that this file uses. */
 export type ClosingReadContext = RecoverContext;
 
-/** How long the closing read is retried after the first instant at which it counts. */
+/** How long the desk retries the closing read after the earliest time at which it counts. */
 const TRIED_FOR_MS = 60_000;
 
-/** When a whole read of the account must begin to show all of the last fills; `undefined` when one has, or nothing was filled. */
+/** When a whole read of the account must first show all of the last fills; `undefined` when one has, or nothing was filled. */
 export function closingReadDue({ account, policy }: ClosingReadContext): Monotonic | undefined {
   const { lastFillAt, wholeReadAt } = account;
   if (lastFillAt === undefined) return undefined;
@@ -22,15 +22,15 @@ export function closingReadDue({ account, policy }: ClosingReadContext): Monoton
 }
 
 /**
- * The last thing before a desk stops: one whole read of the account that begins once the venue must have booked the last fills.
- * What it shows is compared, corrected and halted upon as ever. Emits `closing` when it has to wait. Completes also when the read
- * cannot be had in time: `closingReadDue` then still tells when it was due.
+ * The last step before a desk stops: one whole read of the account, started once the venue must have booked the last fills. Its
+ * rows are compared, corrected and acted on as in any read. Emits `closing` when it has to wait. Also completes when the read
+ * cannot be made in time; `closingReadDue` then still returns when it was due.
  */
 export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
   return defer(() => {
     const { clock, journal } = desk.ports;
     const due = closingReadDue(desk);
-    // A disk without room cannot take what the read shows.
+    // A full disk cannot store what the read shows.
     if (due === undefined || journal.isSpent === true) return EMPTY;
     const until = after(due, TRIED_FOR_MS);
     const left = (at: Monotonic): number => Math.max(0, Math.ceil(at - clock.monotonic()));
@@ -43,7 +43,7 @@ export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
           closingReadDue(desk) === undefined || left(until) === 0 ? EMPTY : timer(0, clock.scheduler),
       }),
     );
-    // A desk that had nothing to recover has not asked for the venue's currencies yet.
+    // A desk that had nothing to recover has not loaded the venue's currencies yet.
     const learnt = desk.account.lastReadAt === undefined ? learnVenue(desk) : EMPTY;
     desk.account.isClosing = true;
     return concat(
@@ -55,7 +55,7 @@ export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
   });
 }
 
-/** What the desk waits for before it stops, for people. */
+/** Describes, for people, what the desk waits for before it stops. */
 export function closingWords(desk: ClosingReadContext): readonly string[] {
   const due = desk.account.isClosing ? closingReadDue(desk) : undefined;
   if (due === undefined) return [];
@@ -64,7 +64,7 @@ export function closingWords(desk: ClosingReadContext): readonly string[] {
   return [`Waiting for the account to confirm the last fills (${left})`];
 }
 
-/** Why the closing read could not be had, or not yet; `undefined` when it could, or the desk needs none. */
+/** Why the closing read failed or is still missing; `undefined` when it succeeded or the desk needs none. */
 export const unconfirmedWords = (desk: ClosingReadContext): string | undefined =>
   !desk.account.isClosing || closingReadDue(desk) === undefined
     ? undefined

@@ -3,7 +3,7 @@ import type { Quantity } from '../../core/money.ts';
 import type { Debt } from '../../core/risk/settling.ts';
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-/** A debt as it was: the most that was owed at a time, and when it came up. Once it is paid back, when that was. */
+/** A past debt: the largest amount owed, when it began, and, once repaid, when that happened. */
 export interface FormerDebt {
   readonly since: Instant;
   readonly most: Quantity;
@@ -12,7 +12,7 @@ export interface FormerDebt {
 
 interface Balances {
   readonly balances: ReadonlyMap<string, Quantity> | undefined;
-  /** Since when, at the earliest, each balance is below zero. */
+  /** The earliest time since which each balance may be below zero. */
   readonly owedSince: Map<string, Instant>;
   /** The newest debt of each currency, paid back or not. */
   readonly formerDebts: Map<string, FormerDebt>;
@@ -22,7 +22,7 @@ interface Balances {
 const INTEREST_MS = 7 * DAY_MS;
 const INTEREST_SHARE = ratio('0.01');
 
-/** When a balance may have changed, at the earliest and at the latest, and whether an order of ours changed it. */
+/** The earliest and latest time at which a balance may have changed, and whether one of our orders changed it. */
 export interface DebtChange {
   readonly since: Instant;
   readonly at: Instant;

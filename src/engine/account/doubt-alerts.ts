@@ -17,7 +17,7 @@ export type DoubtAlertsContext = Pick<
   'account' | 'changed$' | 'observer' | 'policy' | 'ports' | 'state'
 >;
 
-/** The ages at which an operator hears of a doubt, once each. */
+/** The ages of a doubt at which the operator is alerted, once each. */
 const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
   { ageMs: 15 * SECOND_MS, alert: 'doubt_15s' },
   { ageMs: MINUTE_MS, alert: 'doubt_60s' },
@@ -34,11 +34,11 @@ export interface DoubtFacts {
   /** ISO 8601. */
   readonly since: string;
   readonly why: Reason;
-  /** When the account can prove at the earliest that it did not trade, ISO 8601; absent when it certainly traded. */
+  /** Earliest time at which the account can prove that it did not trade, ISO 8601; absent when it certainly traded. */
   readonly earliest_answer_at?: string;
 }
 
-/** What is known of a doubt, for alerts, the status and the list of doubts. */
+/** The facts of a doubt, for alerts, the status and the list of doubts. */
 export function doubtFacts(desk: DoubtAlertsContext, { intent, doubt, since }: OpenAttempt): DoubtFacts {
   const phase = desk.account.doubts.get(intent.client_order_id);
   const { clock } = desk.ports;
@@ -56,8 +56,8 @@ export function doubtFacts(desk: DoubtAlertsContext, { intent, doubt, since }: O
 }
 
 /**
- * Tells the operator how old a doubt has become, each age once, also across restarts: what an earlier process was alive for
- * it has told. Never emits.
+ * Alerts the operator when a doubt reaches each age, once per age, also across restarts: ages that an earlier process lived
+ * to see were already reported. Never emits.
  */
 export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
   const { clock } = desk.ports;

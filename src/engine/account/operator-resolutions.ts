@@ -18,8 +18,8 @@ export type ResolutionContext = Pick<
 type Resolve = Command & { readonly do: 'resolve' };
 
 /**
- * Doubts that a person ends: the only way out when the account never tells. What a person may not say is answered and
- * changes nothing. A trade that turns up after all is booked whatever was said, and halts the desk.
+ * Ends doubts on the word of a person: the only way out when the account never shows the outcome. A resolution that
+ * is not allowed is answered and changes nothing. A trade that appears later is booked anyway, and halts the desk.
  */
 export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
   commands(desk).pipe(
@@ -36,7 +36,7 @@ const resolvedRecord = ({ clientOrderId, verdict, by, why, token }: Resolve): Re
   ...(token === undefined ? {} : { token }),
 });
 
-/** What a fill lacks of its order never traded, says a person: it counts as filled no longer. */
+/** A person confirms that the missing part of a fill never traded: it no longer counts as filled. */
 function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<never> {
   const { clientOrderId } = command;
   const fault = missingFault(command);

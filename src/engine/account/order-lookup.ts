@@ -16,12 +16,12 @@ export type LookupContext = Pick<
   'account' | 'instruments' | 'limitDay' | 'observer' | 'ports' | 'rateLimiter' | 'state'
 >;
 
-/** Between two rounds of look-ups while something is in doubt. */
+/** Interval between rounds of lookups while any attempt is in doubt. */
 const LOOKUP_MS = 2_000;
 
 /**
- * Asks the venue for the orders of attempts in doubt, where it has that route. Only a fill counts: that the venue knows no
- * such order, or calls it canceled, proves nothing by itself, and leaves the proof to the account's transactions.
+ * Looks up the orders of attempts in doubt, if the venue has that route. Only a fill counts. That the venue does not know
+ * the order, or reports it canceled, proves nothing; the account's transactions decide.
  */
 export function watchLookups(desk: LookupContext): Observable<AttemptEnd> {
   if (desk.ports.venue.lookup === undefined) return EMPTY;
@@ -51,10 +51,11 @@ function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> 
     ),
     mergeMap((order) => {
       const phase = desk.account.doubts.get(intent.client_order_id);
-      // The account may have shown it in the meantime.
+      // A read of the account may have shown it in the meantime.
       if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
       if (!isWhole(desk, open, order)) {
-        // It traded, and nothing may prove the contrary any more; what all of it comes to the account tells.
+        // It traded, so nothing may prove its absence any more; the account's rows will give its complete
+        // figures.
         if (phase.proof.proves === 'nothing') return EMPTY;
         return of<AttemptEnd>({ end: 'doubt', intent, phase: certain(phase) });
       }

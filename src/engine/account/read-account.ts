@@ -15,25 +15,25 @@ import type { OpenAttempt } from '../state/engine-state.ts';
 export type ReadAccountContext = Pick<Desk, 'account' | 'policy' | 'ports' | 'rateLimiter' | 'state'>;
 
 export const PAGE = 1000;
-/** Number of restarts of a read whose pages do not fit together; then it has failed. */
+/** Number of times a read restarts when its pages do not fit together; then it fails. */
 const RESTARTS_MAX = 2;
-/** Rows may be booked late, or by a replica that lags: every read looks back past the one before by this much. */
+/** Rows may be booked late, or come from a replica that lags: every read overlaps the previous one by this much. */
 const OVERLAP_MS = 10 * MINUTE_MS;
-/** When a clock of the venue that we do not know may be behind ours. */
+/** How far the venue's clock may be behind ours when its offset is unknown. */
 const SKEW_MAX_MS = DAY_MS;
 
-/** One whole read of the account: every page came, and each fits the one before. */
+/** One whole read of the account: every page arrived, and each fits the previous one. */
 export interface AccountRead {
   readonly startedAt: Monotonic;
   readonly at: Instant;
-  /** It shows everything after this, in the venue's time. */
+  /** The read shows everything after this time, on the venue's clock. */
   readonly from: Instant;
   readonly rows: readonly Transaction[];
 }
 
-/** A whole read with the trades of this desk in it. */
+/** A whole read, with the trades of this desk in it. */
 export interface WholeAccount extends AccountRead, WholeRead {
-  /** What the reads before it showed. */
+  /** What earlier reads showed. */
   readonly known: Books;
 }
 
@@ -44,9 +44,8 @@ interface Progress {
 }
 
 /**
- * All pages since the last read, overlapping, and since an hour before the oldest order in doubt. Pages overlap
- * by a row: when that is not where it was, rows have moved between two requests, and all is read again.
- *
+ * Reads all pages since the last read, with an overlap, and since an hour before the oldest order in doubt.
+ * Consecutive pages share a row; if that row has moved between two requests, the read starts over.
  * - Errors: `VenueError` when a page did not come, or the pages never fit together.
  */
 export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
@@ -64,7 +63,8 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
             // It may have waited for its turn: what has come into doubt since then belongs into it.
             [at, startedAt] = [clock.wall(), clock.monotonic()];
             from = beginning(desk, at);
-            // A hint from here on may be about what this read does not show yet: it counts for the next.
+            // A hint from here on may concern rows that this read does not show yet: it counts for the next
+            // read.
             desk.account.isHinted = false;
           }
           return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
@@ -80,7 +80,7 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
           return { rows: [], restarts: restarts + 1, isWhole: false };
         }),
       );
-    // One page after the other: a read of many pages holds its rows once, not once for each page.
+    // Processes pages one by one, so that a long read holds its rows once, not once per page.
     return next({ rows: [], restarts: 0, isWhole: false }).pipe(
       expand((progress) => (progress.isWhole ? EMPTY : next(progress))),
       last(),
@@ -98,24 +98,24 @@ const unsteady = (): VenueError =>
   });
 
 /**
- * Always explicit, never the default of the venue: after a long pause that would show too little. The venue reads it by its
- * own clock: where ours is ahead, or was when the journal was written, it goes back by as much, or by the most that is
- * believed when nothing tells, or what was read last lies in the future.
+ * Always explicit, because the venue's default period would be too short after a long pause. The venue applies it on its
+ * own clock: if our clock is ahead, or was when the journal was written, the start moves back by the known offset, or by
+ * the largest credible one when the offset is unknown or the last read lies in the future.
  */
 function beginning({ state, policy, account, ports }: ReadAccountContext, at: Instant): Instant {
   const { ledger, newestRowAt, readUntil } = account;
-  // An order whose answer is awaited is a doubt or ended by the next read. Counting it, a busy desk, which always has one, would
-  // read an hour at every read, and never come to its end.
+  // Excludes orders whose answer is awaited: each will be a doubt or ended by the next read. Including them would make a busy
+  // desk, which always has one, read back an hour every time.
   const oldest = state.doubts.map((open) => bookedFrom(open) - HOUR_MS);
-  // Nor is a fill forgotten that no read has shown whole.
+  // Also covers fills that no read has shown completely.
   for (const { fill, since } of state.unshown.values())
     if (fill.executed_at > at - HOUR_MS) oldest.push(since + Math.min(0, state.venueAheadMs) - OVERLAP_MS);
-  // What a fill lacks may be booked with the time of its trade, however late: until a person has had the time to close it.
+  // The missing part of a fill may be booked late with the time of its trade, until a person has had time to close it.
   for (const { executed_at: executedAt } of state.lacking.values())
     if (executedAt > at - DAY_MS) oldest.push(executedAt + Math.min(0, state.venueAheadMs) - HOUR_MS);
-  // The journal tells of the balances twice an hour, unless they change by more than its own trades.
+  // The journal records the balances twice an hour, unless they change by more than the desk's own trades.
   const known = readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
-  // What did not add up is held against all rows since it last did.
+  // After a mismatch, the next read covers all rows since the balances last agreed.
   const held = heldSince(ledger) ?? at;
   const skewMs = ports.venue.skewMs?.();
   const isBlind = known > at || (skewMs === undefined && newestRowAt === undefined);
@@ -126,12 +126,12 @@ function beginning({ state, policy, account, ports }: ReadAccountContext, at: In
   return instant(Math.min(since - OVERLAP_MS, ...oldest));
 }
 
-/** How far two clocks of the venue may differ: that of its quotes, and that of its account. */
+/** How far the venue's quote clock and account clock may differ. */
 const STAMPS_MS = 2 * SECOND_MS;
 
 /**
- * No trade of this attempt can be stamped before this: by the venue's own stamp of its quote, or by when it was begun and how far
- * the venue's clock is ahead. `undefined` where nothing tells of that.
+ * Earliest possible timestamp of a trade of this attempt: from the venue's own timestamp of the quote, or from the start of the
+ * attempt and the venue's clock offset. `undefined` when neither is known.
  */
 export function earliestStamp(desk: ReadAccountContext, { since, quote }: OpenAttempt): Instant | undefined {
   if (quote?.quoted_at !== undefined) return after(quote.quoted_at, -STAMPS_MS);
@@ -142,8 +142,8 @@ export function earliestStamp(desk: ReadAccountContext, { since, quote }: OpenAt
 }
 
 /**
- * Earliest stamp that a trade of this attempt can carry. Rows carry the venue's time: its own stamp of the quote says when
- * that was; without one the clocks may differ by as much as a day, and the read goes back that far.
+ * Earliest timestamp that a trade of this attempt can carry. Rows carry the venue's time, which its timestamp of the quote
+ * reveals; without one the clocks may differ by up to a day, and the read goes back that far.
  */
 const bookedFrom = ({ since, quote }: OpenAttempt): Instant =>
   quote?.quoted_at === undefined ? after(since, -SKEW_MAX_MS) : instant(Math.min(since, quote.quoted_at));

@@ -3,13 +3,13 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type StillBookingContext = Pick<Desk, 'account' | 'ports' | 'state'>;
 
-/** Orders that the venue has not booked all of, for people: one line each. */
+/** Describes, one line each, orders that the venue has not fully booked. */
 export const bookingWords = (desk: StillBookingContext): readonly string[] => [
   ...partWords(desk),
   ...missingWords(desk),
 ];
 
-/** Fills of which the account shows a part so far. */
+/** Fills that the account shows only in part so far. */
 function partWords(desk: StillBookingContext): readonly string[] {
   const now = desk.ports.clock.monotonic();
   return [...desk.account.booking].map(([id, shown]) => {
@@ -19,7 +19,7 @@ function partWords(desk: StillBookingContext): readonly string[] {
   });
 }
 
-/** Fills that lack a part of their order. */
+/** Fills with a missing part. */
 const missingWords = ({ state }: StillBookingContext): readonly string[] =>
   [...state.lacking.values()].map(({ client_order_id: id, missing, base }) => {
     const what = `${missing?.quantity ?? '0'} ${base}`;

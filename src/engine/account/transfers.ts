@@ -7,12 +7,12 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type TransfersContext = Pick<Desk, 'account' | 'ports' | 'rates'>;
 
-/** The venue makes a valuation hourly; one of more than two hours ago is not used. */
+/** The venue publishes a valuation every hour; one older than two hours is not used. */
 const KEPT_MS = 3 * HOUR_MS;
 /** The oldest are forgotten first. */
 const TRANSFERS_MAX = 1_000;
 
-/** Keeps the deposits and withdrawals that a read of the account showed. */
+/** Remembers the deposits and withdrawals that a read of the account showed. */
 export function noteTransfers({ account, ports }: TransfersContext, rows: readonly Transaction[]): void {
   const { transfers } = account;
   const oldest = ports.clock.wall() - KEPT_MS;
@@ -24,7 +24,7 @@ export function noteTransfers({ account, ports }: TransfersContext, rows: readon
   while (transfers.size > TRANSFERS_MAX) transfers.delete(transfers.keys().next().value ?? 0);
 }
 
-/** The newest valuation of the venue with what came into the account and left it since then, USD: it makes one an hour. */
+/** The venue's newest hourly valuation, adjusted for transfers since then, USD. */
 export function currentValuation(desk: TransfersContext): Money | undefined {
   const { valuation, transfers } = desk.account;
   if (valuation === undefined) return undefined;

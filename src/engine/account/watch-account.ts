@@ -51,27 +51,30 @@ export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
   ReadAccountContext &
   Pick<Desk, 'venueHealth'>;
 
-/** From the beginning of a read that failed to the next, and at least `SOON_MS` from its end. */
+/** Interval from the start of a failed read to the next read; at least `SOON_MS` after its end. */
 const RETRY_MS = 10_000;
 const SOON_MS = 1_000;
-/** From a hint to the read: the feed may be ahead of the transactions, and a burst is one read. */
+/**
+ * Delay from a hint to the read: the feed may be ahead of the transactions, and a burst of hints needs only
+ * one read.
+ */
 const HINT_MS = 1_000;
 
 /**
- * Reads the account for as long as it is subscribed: each minute, faster while something is in doubt or after a hint of the
- * account's feed. Emits how doubts ended; books fills that the journal does not know; keeps the balances. A failed read
- * proves nothing and is tried again.
+ * Reads the account while subscribed: every minute, more often while there are doubts or after a hint from the account
+ * feed. Emits how doubts ended, books fills that the journal does not know, and maintains the balances. A failed read
+ * proves nothing and is retried.
  */
 export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> {
   const { ports } = desk;
   const waitMs$ = watch(desk.changed$, () => untilNextRead(desk)).pipe(distinctUntilChanged());
-  // From the beginning of a read to that of the next: one of many pages takes as long by itself.
+  // Measured from the start of one read to the start of the next, because a read of many pages takes long.
   let begunAt = ports.clock.monotonic();
   const left = (ms: number): number =>
     ms < desk.policy.accountPollMs
       ? untilCountingRead(desk, ms, begunAt)
       : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
-  // A doubt or a hint that comes up shortens the wait that is running.
+  // A new doubt or hint shortens the current wait.
   const wait = (): Observable<unknown> =>
     waitMs$.pipe(
       switchMap((ms) => timer(left(ms), ports.clock.scheduler)),
@@ -95,16 +98,16 @@ export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> 
   return merge(reads$, hints$);
 }
 
-/** Trades of the account that are not of this desk: told once, with every read that shows new ones. */
+/** Reports trades on the account that this desk did not make, once per read that shows new ones. */
 function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: WholeAccount): void {
   const before = desk.account.readFrom;
   desk.account.readFrom = from;
-  // The first read shows what was there before this process: nobody can tell what of it is new.
+  // The first read shows what happened before this process: it cannot tell which rows are new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
   const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
   for (const row of rows) {
-    // Only rows of the last read are remembered: one that goes further back shows older ones again.
+    // Only rows of the last read are remembered, so a read that goes further back reports older rows again.
     if (before !== undefined && row.at < before) continue;
     if (row.action !== 'buy' && row.action !== 'sell') continue;
     if (known.rows.has(row.id) || row.status.toLowerCase() !== 'done') continue;
@@ -117,7 +120,7 @@ function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: W
   });
 }
 
-/** However many hints come, the rate limiter keeps the account's reads within the limit of their route. */
+/** Hints cannot overload the route: the rate limiter bounds reads of the account. */
 function untilNextRead(desk: AccountWatchContext): number {
   const { inDoubt, accountPollMs } = desk.policy;
   const ms = desk.state.hasDoubts() || desk.account.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
@@ -125,8 +128,9 @@ function untilNextRead(desk: AccountWatchContext): number {
 }
 
 /**
- * How long to wait for the next read, milliseconds, so that one begins at the first instant at which it counts towards the proof of a
- * doubt: a read shortly before that would hold it back, because the route has a limit. `lastAt`: when the last one began.
+ * How long to wait before the next read, milliseconds, so that a read starts at the first instant at which it counts towards the
+ * proof of a doubt. A read shortly before that would delay it, because the route is rate limited. `lastAt`: when the last read
+ * started.
  */
 function untilCountingRead(
   { account, ports }: AccountWatchContext,
@@ -137,16 +141,16 @@ function untilCountingRead(
   let first: Monotonic | undefined;
   for (const { proof } of account.doubts.values())
     if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
-  // A hint is waited for from when it came: a read at once would be too early to show anything of it.
+  // The delay counts from the hint: an immediate read would be too early to show the change.
   if (pollMs <= HINT_MS) return pollMs;
   if (first === undefined) return Math.max(0, lastAt + pollMs - now);
   const leftMs = first - now;
-  // Not at once: that would be too early to show anything.
+  // Delayed, because an immediate read would be too early to show anything.
   const soonestMs = Math.max(HINT_MS, lastAt + pollMs - now);
   return leftMs - Math.max(0, Math.floor((leftMs - soonestMs) / pollMs)) * pollMs;
 }
 
-/** One read and what it means. Empty after a failure, which proves nothing. */
+/** One read and its consequences. Empty after a failure, which proves nothing. */
 export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
   const { clock } = desk.ports;
   return defer(() => {
@@ -169,7 +173,7 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
   });
 }
 
-/** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
+/** Applies a whole read: fills first, so that balances include them, then proofs of absence. */
 function digest(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
@@ -204,7 +208,7 @@ function digest(desk: AccountWatchContext, read: AccountRead): Observable<Attemp
       defer(() => report(desk, audited)),
       defer(() => adopt(desk, whole)),
       of(...ends),
-      // What a replica that lags shows of the balances is older than what is known.
+      // Balances from a replica that lags are older than what is known.
       audited.doubtful === 'all'
         ? EMPTY
         : concat(
@@ -221,7 +225,7 @@ function digest(desk: AccountWatchContext, read: AccountRead): Observable<Attemp
   });
 }
 
-/** Finds the order of a fill by its order id, for rows that lack their client id. Made when the first such row asks. */
+/** Finds the order of a fill by its order id, for rows without a client id. Built on first use. */
 function ordersOf({ state }: AccountWatchContext): (orderId: string) => KnownOrder | undefined {
   let orders: Map<string, KnownOrder> | undefined;
   return (orderId) => {
@@ -238,19 +242,23 @@ function ordersOf({ state }: AccountWatchContext): (orderId: string) => KnownOrd
 }
 
 /**
- * Compares what was booked with what the account shows, whoever proved it and however long ago. The account has the last word.
- * What it shows counts before anything is sized again.
+ * Compares every booked fill with the account, whatever its source and age. The account is authoritative, and its figures
+ * apply before anything is sized again.
  */
 function compare(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
   const { state, observer } = desk;
   const bodies: RecordBody[] = [];
-  /** Written first: a journal that keeps only the beginning of what follows must not know the trade and trade on. */
+  /**
+   * Written first, so that a journal that keeps only the beginning of the batch cannot know the trade and continue
+   * trading.
+   */
   const halts: RecordBody[] = [];
   const shown: Record<string, readonly number[]> = {};
   const booking = new Map<string, string>();
   for (const { fill, since } of compared(desk, read)) {
     const { client_order_id: id, base, quote } = fill;
-    // Rows carry the venue's time: where its clock is far behind ours, the read may begin after the fill.
+    // Rows carry the venue's time: if its clock is far behind ours, the read may seem to start after the
+    // fill.
     const isCovered = read.from < since + Math.min(0, state.venueAheadMs) - MINUTE_MS;
     const hasHole = read.doubtful === 'all' || [base, quote].some((each) => isIn(read.doubtful, each));
     const found = compareFill({
@@ -279,7 +287,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
         if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
         else if (found.by !== 'rounding')
           observer.alert('fill_differs', { client_order_id: id, why: found.why });
-        // Of what completes a fill the desk halted, or paused, when it was short.
+        // The desk already halted or paused when the fill was short.
         if (found.by === 'grave' && !found.isMore && fill.rows === undefined && desk.control !== 'halted')
           halts.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
     }
@@ -290,7 +298,7 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
   return all.length === 0 ? EMPTY : desk.journal.append(all).pipe(mergeMap(() => EMPTY));
 }
 
-/** Fills that a read may say something of: those it has rows of, and those of the last minutes that it should have. */
+/** Fills that a read may confirm: those whose rows it contains, and recent ones that it should contain. */
 function compared({ state }: AccountWatchContext, { trades, at }: WholeAccount): readonly Unshown[] {
   const recent = new Set(state.recentFills(at).map(({ client_order_id: id }) => id));
   const waiting = [...state.unshown.values()].filter(
@@ -307,7 +315,7 @@ function compared({ state }: AccountWatchContext, { trades, at }: WholeAccount):
 const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
   doubtful !== undefined && doubtful !== 'all' && doubtful.has(currency);
 
-/** A fill that the account should have shown: told once. */
+/** Alerts, once, about a fill that the account should have shown. */
 function tellUnbooked(desk: AccountWatchContext, fill: FillRecord): readonly RecordBody[] {
   const { client_order_id: id, order_id: orderId, pair } = fill;
   if (desk.account.unbooked.has(id)) return [];
@@ -320,10 +328,10 @@ function tellUnbooked(desk: AccountWatchContext, fill: FillRecord): readonly Rec
   ];
 }
 
-/** The venue executed more for an order than it was for: told with each read that shows more, and the desk halts. */
+/** Reports that the venue executed more than was ordered, for each read that shows more, and halts the desk. */
 function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly RecordBody[] {
   const key = `${id} ${why}`;
-  // A person who arms the desk again has seen it.
+  // A person who re-arms the desk has seen it.
   if (desk.account.executedTwice.has(key)) return [];
   desk.observer.alert('executed_twice', { client_order_id: id, why });
   if (desk.account.executedTwice.size >= TWINS_MAX) desk.account.executedTwice.clear();
@@ -331,7 +339,7 @@ function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly
   return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];
 }
 
-/** Tells what is wrong with a read, and halts when the past is another than it was. */
+/** Reports inconsistencies of a read, and halts the desk when past rows have changed. */
 function report(
   desk: AccountWatchContext,
   { changed, gone, isCut, stayed, isGivenUp }: Audit,
@@ -345,7 +353,7 @@ function report(
   return halt(desk, `the account shows another past than before: rows ${ids}`);
 }
 
-/** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */
+/** Returns the doubts that this read ends: with a trade, or with proof that there is none. */
 function resolved(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
   for (const open of desk.state.doubts) {
@@ -375,7 +383,7 @@ function resolved(desk: AccountWatchContext, read: WholeAccount): readonly Attem
         ends.push({ end: 'closed', intent, phase: judged.phase });
         break;
       case 'open':
-        // How far the proof has come is written down, so that the next process goes on from there and none can prove the contrary.
+        // Records the progress of the proof, so that the next process continues from it and cannot contradict it.
         if (judged.phase !== phase && hasMoved(phase, judged.phase))
           ends.push({ end: 'doubt', intent, phase: judged.phase });
         desk.account.doubts.set(clientId, judged.phase);
@@ -390,12 +398,12 @@ const hasMoved = (before: Doubt, now: Doubt): boolean =>
   now.proof.readsLeft !== before.proof.readsLeft ||
   now.proof.proves !== before.proof.proves;
 
-/** Shows a row that could be the trade of a doubt, once. */
+/** Reports a row that could be the trade of a doubt, once. */
 function tellTwin({ account, observer }: AccountWatchContext, clientOrderId: string, row: Transaction): void {
   const { ambiguousTrades } = account;
   const key = `${clientOrderId} ${row.id}`;
   if (ambiguousTrades.has(key)) return;
-  // Few doubts, few rows: a flood of look-alikes is told of again rather than remembered.
+  // Remembers a bounded number of rows: a flood of similar rows is reported again rather than remembered.
   if (ambiguousTrades.size >= TWINS_MAX) ambiguousTrades.clear();
   ambiguousTrades.add(key);
   observer.alert('doubt_lookalike', {
@@ -415,29 +423,29 @@ function tellTwin({ account, observer }: AccountWatchContext, clientOrderId: str
 const TWINS_MAX = 1_000;
 
 /**
- * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was
- * proven absent and has traded after all always halts: the venue did not keep its word.
+ * Books trades with one of our ids that the journal does not know, and halts unless the operator allowed it. A trade
+ * that was proven absent always halts: the venue contradicted its own account.
  */
 function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
   const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
   const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
   const why = `the account shows trades that the journal does not know: ${ids}`;
-  // Its slice must not be traded again before it is booked, and nobody can say yet what it is worth.
+  // Its slice must not trade again before this is booked, although its value is not known yet.
   if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
   desk.observer.alert('fill_adopted', { ids });
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
   const isBroken =
     isBreach ||
     waiting.length > 0 ||
-    // A trade that cannot be valued cannot be counted towards the limits.
+    // A trade without a value cannot count towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
-  // Nobody knows what its order was for: the rest of it may still be booked, and must be before its slice is traded again.
+  // Its order is unknown: the rest may still be booked, and must be before the slice trades again.
   else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
   return desk.journal.append(bodies).pipe(mergeMap(() => EMPTY));
 }
 
-/** A pause that outlasts the margin for booking, and a read after it. */
+/** Waits longer than the booking margin, and for one more read. */
 const untilBooked = ({ ports, policy }: AccountWatchContext, why: string): RecordBody => ({
   kind: 'control',
   state: 'paused',

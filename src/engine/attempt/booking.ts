@@ -26,7 +26,7 @@ import type { OpenAttempt } from '../state/engine-state.ts';
 /** The parts of a desk that this file uses. */
 export type BookingContext = Pick<Desk, 'instruments' | 'policy' | 'rates' | 'state'>;
 
-/** Fill records, from the three places where proof of a trade comes from. */
+/** Builds fill records from each source of proof. */
 
 const named = (
   intent: IntentRecord,
@@ -62,7 +62,7 @@ interface Placed {
   /** In the currency of the limits. */
   readonly notional: Money | undefined;
   readonly source: FillRecord['source'];
-  /** What was quoted and, as the answer has it, not filled. */
+  /** The quoted size that, by the answer, was not filled. */
   readonly missing?: Missing | undefined;
   /** Reference price when the slice was decided; empty when none was known. */
   readonly decisionPrice: string;
@@ -153,7 +153,7 @@ export const fillFromEvidence = (
   price: trade.isWhole ? text(tradePrice(trade)) : '0',
   amount: text(trade.amount),
   fees: text(trade.fees),
-  // The day limit counts by our own days: a stamp of the venue from the future must not open them.
+  // The day limit uses our own clock: a venue timestamp in the future must not start a new day.
   executed_at: instant(Math.min(Math.max(trade.at, since), now)),
   notional_usd: missing === undefined ? intent.notional_usd : withoutMissing(intent, missing),
   decision_price: decisionPrice,
@@ -165,7 +165,7 @@ export const fillFromEvidence = (
 const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: missing }: Missing): string =>
   text(greatest(subtract(money(whole), money(missing)), NO_MONEY));
 
-/** From the account's transactions, for an id of ours that the journal does not know: named by what the id itself says. */
+/** From the account's transactions, for one of our ids that the journal does not know: the id itself names the attempt. */
 export function adoptedFill(desk: BookingContext, trade: TradeEvidence, now: Instant): FillRecord {
   const id = parseClientId(trade.clientId);
   const known = desk.instruments.pair(trade.pair);

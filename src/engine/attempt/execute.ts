@@ -32,20 +32,20 @@ export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials' | 'venueHea
   GateContext &
   SendOrderContext;
 
-/** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
+/** A person's resolution of a doubt: recorded in the journal before its consequences, and answered afterwards. */
 export interface OperatorResolution {
   readonly record: ResolvedRecord;
   answer(answer: CommandAnswer): void;
 }
 
-/** How an attempt ended, for now or for good. */
+/** How an attempt ended: with an outcome, or as a doubt. */
 export type AttemptEnd = { readonly word?: OperatorResolution | undefined } & (
   | {
       readonly end: 'filled';
       readonly intent: IntentRecord;
       readonly fill: FillRecord;
       readonly differs?: string | undefined;
-      /** A difference of more than one unit of either currency, which a person must examine. */
+      /** The fill differs from its quote by more than one unit of either currency; a person must examine it. */
       readonly isGrave?: boolean;
       /** More was executed than was ordered: the desk halts. */
       readonly isMore?: boolean | undefined;
@@ -62,7 +62,10 @@ export type AttemptEnd = { readonly word?: OperatorResolution | undefined } & (
     }
 );
 
-/** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
+/**
+ * Runs one attempt for each permitted item: requests a quote, makes the intent durable meanwhile, checks and
+ * executes.
+ */
 export function execute(
   desk: ExecuteContext,
   drain$: Observable<unknown>,
@@ -74,7 +77,7 @@ export function execute(
     const { item, permit } = paced;
     const { parent } = item.slice.intent;
     if (desk.control === 'halted') {
-      // It may have waited for others: a halt since then takes precedence over its quote.
+      // The item may have waited for other attempts: a halt since then takes precedence.
       permit.giveBack();
       return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
     }
@@ -112,11 +115,11 @@ const QUOTING: Phase = { state: 'quoting' };
 interface Run extends Gated, Sending {
   readonly desk: ExecuteContext;
   readonly trust: Trust;
-  /** To ask for the quote. */
+  /** Permission to request the quote. */
   readonly permit: Permit;
 }
 
-/** Each phase has an effect, which brings one event, which leads to the next phase. */
+/** Each phase has an effect, whose event leads to the next phase. */
 function runFrom(run: Run, from: Phase): MaybeAsync<AttemptEnd> {
   let phase = from;
   for (;;) {
@@ -181,7 +184,7 @@ function askForQuote({ desk, intent, request, item, permit }: Run): MaybeAsync<C
     return { on: 'quote_answer', meaning, askedAt, at };
   });
   return whileWriting(answer, () => {
-    // Stamped after the request has left: the quote is not older than that.
+    // Timestamped after the request has left: the quote is not older than that.
     const boot = clock.boot?.();
     return desk.journal.write([boot === undefined ? intent : { ...intent, boot }]);
   });
@@ -216,7 +219,7 @@ function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
 function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
-      // By the days of the limits: a clock that was set back must not book into a day that nobody looks at.
+      // Uses the days of the limits: a clock that was set back must not book into a past day.
       const executedAt = desk.limitDay.now();
       const notional = desk.rates.convert(
         intent.quote,
@@ -247,7 +250,10 @@ function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
   }
 }
 
-/** What an answer says that the venue did not fill, although it fills orders whole: it may have. */
+/**
+ * The part that the answer reports as not filled. The venue fills orders completely, so that part may have
+ * traded.
+ */
 function missingOfAnswer(
   intent: IntentRecord,
   { order, quote }: Phase & { state: 'filled' },

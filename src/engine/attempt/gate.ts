@@ -39,18 +39,18 @@ export interface Gated {
   readonly drain$: Observable<unknown>;
   /** Number of time jumps before the quote request. */
   readonly breaks: number;
-  /** No order is let go any more once this is over. */
+  /** The gate approves no order after this instant. */
   readonly until: NonNullable<PermitRequest['until']>;
-  /** The order that may leave now; set by the gate alone. */
+  /** The approved order; only the gate sets it. */
   approved: Approved | undefined;
 }
 
-/** One copy of an order that may leave in this tick. Nothing but this module makes one, and `sendOrder` takes nothing else. */
+/** One copy of an order that may leave in this tick. Only this module creates one, and `sendOrder` accepts nothing else. */
 class Approval {
   readonly quote: Quote;
   readonly life: QuoteLife;
   readonly #permit: Permit;
-  /** How often the order has left, this one counted. */
+  /** Number of copies sent, including this one. */
   readonly copies: number;
   /** By which its parent was judged, where it was. */
   readonly parentAmount: string | undefined;
@@ -67,7 +67,7 @@ class Approval {
     this.copies = copies;
   }
 
-  /** The answer has come, or never will. */
+  /** The answer has arrived, or never will. */
   settle(): void {
     this.#permit.settle();
   }
@@ -84,15 +84,15 @@ export interface Refused {
   readonly reason: Reason;
   readonly detail: string;
   readonly next: Next;
-  /** The order would not have reached the venue while its quote certainly lived. */
+  /** The order would not have reached the venue within the certain life of its quote. */
   readonly isLate?: boolean;
-  /** Then, and if that is the quote's doing: how long it lives, and how long it would have to. */
+  /** Set if the quote was too short: its life, and the life that an order needs. */
   readonly tooShort?: Omit<ShortQuotes, 'count'>;
 }
 
 /**
- * The gate: the only way to an order. `approve` looks, in the tick in which the order leaves unless the order limit is full; what
- * follows from what it found is done here.
+ * The gate: the only way to send an order. `approve` checks in the tick in which the order leaves, unless the order limit is
+ * full; this function applies the consequences of the result.
  */
 export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
   const { desk, intent, until } = run;
@@ -132,7 +132,7 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
   return desk.rateLimiter.take(request).pipe(defaultIfEmpty(undefined), map(decide));
 }
 
-/** Whether the order may leave on this quote now. Looks, and changes nothing. */
+/** Whether the order may leave on this quote now. Changes nothing. */
 export function approve(
   run: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
   phase: Quoted,
@@ -155,7 +155,7 @@ export function refusalNow(
     : refusalOf(run, quote);
 }
 
-/** The gate for a further copy: waits, takes a permit, and looks once more in the tick in which it leaves. */
+/** The gate for a further copy: waits, takes a permit, and checks again in the tick in which the copy leaves. */
 export function passResendGate(run: Gated, phase: Resending): Observable<CycleEvent> {
   const { desk, intent, drain$ } = run;
   const { clock } = desk.ports;
@@ -180,7 +180,7 @@ export function passResendGate(run: Gated, phase: Resending): Observable<CycleEv
   );
 }
 
-/** Whether another copy may leave now. The attempt itself, its price and its limits are what they were. */
+/** Whether another copy may leave now. The attempt, its price and its limits are unchanged. */
 function approveResend(
   { desk, breaks }: Gated,
   phase: Resending,
@@ -223,13 +223,13 @@ function lateRefusal(
   };
 }
 
-/** A quote id must be new, and no life longer than what a crash would be waited out for. */
+/** Rejects a reused quote id, and a life longer than recovery after a crash would wait for. */
 function quoteFault({ policy, quoteIds }: GateContext, { quoteId, lifeMs }: Quote): Refused | undefined {
   if (lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${lifeMs} ms`);
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
 }
 
-/** Limits and funds, with the quote in hand and everything under way counted. */
+/** Checks limits and funds with the quote in hand, counting everything under way. */
 function refusalOf(
   { desk, item, intent, breaks }: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
   quote: Quote,
@@ -238,7 +238,7 @@ function refusalOf(
   const { limit } = item.slice.intent;
   const unasked = parentRefusal(desk, item.slice);
   if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked.reason) };
-  // The quote may be older than the monotonic clock says.
+  // After a time jump the quote may be older than the monotonic clock shows.
   if (desk.continuity.count !== breaks)
     return again('discontinuity', 'time was not continuous since the quote was asked for');
   const reference = desk.references.get(intent.pair);
@@ -287,7 +287,7 @@ function tellUse(
   });
 }
 
-/** What was true when the attempt was sized and may not be any more: its time, its price, its slice. */
+/** Checks again what may have changed since sizing: the slice's time, its price and its state. */
 function staleFault(
   desk: GateContext,
   { slice, size, reference: known }: Sized,

@@ -12,12 +12,12 @@ interface LateCost {
   readonly combine: typeof add;
 }
 
-/** Fills that wait to be counted. */
+/** Fills that are not counted yet. */
 const LATE_MAX = 1_000;
 
 /**
- * Fills whose cost is not in that of their day yet: it takes long divisions, and a desk without a limit of its daily cost
- * asks for it only where its state is kept. Whoever reads the cost of a day calls `count` first.
+ * Postpones adding the cost of fills to their day: it takes long divisions, and a desk without a daily cost limit needs
+ * it only for snapshots. Readers of a day's cost call `count` first.
  */
 export class LateCosts {
   readonly #costOf: (fill: FillRecord) => Money;
@@ -31,13 +31,13 @@ export class LateCosts {
     if (this.#late.push(late) >= LATE_MAX) this.count();
   }
 
-  /** Adds what is late to its days, in the order in which it came. */
+  /** Adds the pending fills to their days, in order of arrival. */
   count(): void {
     for (const { day, fill, combine } of this.#late) day.cost = combine(day.cost, this.#costOf(fill));
     if (this.#late.length > 0) this.#late = [];
   }
 
-  /** The oldest day is not needed any more: only the newest is counted. */
+  /** Only the newest day counts, so the oldest can be dropped. */
   forget(gone: CostDay): void {
     let first = 0;
     while (this.#late[first]?.day === gone) first++;

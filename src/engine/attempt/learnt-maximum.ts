@@ -21,19 +21,19 @@ import type { Desk } from '../desk.ts';
 /** The parts of a desk that this file uses. */
 export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
 
-/** How much below the venue's maximum a piece stays: its USD rate is not ours. */
+/** How far a piece stays below the venue's maximum, because its USD rate is not ours. */
 const SHARE = ratio('0.98');
-/** Time after which the whole size is requested again: a maximum of a stressed minute must not cut slices forever. */
+/** Time after which the whole size is requested again: a maximum from a stressed minute must not cut slices forever. */
 const AGE_MS = HOUR_MS;
-/** Time after which a maximum is requested again that leaves only tiny pieces of a slice: it may be an invalid answer. */
+/** Time after which a maximum that leaves only tiny pieces of a slice is tested again: it may come from an invalid answer. */
 export const CRUMBS_AGE_MS = MINUTE_MS;
-/** Least time before a new maximum is tested again. */
+/** Shortest time before a new maximum is tested again. */
 const HELD_MS = 15 * MINUTE_MS;
 const RAISE = ratio('1.5');
 
 /**
- * The largest piece in quote currency, as told within `ageMs`. The venue counts its maximum in USD: it is converted by our rate
- * and by the venue's own, and the smaller counts.
+ * The largest piece in quote currency, if reported within `ageMs`. The venue states its maximum in USD: it is converted at our
+ * rate and at the venue's own, and the smaller result counts.
  */
 export function maximumOf(
   desk: MaximumContext,

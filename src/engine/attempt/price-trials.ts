@@ -3,10 +3,10 @@ import type { Monotonic } from '../../core/time.ts';
 import type { Ports } from '../ports.ts';
 import type { EngineState } from '../state/engine-state.ts';
 
-/** From the pause to the first trial; each one that fails doubles the wait for the next. */
+/** Time from the pause to the first trial; each failed trial doubles the wait for the next. */
 const FIRST_MS = 5 * SECOND_MS;
 const MOST_MS = MINUTE_MS;
-/** The oldest are forgotten: the next trial of such a parent is due at once. */
+/** The oldest are dropped: the next trial of a dropped parent is due at once. */
 const PARENTS_MAX = 1_000;
 
 interface Wait {
@@ -15,8 +15,8 @@ interface Wait {
 }
 
 /**
- * When a parent may ask for a quote although it is paused because quotes and reference prices disagreed. No order follows a
- * trial: a quote that agrees ends the pause.
+ * Decides when a parent may request a quote although it is paused because quotes and reference prices disagreed. A trial
+ * never leads to an order: a quote that agrees ends the pause.
  */
 export class PriceTrials {
   readonly #waits = new Map<string, Wait>();
@@ -50,7 +50,7 @@ export class PriceTrials {
   }
 }
 
-/** One line a parent that is paused until prices agree. */
+/** Describes, one line each, parents that are paused until prices agree. */
 export const pricePauseWords = ({
   state,
   priceTrials,

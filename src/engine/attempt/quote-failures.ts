@@ -1,17 +1,17 @@
 import type { Monotonic } from '../../core/time.ts';
 
-/** Failures in a row to get a quote of a pair. */
+/** Consecutive failures to get a quote, by pair. */
 export interface QuoteFailures {
   readonly count: number;
   readonly since: Monotonic;
   readonly last: Monotonic;
 }
 
-/** Quotes of a pair, in a row, whose life was too short for an order. */
+/** Consecutive quotes of a pair whose life was too short for an order. */
 export interface ShortQuotes {
   readonly count: number;
-  /** Life of the newest of them, milliseconds. */
+  /** Life of the newest of these quotes, milliseconds. */
   readonly lifeMs: number;
-  /** Life that an order would have needed: from asking for the quote to the gate, and `order_margin`. */
+  /** Life that an order would have needed: from the quote request to the gate, plus `order_margin`. */
   readonly needsMs: number;
 }

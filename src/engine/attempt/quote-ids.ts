@@ -1,7 +1,7 @@
-/** At least so many of the newest ids are known, and at most twice as many. */
+/** The newest ids are remembered: at least this many, at most twice as many. */
 const KEPT = 100_000;
 
-/** Ids of quotes that this process was given: the venue must not repeat one. */
+/** Ids of the quotes that this process received: the venue must not reuse one. */
 export class QuoteIds {
   #newer = new Set<string>();
   #older: ReadonlySet<string> = new Set();

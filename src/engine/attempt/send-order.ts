@@ -14,7 +14,7 @@ import type { MaybeAsync } from '../maybe-async.ts';
 /** The parts of a desk that this file uses. */
 export type SendOrderContext = Pick<Desk, 'journal' | 'observer' | 'policy' | 'ports' | 'rateLimiter'>;
 
-/** What sending an order needs to know of its attempt. */
+/** The facts of an attempt that sending an order needs. */
 export interface Sending {
   readonly desk: SendOrderContext;
   readonly intent: IntentRecord;
@@ -25,7 +25,8 @@ export interface Sending {
 }
 
 /**
- * Subscribes to a request, so that it leaves first, and writes a record while it is under way. The answer, once both are done.
+ * Subscribes to a request, so that it leaves first, and writes a record while it is under way. Emits the answer once both are
+ * done.
  */
 export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): MaybeAsync<T> =>
   isAsync(request)
@@ -36,8 +37,8 @@ export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<
     : andThen(write(), () => request);
 
 /**
- * Sends the order that the gate approved, and writes down which quote it was for while the answer is under way. Whatever ends the
- * wait closes the exchange as well: there are never two copies in flight.
+ * Sends the order that the gate approved, and records its quote while the answer is under way. Whatever ends the wait also closes
+ * the exchange, so that two copies are never in flight.
  */
 export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEvent> {
   const { quote, life, copies, parentAmount } = approved;
@@ -46,7 +47,7 @@ export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEve
   const { receivedAt } = life;
   const { clock, venue } = desk.ports;
   const sentAt = clock.monotonic();
-  // The same for every copy: it is a function of the attempt and its quote alone.
+  // Identical for every copy: a pure function of the attempt and its quote.
   const order: OrderRequest = {
     pair: request.pair,
     side: request.side,

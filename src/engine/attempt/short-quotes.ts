@@ -25,12 +25,12 @@ export function quoteWasTooShort(
   });
 }
 
-/** A quote of the pair lived long enough: the row is over. */
+/** A quote of the pair lived long enough: the count starts over. */
 export function quoteSufficed(desk: ShortQuotesContext, pair: string): void {
   if (desk.shortQuotes.size > 0) desk.shortQuotes.delete(pair);
 }
 
-/** One line a pair whose quotes are too short for an order. */
+/** Describes, one line each, pairs whose quotes are too short for an order. */
 export const shortQuoteWords = (desk: ShortQuotesContext): readonly string[] =>
   [...desk.shortQuotes].flatMap(([pair, { count, lifeMs, needsMs }]) =>
     count < SHORT_QUOTES_MAX

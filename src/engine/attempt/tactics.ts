@@ -26,7 +26,7 @@ import type { OverridesContext } from '../operator/overrides.ts';
 /** The parts of a desk that this file uses. */
 export type TacticsContext = Pick<Desk, 'footprint' | 'sizeProbes'> & OverridesContext;
 
-/** The reference prices of the tactics of a slice, with `mid` as the current price. */
+/** The reference prices for the tactics of a slice; `mid` is the current price. */
 export function knownPrices(
   desk: TacticsContext,
   { parent, decision_price: decision }: IntentText,
@@ -39,7 +39,7 @@ export function knownPrices(
   };
 }
 
-/** Why a quote, or a price that one may come at, is too dear for the tactics of the slice. */
+/** Why the tactics of the slice reject a quote, or the price expected for one. */
 export const tacticFault = (
   desk: TacticsContext,
   { intent }: OpenSlice,
@@ -49,7 +49,7 @@ export const tacticFault = (
     ? undefined
     : tacticRefusal(intent.tactics, { side: intent.side, price: each }, knownPrices(desk, intent, mid));
 
-/** What must stay of a currency: the reserve of the desk, or that of the strategy when it is larger. */
+/** The reserve of a currency that must stay: that of the desk, or that of the strategy if it is larger. */
 export function keepOf(
   desk: TacticsContext,
   { tactics }: IntentText,
@@ -60,7 +60,7 @@ export function keepOf(
   return greatest(quantity(tactics.keep), ofDesk ?? NO_QUANTITY);
 }
 
-/** The floor of the balance that an order of the slice pays from, or that of an override that waits for the order when it is lower. */
+/** The floor of the balance that pays for an order of the slice, or the floor of a pending override if it is lower. */
 export function floorOf(desk: TacticsContext, slice: OpenSlice, currency: string): Quantity | undefined {
   const floor = desk.policy.limits.positionMin?.get(currency);
   if (floor === undefined) return undefined;
@@ -68,22 +68,22 @@ export function floorOf(desk: TacticsContext, slice: OpenSlice, currency: string
   return least(floor, ...lowered.filter((one) => one !== undefined));
 }
 
-/** Base of the draw numbers of a slice's waits: no slice has this many attempts. */
+/** First draw number for the waits of a slice; no slice has this many attempts. */
 const TURNS = 10_000;
 
-/** How long a slice waits after a quote that did not suit, milliseconds: longer where too few quotes of the pair trade. */
+/** How long a slice waits after an unacceptable quote, milliseconds; longer if too few quotes of the pair trade. */
 export const waitOf = (desk: TacticsContext, { intent, attempts }: OpenSlice): number =>
   requoteMs(intent.tactics, desk.policy.retry.requoteMs, intent.slice * TURNS + attempts) *
   desk.footprint.slowdown(intent.pair);
 
-/** Time between two pieces of a slice, milliseconds, in which the price recovers. */
+/** Time between two pieces of a slice, milliseconds, for the price to recover. */
 export const pauseOf = ({ policy }: TacticsContext, { intent, attempts }: OpenSlice): number =>
   requoteMs(intent.tactics, policy.retry.requoteMs, intent.slice * TURNS + attempts);
 
 /** Typical duration of a piece, milliseconds; it limits the number of pieces of a slice. */
 const PIECE_MS = 5_000;
 
-/** The largest piece that costs little more than a small one, quote currency; `undefined`: the slice goes out whole. */
+/** The largest piece that costs little more than a small one, quote currency; `undefined`: the slice is sent whole. */
 export function pieceOf(
   desk: TacticsContext,
   { intent, decidedAt }: OpenSlice,
@@ -97,11 +97,11 @@ export function pieceOf(
   if (piece === undefined) return undefined;
   const eachMs = PIECE_MS + Math.max(desk.policy.retry.requoteMs, tactics.requote_ms ?? 0);
   const pieces = Math.max(1, Math.floor((deadline - decidedAt) / eachMs));
-  // By the whole slice: by what is left of it the pieces would become smaller and smaller.
+  // Based on the whole slice: based on the remainder, pieces would become smaller and smaller.
   const whole = by === 'amount' ? money(size) : cost(mid, quantity(size));
   return greatest(piece, roundUp(scale(whole, fraction(ONE, ratioOf(pieces))), 8));
 }
 
-/** Whether the slice may ask for no further quote, because none of its last ones led to a trade. */
+/** Whether the slice has used up its quotes, because none of the last ones led to a trade. */
 export const hasNoQuotesLeft = ({ intent, attempts, settled }: OpenSlice): boolean =>
   isBudgetSpent(intent.tactics, attempts - settled);

@@ -12,7 +12,7 @@ import type { Instruments } from './instruments.ts';
 import type { References } from './reference-prices.ts';
 import type { StrategySource } from '../state/strategy-source.ts';
 
-/** What rates rest on. */
+/** What rates are derived from. */
 interface RatesContext {
   readonly ports: Ports;
   readonly policy: Policy;
@@ -27,12 +27,12 @@ const NOTHING_STATED: StatedRates = new Map();
 /** Interval between alerts for an unknown or contradicted rate. */
 const TOLD_MS = HOUR_MS;
 
-/** The one place that converts between currencies: limits, values of the account and the maxima of the venue. */
+/** The only place that converts between currencies: for limits, account values and the venue's maxima. */
 export class Rates {
   readonly #desk: RatesContext;
   readonly #pairs = new Map<string, readonly string[] | undefined>();
   readonly #told = new Map<string, Monotonic>();
-  /** Stated rates that the market contradicted when its price was last known. */
+  /** Stated rates that the market contradicted at its last known price. */
   readonly #contradicted = new Map<string, Contradiction>();
   readonly #source: RateSource;
 
@@ -48,7 +48,7 @@ export class Rates {
     };
   }
 
-  /** `amount` of `currency` in another one; `undefined` while no rate is known. */
+  /** Converts `amount` of `currency`; `undefined` while no rate is known. */
   convert(currency: string, amount: Quantity, into: string): Money | undefined {
     if (amount.isZero() || currency === into) return counted(amount);
     if (this.#contradiction(currency, into) !== undefined) return undefined;
@@ -57,8 +57,8 @@ export class Rates {
   }
 
   /**
-   * A stated rate that the market contradicts. One of the two is wrong, so that neither counts until the market agrees again: a venue
-   * that stops to quote a currency which lost its peg says nothing of that kind.
+   * Whether the market contradicts a stated rate. One of the two is wrong, so neither counts until they agree again: a venue that
+   * stops quoting a currency after it lost its peg reports nothing.
    */
   #contradiction(...currencies: readonly string[]): Contradiction | undefined {
     let found: Contradiction | undefined;
@@ -75,14 +75,14 @@ export class Rates {
     return found;
   }
 
-  /** The pairs whose prices give a rate; none if the stated rate is enough. `undefined` if no source exists. */
+  /** The pairs whose prices give a rate; none if the stated rate is enough. `undefined` if there is no source. */
   pairs(from: string, into: string): readonly string[] | undefined {
     const key = `${from} ${into}`;
     if (!this.#pairs.has(key)) this.#pairs.set(key, this.#pairsOf(from, into));
     return this.#pairs.get(key);
   }
 
-  /** Why a rate is unknown now, in words; raises the alert. */
+  /** Explains why a rate is unknown, and raises the alert. */
   refused(from: string, into: string): string {
     const why = this.#why(from, into);
     this.#tell('rate_unknown', from, { currency: from, into, why });
@@ -98,7 +98,7 @@ export class Rates {
     return `no price of ${pairs.join(' and ')} that is not older than ${this.#desk.policy.reference.maxAgeMs / 1000} s`;
   }
 
-  /** What the account can access may be another now. */
+  /** The account's currencies may have changed. */
   forget(): void {
     this.#pairs.clear();
   }
@@ -115,7 +115,7 @@ export class Rates {
     );
   }
 
-  /** Limited to one alert per interval, because every order asks. */
+  /** At most one alert per interval, because every order asks. */
   #tell(
     alert: 'rate_unknown' | 'rate_contradicted',
     currency: string,

@@ -2,17 +2,20 @@ import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Observer } from '../observer.ts';
 import type { Clock } from '../ports.ts';
 
-/** How many quotes a pair may cost: makers widen for those who ask and do not deal, or stop answering them. */
+/**
+ * How many quotes a pair may use: dealers widen their prices for clients who request quotes and do not trade,
+ * or stop answering them.
+ */
 export interface FootprintOptions {
   /** Period over which quotes are counted, milliseconds. */
   readonly windowMs: number;
-  /** Above this number of quotes per fill, the next quotes are requested more slowly. */
+  /** Above this number of quotes per fill, the desk requests quotes more slowly. */
   readonly quotesPerFillMax: number;
-  /** Fewer fills a quote than this, 0 to 1, and likewise. */
+  /** Below this number of fills per quote, 0 to 1, the desk requests quotes more slowly. */
   readonly hitRatioMin: number;
 }
 
-/** Counts, and slows nothing down. */
+/** Counts without slowing anything down. */
 export const NO_FOOTPRINT: FootprintOptions = {
   windowMs: HOUR_MS,
   quotesPerFillMax: Number.POSITIVE_INFINITY,
@@ -25,15 +28,15 @@ export type Purpose = 'slice' | 'reference' | 'ladder';
 interface Minute {
   asked: number;
   ladder: number;
-  /** Firm quotes that came, whatever for. */
+  /** Firm quotes received, for any purpose. */
   quotes: number;
   fills: number;
 }
 
-/** Waits between quotes grow at most by this. */
+/** Largest factor by which waits between quotes grow. */
 const SLOWDOWN_MAX = 64;
 
-/** The quotes and fills of each pair, by the minute. Watches only itself: what it says is a factor for waits. */
+/** Counts the quotes and fills of each pair per minute. It only observes; its result is a factor for waits. */
 export class Footprint {
   readonly #clock: Clock;
   readonly #options: FootprintOptions;
@@ -61,14 +64,14 @@ export class Footprint {
     this.#tell(pair);
   }
 
-  /** By how much longer to wait before the next quote of the pair: 1, or a power of two up to 64. */
+  /** Factor for the wait before the next quote of the pair: 1, or a power of two up to 64. */
   slowdown(pair: string): number {
     return this.#slowdownOf(this.#sum(pair));
   }
 
   #slowdownOf({ asked, fills, quotes, ladder }: Readonly<Minute>): number {
     const { quotesPerFillMax, hitRatioMin } = this.#options;
-    // Too few to tell anything: the first quotes of a pair are never too many.
+    // Too few quotes for a judgement: the first quotes of a pair are never too many.
     if (asked <= quotesPerFillMax) return 1;
     const real = Math.max(1, quotes - ladder);
     const over = Math.max(
@@ -78,7 +81,7 @@ export class Footprint {
     return over <= 1 ? 1 : Math.min(SLOWDOWN_MAX, 2 ** Math.ceil(Math.log2(over)));
   }
 
-  /** Whether sizes may be probed: only while all quotes together are at most half of what the fills allow. */
+  /** Whether size probes are allowed: only while all quotes together are at most half of what the fills allow. */
   allowsLadder(pair: string): boolean {
     const sum = this.#sum(pair);
     const { asked, ladder, fills } = sum;

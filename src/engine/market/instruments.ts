@@ -13,7 +13,7 @@ export class Instruments {
   readonly #minimumOf: (pair: string) => Minimum;
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
-  /** Pairs that were split into currencies before: every row of every read of the account asks. */
+  /** Cache of pairs already split into currencies: every row of every read of the account needs it. */
   readonly #split = new Map<string, Pair>();
   readonly #instruments = new Map<string, Instrument>();
 
@@ -21,7 +21,7 @@ export class Instruments {
     this.#minimumOf = minimumOf;
   }
 
-  /** Takes over what the venue lists; `pairs` is `undefined` where it lists none. */
+  /** Loads the venue's lists; `pairs` is `undefined` when it publishes none. */
   learn(currencies: readonly Currency[], pairs: readonly Pair[] | undefined): void {
     this.#currencies = new Map(currencies.map((one) => [one.symbol, one]));
     this.#pairs = pairs === undefined ? undefined : new Map(pairs.map((one) => [one.pair, one]));
@@ -40,7 +40,7 @@ export class Instruments {
     if (this.#pairs !== undefined)
       return { problem: 'unknown_pair', pair, why: `the venue does not list "${pair}"` };
     const known = this.#split.get(pair) ?? splitPair(pair, this.#currencies.keys());
-    // Only what the account can access is kept: names that the venue makes up cannot fill the memory.
+    // Stores only what the account can access, so that names invented by the venue cannot fill the memory.
     if (!('problem' in known)) this.#split.set(pair, known);
     return known;
   }
@@ -61,14 +61,14 @@ export class Instruments {
   }
 
   /**
-   * Decimals in which trades of a pair are booked. A pair that the account cannot access (any more, or before the venue could be
-   * asked) has the finest: its trades must be booked and count against its caps all the same.
+   * Decimals in which trades of a pair are booked. A pair that the account cannot access, or not yet, uses the finest precision:
+   * its trades must still be booked and counted.
    */
   precisions(pair: string): Pick<Instrument, 'basePrecision' | 'quotePrecision'> {
     return 'problem' in this.pair(pair) ? FINEST : this.of(pair);
   }
 
-  /** The smallest amount of a currency, a hundredth at the most. */
+  /** The smallest unit of a currency, at most a hundredth. */
   unit(currency: string): Quantity {
     return quantity(`1e-${Math.max(2, this.#currencies.get(currency)?.precision ?? 8)}`);
   }

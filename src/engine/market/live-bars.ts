@@ -25,24 +25,25 @@ export interface LiveBarsContext {
 interface Series {
   readonly pair: string;
   readonly intervalMs: number;
-  /** As many as somebody looks at. */
+  /** The largest number that any reader requests. */
   readonly count: number;
   /** Oldest first. */
   bars: readonly Bar[];
-  /** The interval under way, once it has a price. */
+  /** The current interval, once it has a price. */
   now: Forming | undefined;
 }
 
 interface Forming {
   bar: Bar;
   lastAt: Instant;
-  /** Prices came all the time since it began. */
+  /** Prices arrived without a long gap since the interval began. */
   isWhole: boolean;
 }
 
 /**
- * Bars out of the reference prices that this process sees. Nothing is made up: an interval in which no price came for longer than two
- * ages of a price or half of itself, or that the process did not see from begin to end, has no bar. What was made is kept for the next process.
+ * Builds bars from the reference prices that this process sees. Bars are never invented: an interval has no bar if prices were missing for
+ * longer than two price ages or half of the interval, or if the process did not observe all of it. Finished bars are saved for the next
+ * process.
  */
 export class LiveBars {
   readonly #desk: LiveBarsContext;
@@ -52,9 +53,9 @@ export class LiveBars {
     this.#desk = desk;
   }
 
-  /** Watches the pairs whose bars somebody looks at. Never emits. */
+  /** Watches the pairs whose bars are in use. Never emits. */
   run(): Observable<never> {
-    // A market that is asked knows its own history.
+    // A market that can be queried knows its own history.
     if (this.#desk.ports.market?.bars !== undefined) return EMPTY;
     const { changed$, references, strategies } = this.#desk;
     return watch(changed$, () => strategies.sources).pipe(
@@ -73,7 +74,7 @@ export class LiveBars {
     );
   }
 
-  /** The newest `count` bars that have ended, oldest first; fewer where there are no more. */
+  /** The newest `count` finished bars, oldest first; fewer if there are no more. */
   newest(pair: string, intervalMs: number, count: number): readonly Bar[] {
     const series = this.#series.get(keyOf(pair, intervalMs));
     if (series === undefined) return [];
@@ -94,7 +95,7 @@ export class LiveBars {
     const at = this.#desk.ports.clock.wall();
     for (const { pair, intervalMs, bars } of this.#desk.ports.bars?.read() ?? []) {
       const series = this.#series.get(keyOf(pair, intervalMs));
-      // What lies ahead was made by a clock that has gone back since.
+      // Bars in the future come from a clock that has since gone back.
       if (series?.bars.length === 0)
         series.bars = bars.filter(({ from }) => from + intervalMs <= at).slice(-series.count);
     }
@@ -114,7 +115,7 @@ export class LiveBars {
         now.bar = { from, open, high: greatest(high, mid), low: least(low, mid), close: mid };
         now.lastAt = at;
       } else {
-        // After a clock that went back nothing of what it has seen twice is a bar.
+        // After the clock went back, no interval observed twice becomes a bar.
         series.bars = series.bars.filter((bar) => bar.from < from);
         const bar = { from, open: mid, high: mid, low: mid, close: mid };
         series.now = { bar, lastAt: at, isWhole: at - from <= this.#holeMs(intervalMs) };
@@ -123,7 +124,7 @@ export class LiveBars {
     if (isNew) this.#keep();
   }
 
-  /** Ends the interval under way if its time is over; whether it has become a bar. */
+  /** Ends the current interval if its time is over; returns whether it became a bar. */
   #close(series: Series, at: Instant): boolean {
     const { now, intervalMs } = series;
     const end = now === undefined ? undefined : instant(now.bar.from + intervalMs);
@@ -139,7 +140,7 @@ export class LiveBars {
     this.#desk.ports.bars?.keep(all.map(({ pair, intervalMs, bars }) => ({ pair, intervalMs, bars })));
   }
 
-  /** Longest time without a price that an interval may have. */
+  /** Longest gap without a price that an interval may have. */
   #holeMs(intervalMs: number): number {
     return Math.min(2 * this.#desk.policy.reference.maxAgeMs, intervalMs / 2);
   }

@@ -38,17 +38,20 @@ interface Waiting {
   readonly pending$: Observable<boolean>;
 }
 
-/** Risk modes and funding rates, polled. What is older than `pts.maxAgeMs`, or was refused, is unknown. */
+/**
+ * Polls risk modes and funding rates. Values older than `pts.maxAgeMs`, or refused by the venue, count as
+ * unknown.
+ */
 export class PtsWatch {
   readonly #ports: Ports;
   readonly #policy: Policy;
   readonly #rateLimiter: RateLimiter;
   readonly #observer: Observer;
-  /** The newest rate of each currency. A row that cannot be read leaves the one before it. */
+  /** The newest rate of each currency. An unreadable row leaves the previous value. */
   readonly #told = new Map<string, FundingRate>();
   readonly #refused = new Set<Terms>();
   readonly #waiting = new Map<OpenSlice, Instant>();
-  /** Reads in a row that left the first one pending. */
+  /** Consecutive reads that left the first one pending. */
   #failures = 0;
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
@@ -97,7 +100,7 @@ export class PtsWatch {
     return this.#told.get(currency);
   }
 
-  /** Emits once both are fresh, or could not be read. */
+  /** Emits once both values are fresh or could not be read. */
   ready(): Observable<void> {
     const isFresh = this.#isFresh(this.#modes) && this.#isFresh(this.#rates);
     return isFresh ? of(undefined) : concat(this.poll(), of(undefined));
@@ -109,10 +112,7 @@ export class PtsWatch {
     return rate === undefined ? undefined : expectedCarryBps(rate, this.#policy.pts.holdingMs);
   }
 
-  /**
-   * Polls for as long as it is subscribed, for credit or while a strategy needs the terms of it, which an edited one may
-   * begin to. Emits after each poll.
-   */
+  /** Polls while subscribed, for credit or while a strategy needs the credit terms. Emits after each poll. */
   run({ isNeeded }: { readonly isNeeded: () => boolean }): Observable<void> {
     const { clock } = this.#ports;
     const { use } = this.#policy.pts;
@@ -130,7 +130,7 @@ export class PtsWatch {
       : Math.min(pollMs, FIRST_RETRY_MS * 2 ** Math.min(10, this.#failures - 1));
   }
 
-  /** Reads both once; a failure leaves what is known to grow old. Completes. */
+  /** Reads both values once; after a failure the known values age. Completes. */
   poll(): Observable<never> {
     const { venue, clock } = this.#ports;
     const modes = this.#paced(venue.riskModes()).pipe(
@@ -178,7 +178,7 @@ export class PtsWatch {
   }
 }
 
-/** One line a slice that waits for the first read of the risk modes. */
+/** Describes, one line each, slices that wait for the first read of the risk modes. */
 export const termsWords = ({ pts }: { readonly pts: Pick<PtsWatch, 'waiting'> }): readonly string[] =>
   [...pts.waiting].map(
     ([{ intent }, until]) =>

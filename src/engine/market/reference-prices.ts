@@ -46,11 +46,11 @@ interface Wiring {
   readonly footprint: Footprint;
   readonly venueHealth: VenueHealth;
   instrument(pair: string): Instrument;
-  /** An amount in another currency; `undefined` while no rate is known. */
+  /** Converts an amount; `undefined` while no rate is known. */
   convert(currency: string, amount: Quantity, into: string): Money | undefined;
-  /** A halted desk asks for no quote. */
+  /** A halted desk requests no quotes. */
   isHalted(): boolean;
-  /** Halts the desk: the venue refuses the token. */
+  /** Halts the desk because the venue refuses the token. */
   halt(why: string): Observable<never>;
 }
 
@@ -61,12 +61,13 @@ const RETRY_MS = 1_000;
 /** Largest distance between the two sides of a probe: a tenth. */
 const SIDES_APART_BPS_MAX = 1_000;
 
-/** Two sources speak at the same time when no more than this lies between them, milliseconds. */
+/** Two prices count as simultaneous when they are at most this far apart, milliseconds. */
 const SAME_TIME_MS = 500;
 
 /**
- * Reference prices: from the venue's feed where there is one, else the middle of a small buy and a small sell quote.
- * Probes are asked for only while something waits for a price or watches a pair, within their share of the quote limit.
+ * Reference prices: from the venue's feed if there is one, otherwise the mid of a small buy quote and a small sell
+ * quote. Probes are requested only while something waits for a price or watches a pair, and within their share of the
+ * quote limit.
  */
 export class References {
   readonly #wiring: Wiring;
@@ -77,7 +78,7 @@ export class References {
   readonly #gaps = new Map<string, { readonly gap: Ratio; readonly seenAt: Monotonic }>();
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();
-  /** Probes in a row that brought no price. */
+  /** Consecutive probes that brought no price. */
   readonly #failures = new Map<string, { readonly count: number; readonly last: Monotonic }>();
   readonly #changes = new Subject<ReferencePrice>();
   /** Every new reference price. */
@@ -87,7 +88,7 @@ export class References {
     this.#wiring = wiring;
   }
 
-  /** Takes the venue's feed in, if there is one. Never emits. */
+  /** Subscribes to the venue's feed, if there is one. Never emits. */
   listen(): Observable<never> {
     const { market } = this.#wiring.ports;
     return market === undefined
@@ -98,7 +99,7 @@ export class References {
         );
   }
 
-  /** Pairs with how many probes in a row brought no price, ten at most, and when the last of them ended. */
+  /** Pairs, with the number of consecutive probes without a price (at most ten) and the end of the last one. */
   get failures(): Iterable<readonly [string, { readonly count: number; readonly last: Monotonic }]> {
     return this.#failures;
   }
@@ -109,15 +110,15 @@ export class References {
     if (ports.market?.look !== undefined) return ports.market.look(pair);
     const known = this.#prices.get(pair);
     if (known === undefined) return undefined;
-    // The wall clock may step back: what was seen too long ago is stale whatever its stamp says.
+    // The wall clock may step back: a price seen too long ago is stale whatever its timestamp says.
     const ageMs = ports.clock.monotonic() - known.seenAt;
     const { maxAgeMs } = policy.reference;
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
   }
 
   /**
-   * How far apart the feed and the probe were when both last spoke at the same time, basis points; `undefined` when that was
-   * never, or too long ago. Prices of different instants say nothing about each other: the market may have moved.
+   * Distance between feed and probe when both last had simultaneous prices, basis points; `undefined` if never or too long
+   * ago. Prices of different instants are not comparable, because the market may have moved.
    */
   gapBps(pair: string): Ratio | undefined {
     const { ports, policy } = this.#wiring;
@@ -127,8 +128,8 @@ export class References {
   }
 
   /**
-   * A quote disagreed with the reference price of a pair. A price from small quotes is dropped: the feed price replaces
-   * it, or the next use probes again. A feed price stays: the feed updates it independently of whoever gave the quote.
+   * A quote disagreed with the reference price of a pair. A price from probes is dropped: the feed replaces it, or the
+   * next use probes again. A feed price stays, because the feed updates independently of the quotes.
    */
   renew(pair: string): void {
     if (this.#prices.get(pair)?.price.source !== 'probe') return;
@@ -163,8 +164,8 @@ export class References {
   }
 
   /**
-   * Keeps prices of these pairs fresh while it is subscribed. `lookout$` states what is waited for, and emits whenever
-   * that changes: a market that can look ahead omits other prices. Never emits.
+   * Keeps prices of these pairs fresh while subscribed. `lookout$` states what is waited for, and emits on each
+   * change: a market that can look ahead skips other prices. Never emits.
    */
   follow(pairs: readonly string[], lookout$: Observable<Lookout>): Observable<never> {
     const { market } = this.#wiring.ports;
@@ -173,8 +174,8 @@ export class References {
   }
 
   /**
-   * New prices of these pairs. A market that is asked knows all prices of an instant at once: the first of an instant then stands
-   * for all of them.
+   * New prices of these pairs. A market that can be queried knows all prices of an instant at once, so the first price of an
+   * instant stands for all of them.
    */
   changesOf(pairs: readonly string[]): Observable<ReferencePrice> {
     const changes$ = this.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
@@ -182,7 +183,7 @@ export class References {
     return isAsked ? changes$.pipe(distinctUntilChanged((one, next) => one.at === next.at)) : changes$;
   }
 
-  /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */
+  /** Keeps the price of a pair fresh while anyone is subscribed. Never emits. */
   watch(pair: string): Observable<never> {
     const known = this.#watches.get(pair);
     if (known !== undefined) return known;
@@ -200,7 +201,7 @@ export class References {
     return watching;
   }
 
-  /** All watched pairs together stay within their share: two quotes a probe. */
+  /** All watched pairs together stay within their share of the limit: two quotes per probe. */
   #intervalMs(): number {
     const { policy } = this.#wiring;
     const quotes = policy.pace.windows.quote;
@@ -213,7 +214,7 @@ export class References {
   /** Probes until the pair has a fresh price. Never emits. */
   #insist(pair: string): Observable<never> {
     const { ports, policy } = this.#wiring;
-    // Full jitter: many pairs that miss their price must not ask in step, and not take the limit of the slices.
+    // Full jitter: pairs that lack a price must not probe in step and take the limit away from slices.
     const waitMs = (): number => {
       const failures = this.#failures.get(pair)?.count ?? 0;
       return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
@@ -223,7 +224,7 @@ export class References {
     return this.#probe(pair).pipe(ignoreElements(), repeat({ delay: again }));
   }
 
-  /** One probe; several who want the same share it. A feed that is fresh makes it unnecessary. */
+  /** One probe; concurrent requests share it. A fresh feed price makes it unnecessary. */
   #probe(pair: string): Observable<ReferencePrice> {
     return defer(() => {
       if (this.#wiring.ports.market !== undefined && this.get(pair) !== undefined) return EMPTY;
@@ -253,7 +254,7 @@ export class References {
     });
   }
 
-  /** Whether the two sides of a probe can be believed: the middle of an absurd price and a sound one is absurd. */
+  /** Whether both sides of a probe are credible: the mid of an absurd price and a sound one is absurd. */
   #agree(pair: string, buy: Price, sell: Price): boolean {
     const apart = slippageBps('buy', buy, sell).abs();
     if (apart.lte(SIDES_APART_BPS_MAX)) return true;
@@ -265,7 +266,7 @@ export class References {
     return false;
   }
 
-  /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
+  /** Requests the price of a small quote; empty without one. It is never executed: it carries no client id. */
   #side(pair: string, side: Side): Observable<Price> {
     const { ports, policy, rateLimiter, observer, footprint, venueHealth } = this.#wiring;
     if (this.#wiring.isHalted()) return EMPTY;
@@ -319,7 +320,7 @@ export class References {
   }
 
   #set(price: ReferencePrice): void {
-    // A market that is asked holds its own prices, and speaks for itself alone.
+    // A market that can be queried holds its own prices.
     if (this.#wiring.ports.market?.look !== undefined) {
       this.#wiring.observer.reference(price);
       this.#changes.next(price);

@@ -53,7 +53,7 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
   readonly size: Size;
   /** Quote currency. */
   readonly amount: Quantity;
-  /** The attempt that asks: its own reservation does not count against it. */
+  /** The attempt being checked: its own reservation does not count against it. */
   readonly clientId?: string | undefined;
 }
 
@@ -61,7 +61,10 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 export const riskContextOf = (desk: RiskContextSource, trial: Trial): RiskContext =>
   new DeskWorld(desk, trial);
 
-/** Sums are computed when a limit reads them: most desks have few limits, and every open attempt counts in a sum. */
+/**
+ * Sums are computed only when a limit reads them: most desks have few limits, and every open attempt counts in a
+ * sum.
+ */
 class DeskWorld implements RiskContext {
   readonly #desk: RiskContextSource;
   readonly #trial: Trial;
@@ -80,7 +83,7 @@ class DeskWorld implements RiskContext {
     this.#trial = trial;
     this.#today = desk.limitDay.now();
     this.#doubts = doubtsOf(desk, trial);
-    // A pause ends nothing that was begun: what has asked for its quote may go on to its order.
+    // A pause ends nothing under way: an attempt that has requested its quote may continue to its order.
     this.control = trial.clientId !== undefined && control === 'paused' ? 'active' : control;
     this.at = desk.ports.clock.wall();
     this.repeats = repeatsOf(desk, trial, { at: this.at, known, planned: plan?.slices });
@@ -102,7 +105,7 @@ class DeskWorld implements RiskContext {
       : totals.pausedWhy(parent, pair);
   }
 
-  /** Whether a parent that is paused because prices disagreed may ask for a quote, or has asked. The gate lets no order of it leave. */
+  /** Whether a parent that is paused over disagreeing prices may request a trial quote, or has one. The gate approves no order from it. */
   #isTrial(parent: string): boolean {
     const { ports, priceTrials } = this.#desk;
     return this.#trial.clientId !== undefined || priceTrials.isDue(parent, ports.clock.monotonic());
@@ -169,7 +172,7 @@ interface Brought {
   readonly brought: Quantity;
 }
 
-/** The currency that a trial adds to, and how much. */
+/** The currency whose balance an order increases, and by how much. */
 function broughtBy(desk: RiskContextSource, { slice, quantity: bought, amount }: Trial): Brought {
   const { pair, side } = slice.intent;
   const { base, quote } = desk.instruments.of(pair);
@@ -184,7 +187,7 @@ interface Doubts {
 }
 const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
 
-/** Attempts whose outcome is unknown, without the one that asks, and fills that lack a part. */
+/** Attempts whose outcome is unknown, except this one, and fills with a missing part. */
 function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
   const { attempts, lacking } = desk.state;
   if (attempts.size === 0 && lacking.size === 0) return NO_DOUBTS;
@@ -197,7 +200,8 @@ function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
       notional: add(doubts.notional, money(intent.notional_usd)),
     };
   }
-  // Its own parent counts what a fill lacks; a later one of its strategy may go by what the account holds, which lacks it too.
+  // A fill's missing part counts in its own parent; a later parent of the strategy may rely on the account's balance, which
+  // lacks it too.
   const { parent, pair } = slice.intent;
   for (const fill of lacking.values()) {
     if (fill.strategy === slice.strategy && fill.parent !== parent && fill.pair === pair)
@@ -206,13 +210,13 @@ function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
   return doubts;
 }
 
-/** Why nothing more is started for the strategy of a slice. */
+/** Why nothing new may start for the strategy of a slice. */
 const notRunWhy = (desk: RiskContextSource, slice: OpenSlice): string | undefined =>
   desk.strategies.isRun(slice)
     ? desk.state.totals.strategyPausedWhy(slice.strategy)
     : `strategy ${slice.strategy} is not run any more`;
 
-/** Nothing starts on what was true too long ago: the account must have been read whole. */
+/** Nothing starts on stale data: a recent whole read of the account is required. */
 export function blindness(desk: RiskContextSource): RiskContext['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
@@ -249,7 +253,7 @@ function gottenPosition(
   return { currency, after: sum };
 }
 
-/** The most that an attempt may bring of a currency: no quote further from the reference than the collar is taken. */
+/** The most that an attempt can add to a currency: no accepted quote is further from the reference than the collar. */
 function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<typeof ratio>): Quantity {
   const sized = quantity(intent.size);
   const reach = fraction(collarBps, ratio('10000'));
@@ -264,7 +268,7 @@ function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<
   return intent.by === 'amount' ? sized : scale(sized, ratio(scale(reference, add(ONE, reach)).toFixed(18)));
 }
 
-/** A balance below zero comes nearer to zero, and does not pass it. */
+/** A balance below zero moves towards zero and does not cross it. */
 function isReducing(desk: RiskContextSource, { clientId }: Trial, { brings, brought }: Brought): boolean {
   const { after: sum } = gottenPosition(desk, brings, brought, clientId);
   const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
@@ -310,7 +314,7 @@ function repeatsOf(desk: RiskContextSource, trial: Trial, { at, known, planned }
   };
 }
 
-/** Whether an order of another parent is alike. */
+/** Whether an order of another parent is identical. */
 function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
   const { parent, side } = slice.intent;
   if (order.parent === parent || order.side !== side) return false;
@@ -318,7 +322,7 @@ function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
   return order.size === `${figure.toFixed()} ${size.by}`;
 }
 
-/** Other slices of the parent with an order, those whose record is not written yet included. */
+/** Other slices of the parent with an order, including orders whose record is not durable yet. */
 function othersExecuted(
   desk: RiskContextSource,
   { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,

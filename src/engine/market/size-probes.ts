@@ -12,7 +12,7 @@ interface Learnt {
   nextAt: number;
 }
 
-/** What is known of the impact of size, by pair and side. Not kept over a restart: it is learnt again. */
+/** Known impact of size, by pair and side. Not saved across restarts. */
 export class SizeProbes {
   readonly #learnt = new Map<string, Learnt>();
 
@@ -23,7 +23,7 @@ export class SizeProbes {
     return known;
   }
 
-  /** The largest piece, in quote currency, that costs at most `most` more than a small one; `undefined` when that is not known. */
+  /** The largest piece, in quote currency, that costs at most `most` more than a small one; `undefined` if unknown. */
   pieceWithin(
     pair: string,
     side: Side,

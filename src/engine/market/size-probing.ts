@@ -54,29 +54,29 @@ export type SizeProbingContext = Pick<
   | 'strategies'
 >;
 
-/** Rounds of a curve, and their maximum age. */
+/** Number of rounds in a curve, and their maximum age. */
 const ROUNDS_KEPT = 5;
-/** Between two rounds of one ladder; longer after one that brought no prices. */
+/** Interval between two rounds of one ladder; longer after a round without prices. */
 const ROUND_GAP_MS = 15 * SECOND_MS;
 const FAILED_GAP_MS = MINUTE_MS;
-/** Prices further apart than this in time say nothing about size. */
+/** Prices further apart in time than this say nothing about size. */
 const ROUND_MAX_MS = 10 * SECOND_MS;
-/** A strategy is probed for if it trades, or will trade within this time. */
+/** Probes only for strategies that trade now or will within this time. */
 const LEAD_MS = 5 * MINUTE_MS;
-/** Nothing is probed so shortly before a time for which something is planned: its quotes find the whole limit free. */
+/** No probing this shortly before planned activity, so that its quotes find the whole limit free. */
 const QUIET_MS = 3 * SECOND_MS;
 const LOOK_MS = SECOND_MS;
 const RARE_LOOK_MS = MINUTE_MS;
 const IDLE_LOOK_MS = 200;
 
 /**
- * Probes the sizes of ladders while the limit of quotes is idle. A probe has no client id, so that it can never be
- * executed; it takes one place of an otherwise empty window, and none shortly before something is planned. Never emits.
+ * Probes the sizes of ladders while the quote limit is idle. A probe has no client id, so it can never be executed; it
+ * uses one place of an otherwise empty window, and none shortly before planned activity. Never emits.
  */
 export function probeSizes(desk: SizeProbingContext): Observable<never> {
   const { clock, strategies } = desk.ports;
   return defer(() => {
-    // A reload may bring a ladder to a desk that had none.
+    // A reload may add a ladder to a desk that had none.
     const wishes = wishesOf(desk);
     if (wishes.length === 0 && strategies === undefined) return NEVER;
     const due = wishes.find(({ id, wish }) => isDue(desk, id, wish));
@@ -104,7 +104,7 @@ function isDue(desk: SizeProbingContext, strategy: string, { pair, side }: Ladde
   return isNear && desk.footprint.allowsLadder(pair);
 }
 
-/** Asks for each size in turn; keeps the round when all of them were priced in time. */
+/** Requests each size in turn; keeps the round if all were priced in time. */
 function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
   const { clock } = desk.ports;
   const { pair, side } = wish;
@@ -127,7 +127,7 @@ function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
   );
 }
 
-/** The sizes of a ladder, the smallest first, without those below the minimum; a single size is no ladder. */
+/** The sizes of a ladder, smallest first, without those below the minimum; a single size is not a ladder. */
 function sizesOf(desk: SizeProbingContext, { pair, size, probes }: LadderWish): readonly Size[] {
   const { basePrecision, quotePrecision, minimum } = desk.instruments.of(pair);
   const sizes = ladderShares[probes].flatMap((part): readonly Size[] => {
@@ -154,7 +154,7 @@ function isIdle(desk: SizeProbingContext): boolean {
   const now = desk.ports.clock.wall();
   for (const life of desk.state.lives.values()) {
     const { strategy, waits, finished } = life;
-    // One that is not run or is paused plans nothing: its time passes, and stays what it waits for.
+    // A strategy that is stopped or paused plans nothing, although its wait remains.
     if (finished !== undefined || !desk.strategies.isRun(life)) continue;
     if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) continue;
     if (waits.some((wait) => wait.on === 'at' && wait.at <= now + QUIET_MS)) return false;
@@ -188,7 +188,7 @@ function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung
   );
 }
 
-/** What a probe brought. What the venue says besides counts as if a slice had asked. */
+/** The result of a probe. The venue's other answers count as for a slice. */
 function heed(
   desk: SizeProbingContext,
   { pair, size }: QuoteRequest,

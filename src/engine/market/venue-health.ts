@@ -5,34 +5,34 @@ import type { Monotonic } from '../../core/time.ts';
 import type { Observer } from '../observer.ts';
 import type { Clock } from '../ports.ts';
 
-/** Failures in a row, without one success between them. */
+/** Consecutive failures without a success. */
 export interface Outage {
   readonly since: Monotonic;
   readonly last: Monotonic;
   readonly count: number;
   readonly reason: Reason;
   readonly detail: string;
-  /** It was reported as critical. */
+  /** Whether it was reported as critical. */
   readonly isGrave: boolean;
 }
 
-/** Why nothing can be traded, when the reason lies with the venue. */
+/** Why nothing can trade, if the venue is the cause. */
 export type VenueFault = Pick<Outage, 'reason' | 'detail'>;
 
-/** Failures in a row after which the operator is told. */
+/** Consecutive failures after which the operator is alerted. */
 const TOLD = 3;
-/** An outage of this length is critical: with the first failure and its time-out, within a minute of its begin. */
+/** An outage of this length is critical: with the first failure and its timeout, within a minute of its start. */
 const GRAVE_MS = 30_000;
-/** A failure so long after the one before begins a new outage. */
+/** A failure this long after the previous one starts a new outage. */
 const APART_MS = 5 * MINUTE_MS;
 
 /** A failure explains what ends so long after it: whoever still wants to trade asks again by then. */
 const RECENT_MS = MINUTE_MS;
 
-/** The key of the outage in which the venue answers nothing. All other keys are pairs. */
+/** Key of the outage in which the venue answers nothing. All other keys are pairs. */
 const VENUE = '';
 
-/** Answers to a quote request that are no quote, through a fault of the venue. */
+/** Answers to a quote request that contain no quote, through a fault of the venue. */
 const NO_QUOTE: ReadonlySet<string> = new Set<Reason>([
   'quotes_unavailable',
   'quote_invalid',
@@ -41,7 +41,7 @@ const NO_QUOTE: ReadonlySet<string> = new Set<Reason>([
   'unsupported_pair',
 ]);
 
-/** Errors of a read that say that the venue cannot be reached. A refused certificate has an alert of its own. */
+/** Read errors that mean that the venue cannot be reached. A refused certificate has its own alert. */
 const UNREACHABLE: ReadonlySet<string> = new Set<VenueError['code']>([
   'connect',
   'timeout',
@@ -50,8 +50,9 @@ const UNREACHABLE: ReadonlySet<string> = new Set<VenueError['code']>([
 ]);
 
 /**
- * Whether the venue answers, and whether it quotes each pair: from all quotes and reads of the desk. Raises
- * `venue_unreachable` or `no_quotes` after failures in a row, and `venue_down` or `quotes_down` when they last.
+ * Tracks whether the venue answers and quotes each pair, from all quotes and reads of the desk. Raises
+ * `venue_unreachable` or `no_quotes` after consecutive failures, and `venue_down` or `quotes_down` when they
+ * last.
  */
 export class VenueHealth {
   readonly #outages = new Map<string, Outage>();
@@ -63,7 +64,7 @@ export class VenueHealth {
     this.#observer = observer;
   }
 
-  /** Reports outages that have lasted. Called each second, and with each failure where no clock is watched. */
+  /** Reports outages that have lasted. Called every second, and at each failure if no clock is watched. */
   look(): void {
     for (const key of this.#outages.keys()) this.#escalate(key);
   }
@@ -89,14 +90,14 @@ export class VenueHealth {
     this.#outages.delete(VENUE);
   }
 
-  /** Why the pair has no quote now; `undefined` when no fault of the venue is known. */
+  /** Why the pair has no quote now; `undefined` if no fault of the venue is known. */
   faultOf(pair: string): VenueFault | undefined {
     const isRecent = (outage: Outage | undefined): boolean =>
       outage !== undefined && this.#clock.monotonic() - outage.last <= RECENT_MS;
     return [VENUE, pair].map((key) => this.#outages.get(key)).find(isRecent);
   }
 
-  /** The outage in which the venue answers nothing, once the operator was told. */
+  /** The outage in which the venue answers nothing, once it was reported. */
   get unreachable(): Outage | undefined {
     const outage = this.#outages.get(VENUE);
     return outage !== undefined && outage.count >= TOLD ? outage : undefined;

@@ -59,8 +59,8 @@ type Approve = Command & { readonly do: 'approve' };
 type TakeBack = Command & { readonly do: 'withdraw' | 'reject' };
 
 /**
- * What needs the approval of others: somebody proposes, others agree, and the journal knows all of them. A command is carried out when
- * the last one agrees; what files and parents ask for is looked up by its subject. Never emits.
+ * Requests that need approval: a person or the desk proposes, others approve, and the journal records every step. An approved command
+ * is executed at once; approvals for files and parents are looked up by subject. Never emits.
  */
 export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
   merge(
@@ -72,7 +72,7 @@ export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
       }),
     ),
     desk.wished$.pipe(
-      // Not in the tick of who found out: a stage is still at work then.
+      // Deferred by a tick: the stage that needs the approval is still running.
       observeOn(desk.ports.clock.scheduler),
       filter(
         ({ subject }) => desk.state.overrides.of(subject) === undefined && desk.proposals.mayWish(subject),
@@ -82,7 +82,7 @@ export const approvalRequests = (desk: RequestsContext): Observable<unknown> =>
     expire(desk),
   );
 
-/** A command that others must agree to waits for them. */
+/** A command that needs approval waits for it. */
 function ask(desk: RequestsContext, command: Guarded): Observable<unknown> {
   const { by, why } = command;
   const requirement = commandRequirement(desk, command);
@@ -111,7 +111,7 @@ function guardedFault(desk: RequestsContext, command: Guarded): string | undefin
   return command.do === 'rearm' && desk.state.control !== 'halted' ? 'the desk is not halted' : undefined;
 }
 
-/** Where people are told apart, whoever asks must be one. */
+/** If the desk distinguishes people, the requester must be one. */
 export const proposerFault = (
   desk: Pick<Desk, 'policy' | 'state'>,
   { token }: { readonly token?: UsedToken | undefined },
@@ -122,11 +122,11 @@ interface Proposing {
   readonly requirement: Requirement;
   readonly by: string;
   readonly why: string;
-  /** What a person sent: answered once the proposal is durable. A guarded one is carried out once the others agree. */
+  /** A proposal of a person: answered once durable. The guarded command is executed once the others approve. */
   readonly command: (Command & { readonly do: 'propose' }) | Guarded;
 }
 
-/** Writes the proposal down, and says by when others must approve it. */
+/** Records the proposal, and answers by when others must approve it. */
 export function proposed(
   desk: RequestsContext,
   { wish, requirement, by, why, command }: Proposing,
@@ -140,7 +140,7 @@ export function proposed(
     return EMPTY;
   }
   const id = desk.proposals.nextId(desk.state.overrides.proposed);
-  // By the steady clock too: one that is set back must not make it last.
+  // Also limited by the monotonic clock: setting the wall clock back must not extend it.
   const until = after(clock.monotonic(), withinMs);
   const held = command.do === 'propose' ? undefined : command;
   desk.proposals.set(id, { until, token, command: held }, clock.monotonic());
@@ -184,7 +184,7 @@ const manyWords = ({ needs, rule }: Requirement): string =>
 
 const withoutToken = ({ token: _token, ...record }: OverrideRecord): OverrideRecord => record;
 
-/** What the desk itself asks for is written down, unless the same is open, approved, or was refused. */
+/** Records a request of the desk itself, unless the same one is open, approved or rejected. */
 function askFor(desk: RequestsContext, wish: Wish): Observable<unknown> {
   const record = wishRecord(desk, wish);
   return desk.journal.append([record]).pipe(
@@ -197,7 +197,7 @@ function askFor(desk: RequestsContext, wish: Wish): Observable<unknown> {
   );
 }
 
-/** The record that asks for what others must agree to. */
+/** The record of the request for approval. */
 export function wishRecord(
   desk: Pick<RequestsContext, 'policy' | 'ports' | 'proposals' | 'state'>,
   { requirement, by, why, token, ...rest }: Wish,
@@ -239,7 +239,7 @@ function proposalRecord(
   return { ...record, hash: requestHash(record, originOf(desk)) };
 }
 
-/** Left out rather than undefined: the journal holds plain JSON. */
+/** Omitted rather than `undefined`, because the journal holds plain JSON. */
 const withoutGaps = <T extends object>(fields: T): T =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same without what is not there
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
@@ -249,7 +249,7 @@ export const originOf = ({ policy: { desk, account } }: Pick<Desk, 'policy'>): R
   account,
 });
 
-/** Once anybody has a passkey, a token that was copied must not be enough to approve. */
+/** Once anyone has a passkey, a copied token alone must not be enough to approve. */
 const havePasskeys = ({ state }: Pick<Desk, 'state'>): boolean =>
   [...state.people.all()].some(({ state: its, passkeys }) => its === 'active' && passkeys.length > 0);
 
@@ -292,7 +292,7 @@ function approve(desk: RequestsContext, command: Approve): Observable<unknown> {
   );
 }
 
-/** What follows from the last approval. A command is taken once, so that nothing is done twice. */
+/** Acts on the last approval. A command is taken once, so it cannot run twice. */
 function carryOut(desk: RequestsContext, { proposal, agreed: people }: Override, approval: Approve): void {
   const { override: id } = proposal;
   const held = desk.proposals.takeCommand(id);
@@ -308,7 +308,7 @@ function carryOut(desk: RequestsContext, { proposal, agreed: people }: Override,
   if (isDurable(proposal)) desk.approved$.next(proposal);
 }
 
-/** Ends a request that nothing has used. */
+/** Ends a request that has not been used. */
 function takeBack(desk: RequestsContext, command: TakeBack): Observable<unknown> {
   const { override: id, by, why, token } = command;
   const known = desk.state.overrides.get(id);
@@ -369,7 +369,7 @@ export function mayTakeBackFault(
 const OTHER_REQUEST = 'the request is not the one that you have seen: look at it again';
 const BUSY = 'another decision about it is being written: try again';
 
-/** The command of those who agreed. What comes of it the last one hears. */
+/** Executes the approved command. The last approver receives its result. */
 function agreed(held: Guarded, people: readonly Agreement[], approval: Approve): Guarded {
   const { override: id } = approval;
   const both = {
@@ -381,7 +381,7 @@ function agreed(held: Guarded, people: readonly Agreement[], approval: Approve):
   return { ...held, ...both };
 }
 
-/** Why this approval does not count, in words; `undefined` when it does. */
+/** Why this approval does not count; `undefined` when it does. */
 export function approveFault(
   desk: RequestsContext,
   known: Override | undefined,
@@ -401,7 +401,7 @@ export function approveFault(
   const { passkeys = [], state, role } = desk.state.people.get(nameOf({ by, token })) ?? {};
   const passkey = passkeys.find((one) => one.id === assertion.credential_id);
   if (passkey === undefined || state !== 'active') return `the passkey is none of ${nameOf({ by, token })}`;
-  // A token of an approver and the passkey of a viewer of that name are not an approver.
+  // An approver's token combined with a viewer's passkey of the same name is not an approver.
   if (role !== 'approver' && role !== 'admin')
     return `the passkey is that of a person with the role ${role ?? 'none'}, who does not approve`;
   const { id: credential, publicKey, home } = passkey;
@@ -415,7 +415,7 @@ export function approveFault(
   return signed === undefined ? undefined : `the approval does not hold: ${signed}`;
 }
 
-/** Why this person may not approve the request as it stands; what a person would have to send is not looked at. */
+/** Why this person may not approve the request as it stands, regardless of signatures. */
 export function mayApproveFault(
   desk: Pick<RequestsContext, 'policy' | 'ports' | 'proposals' | 'state'>,
   known: Override | undefined,
@@ -445,8 +445,8 @@ export function mayApproveFault(
 }
 
 /**
- * Expires by either clock, because the monotonic clock stops while the machine sleeps. What a person proposed to an earlier process is
- * over: its age is unknown. What outlives a process has the wall clock alone, and the latest time of any record.
+ * Expires by either clock, because the monotonic clock stops while the machine sleeps. A person's proposal to an earlier process is
+ * over, because its age is unknown. Requests that outlive a process use the wall clock and the latest time of any record.
  */
 export function isOver(desk: Pick<RequestsContext, 'ports' | 'proposals' | 'state'>, id: string): boolean {
   const { clock } = desk.ports;
@@ -458,7 +458,7 @@ export function isOver(desk: Pick<RequestsContext, 'ports' | 'proposals' | 'stat
   return clock.monotonic() >= until || clock.wall() >= expiresAt;
 }
 
-/** Requests that outlive a process and that nobody decided in time are rejected, in the journal. */
+/** Rejects, in the journal, requests that outlive a process and that nobody decided in time. */
 function expire(desk: RequestsContext): Observable<unknown> {
   return watch(desk.changed$, () => nextToExpire(desk)).pipe(
     distinctUntilChanged(),

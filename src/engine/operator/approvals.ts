@@ -17,7 +17,7 @@ import { ownPolicy } from '../state/kept-limits.ts';
 /** The parts of a desk that this file uses. */
 export type ApprovalsContext = Pick<Desk, 'agreed$' | 'policy' | 'ports' | 'state'>;
 
-/** Who must agree to what: as the config says, or as it said while nobody has agreed to the change. */
+/** Who must approve: the config's policy, or the previous one until its change is approved. */
 export function policyInForce({ policy, state }: Pick<Desk, 'policy' | 'state'>): ApprovalPolicy {
   const { agreed, raised } = state.limits;
   return raised === undefined ? ownPolicy(policy) : policyOfBoth(agreed, raised);
@@ -41,39 +41,39 @@ export function commandRequirement(
     : requirementFor(desk, { kind: 'doubt', by: name });
 }
 
-/** A rearm, or an end of a doubt with figures: what may need the approval of others. */
+/** A rearm, or a doubt resolved with figures: commands that may need approval. */
 export const isGuarded = (command: Command): command is Guarded =>
   command.do === 'rearm' || (command.do === 'resolve' && command.figures !== undefined);
 
-/** Whether others must agree before it is carried out, or it may not be at all. */
+/** Whether the command needs approval first, or is blocked. */
 export const isHeld = (desk: ApprovalsContext, command: Command): command is Guarded =>
   isGuarded(command) && commandRequirement(desk, command).outcome !== 'allow';
 
-/** Commands to carry out: those that need nobody else, and those that the others have agreed to. */
+/** Commands to execute: those that need no approval, and those that were approved. */
 export const commands = (desk: ApprovalsContext): Observable<Command> =>
   merge(desk.ports.operator$.pipe(filter((command) => !isHeld(desk, command))), desk.agreed$);
 
-/** Whether the desk tells people apart: then whoever asks, too, must be a person. */
+/** Whether the desk distinguishes people: then the requester must be a person, too. */
 export const isStrict = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
   policy.approvals !== undefined ||
   policy.fourEyes === true ||
   state.limits.agreed?.fourEyes === true ||
   state.limits.agreed?.policy !== undefined;
 
-/** Why this token does not stand for one of two people, in words. `undefined`: nobody told a token. */
+/** Why this token does not stand for one of two people; `undefined` if no token was given. */
 export function personFault(token: UsedToken | undefined): string | undefined {
   if (token === undefined || token.kind === 'person') return undefined;
   const whose = token.kind === 'machine' ? 'the token of this machine' : `${token.name} is a program`;
   return `${whose} does not count as one of two people: use the token of a person in operate.tokens, with --url`;
 }
 
-/** Why the policy lets nobody do it, in words. */
+/** Why the policy blocks the request. */
 export const blockedWords = ({ rule }: Requirement): string =>
   rule === undefined
     ? 'no rule of operate.policy matches it, so it is blocked'
     : `rule ${rule} of operate.policy blocks it`;
 
-/** Who must still agree, in words. */
+/** Who must still approve, in words. */
 export function missingWords(desk: Pick<Desk, 'policy' | 'state'>, { proposal, agreed }: Override): string {
   const met = metNeeds(policyInForce(desk), proposal.needs ?? [], agreed.map(nameOf), nameOf(proposal));
   const missing = met.flatMap(({ count, groups, have }) =>
@@ -82,7 +82,7 @@ export function missingWords(desk: Pick<Desk, 'policy' | 'state'>, { proposal, a
   return missing.length === 0 ? '' : needWords(missing);
 }
 
-/** Whether the approval of one more completes it, among those who still count. */
+/** Whether one more approval completes the request, counting only people who still qualify. */
 export function isComplete(
   desk: Pick<Desk, 'policy' | 'state'>,
   { proposal, agreed }: Override,
@@ -95,7 +95,7 @@ export function isComplete(
   return areMet(metNeeds(policyInForce(desk), proposal.needs, counting.map(nameOf), nameOf(proposal)));
 }
 
-/** What others are asked to agree to: in words, and as a hash that is another one once the desk has changed. */
+/** What approvers are asked: in words, and as a hash that changes when the desk changes. */
 export function asked(
   desk: Pick<Desk, 'state'>,
   command:

@@ -3,17 +3,17 @@ import { mayChange } from './reload-approvals.ts';
 import type { ReloadApprovalsContext, Verdict } from './reload-approvals.ts';
 import type { ReloadedBy } from './strategy-approvals.ts';
 
-/** What a reload makes of the channels to people. */
+/** The effect of a reload on the notification channels. */
 export interface PlannedChannels extends Pick<Verdict, 'wish' | 'approval'> {
-  /** What changes, in words; none: the channels stay as they are. */
+  /** The changes in words; none: the channels stay as they are. */
   readonly changes: readonly string[];
-  /** What the file would change, and why it is not. */
+  /** Changes in the file that are refused, and why. */
   readonly kept: readonly string[];
-  /** Puts them in force. */
+  /** Activates the new channels. */
   readonly use?: (() => void) | undefined;
 }
 
-/** Channels of the file in place of those in use, where nobody else must agree. */
+/** Replaces the channels in use with those of the file, unless that needs approval. */
 export function planChannels(
   desk: ReloadApprovalsContext,
   channels: ReloadedChannels | undefined,
@@ -37,7 +37,7 @@ export function planChannels(
     : { changes: [], kept: difference.map((words) => `${words}: ${why}`), wish };
 }
 
-/** A line for each channel, for people. */
+/** Describes each channel on one line. */
 export const channelLines = ({ changes, kept }: PlannedChannels): readonly string[] => [
   ...changes.map((words) => `  operate.notify ${words}`),
   ...kept.map((words) => `  operate.notify is NOT changed: ${words}`),

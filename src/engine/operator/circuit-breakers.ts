@@ -16,7 +16,7 @@ import type { OverridesContext } from './overrides.ts';
 export type CircuitBreakersContext = Pick<Desk, 'control' | 'observer' | 'priceTrials' | 'strategies'> &
   OverridesContext;
 
-/** What a bad end calls for beyond its slice: pauses of a parent, a pair or the desk, and halts. */
+/** The effects of a bad end beyond its slice: pauses of a parent, a pair or the desk, and halts. */
 
 export interface BadEnd {
   readonly reason: Reason;
@@ -26,7 +26,7 @@ export interface BadEnd {
 
 const COLLAR_DISCARDS = 3;
 const MALFORMED_MAX = 5;
-/** Limits whose breach an operator hears of although only one slice ends. */
+/** Limits whose breach raises an alert although only one slice ends. */
 const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'order_notional',
   'order_quantity',
@@ -36,7 +36,7 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'references_disagree',
 ]);
 
-/** Records that accompany the end of an attempt without a trade, or of a try without a quote request. */
+/** Records that accompany an attempt that ended without a trade, or a try without a quote request. */
 export function circuitBreakers(
   desk: CircuitBreakersContext,
   { intent }: OpenSlice,
@@ -78,8 +78,8 @@ export function circuitBreakers(
 }
 
 /**
- * Whether quotes of a parent have been outside the collar often enough and for long enough. No reference price is older than
- * `reference.max_age`, so that they have disagreed with at least two of them: one absurd price does not pause a parent.
+ * Whether quotes of a parent were outside the collar often enough and for long enough. Reference prices expire after
+ * `reference.max_age`, so the quotes disagreed with at least two of them: one absurd price cannot pause a parent.
  */
 function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent: string): boolean {
   const known = state.totals.parent(parent);
@@ -90,7 +90,7 @@ function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent:
   return isLong && collars >= (policy.limits.collarDiscardsMax ?? COLLAR_DISCARDS);
 }
 
-/** Ends a pause of a parent that is there because prices disagreed; a pause that a person made stays. */
+/** Ends the pause of a parent over disagreeing prices; a pause made by a person stays. */
 function resumeParent(desk: CircuitBreakersContext, parent: string, detail: string): readonly RecordBody[] {
   if (!desk.state.totals.isPricePaused(parent)) return [];
   desk.priceTrials.end(parent);
@@ -98,7 +98,7 @@ function resumeParent(desk: CircuitBreakersContext, parent: string, detail: stri
   return [{ kind: 'control', state: 'active', parent, by: 'tranche', why: `prices_agree: ${detail}` }];
 }
 
-/** Records to be written with a fill: what the books say once it is in them. */
+/** Records to write with a fill, computed as if it were already booked. */
 export function afterFill(desk: CircuitBreakersContext, fill: FillRecord): readonly RecordBody[] {
   if (fill.source === 'transactions' || fill.source === 'lookup') tellLate(desk, fill);
   if (desk.state.filledIds.has(fill.client_order_id)) return [];
@@ -133,7 +133,7 @@ const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
   fees: add(known.fees, money(fill.fees)),
 });
 
-/** More than the parent or the slice was to trade: by more than a unit of the currency, this is a bug or a broken venue. */
+/** Exceeding the parent or slice by more than one unit of the currency means a bug or a broken venue. */
 function capBroken(
   desk: CircuitBreakersContext,
   fill: FillRecord,
@@ -158,7 +158,7 @@ function capBroken(
     : undefined;
 }
 
-/** Orders are refused before they exceed the day; fills that have exceeded it all the same are a matter for a person. */
+/** Orders are refused before they exceed the day limit; if fills exceed it anyway, a person must look. */
 function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | undefined {
   const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
   const today = desk.limitDay.now();
@@ -184,7 +184,7 @@ function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | und
     : undefined;
 }
 
-/** In words for the journal: the code first, so that it can be looked for. */
+/** Text for the journal, code first, so that it can be searched. */
 const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
 
 function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd): ControlRecord {
@@ -192,7 +192,7 @@ function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd):
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }
 
-/** A pause that ends by itself is not enough: this one waits for a person. */
+/** A pause that ends by itself is not enough here: this one waits for a person. */
 const pauseDesk = (desk: CircuitBreakersContext, end: BadEnd): readonly RecordBody[] =>
   desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
     ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]

@@ -1,9 +1,9 @@
 import type { Halt, HaltPort } from '../ports.ts';
 
 /**
- * Whether the desk is halted, as the gate reads it: in memory, set in the tick of the command, before anything is
- * written. A full disk, a failed journal or a blocked API cannot delay it. A halt file beside the journal survives the
- * process, and anyone who may write there can create it.
+ * The kill switch that the gate reads: in memory, set in the tick of the command, before anything is written. A full
+ * disk, a failed journal or a blocked API cannot delay it. A halt file beside the journal survives the process, and
+ * anyone who may write there can create it.
  */
 export class KillSwitch {
   readonly #port: HaltPort | undefined;
@@ -36,12 +36,15 @@ export class KillSwitch {
     return this.#noted() !== undefined;
   }
 
-  /** Whether there is a note that others may leave. */
+  /** Whether a halt file is configured. */
   get isWatched(): boolean {
     return this.#port !== undefined;
   }
 
-  /** Why the note could not be left: the memory holds, but a restart will not know. `undefined` when all is well. */
+  /**
+   * Why the halt file could not be written: memory holds the halt, but a restart will not know it. `undefined` on
+   * success.
+   */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -65,14 +68,17 @@ export class KillSwitch {
     this.#tell(halt);
   }
 
-  /** Takes the note away, then forgets. @throws when the note stays: then the kill switch does too. */
+  /**
+   * Removes the halt file, then clears memory. @throws when the file cannot be removed: then the kill switch
+   * stays set.
+   */
   clear(): void {
     this.#port?.clear();
     this.#halt = undefined;
     this.#fault = undefined;
   }
 
-  /** Prepares the next halt file. Returns why it could not, if not reported before; `undefined` on success. */
+  /** Prepares the next halt file. Returns why that failed, if not reported before; `undefined` on success. */
   prepare(): string | undefined {
     const before = this.#unprepared;
     this.#unprepared = undefined;
@@ -95,7 +101,7 @@ export class KillSwitch {
     }
   }
 
-  /** Whether this is more than what held before. */
+  /** Whether this is stricter than the current state. */
   #raise(halt: Halt): boolean {
     if (this.#halt?.level === 'kill' || this.#halt?.level === halt.level) return false;
     this.#halt = halt;

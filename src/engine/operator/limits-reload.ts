@@ -11,27 +11,27 @@ import type { ReloadedBy } from './strategy-approvals.ts';
 /** The parts of a desk that this file uses. */
 export type LimitsReloadContext = ReloadApprovalsContext;
 
-/** What a reload makes of the limits. */
+/** The effect of a reload on the limits. */
 export interface PlannedLimits {
-  /** In force from now on; `undefined`: those that are. */
+  /** The new limits in force; `undefined`: unchanged. */
   readonly limits?: Limits | undefined;
-  /** What differs then. */
+  /** The differences. */
   readonly changes: readonly LimitChange[];
-  /** Those of them that allow more than before, in words. */
+  /** The differences that allow more than before, in words. */
   readonly loosened: readonly string[];
-  /** What the file would loosen, and why it is not. */
+  /** Loosened limits in the file that are refused, and why. */
   readonly kept: readonly string[];
-  /** What people must be asked for before it is loosened. */
+  /** Approvals to request before the limits may be loosened. */
   readonly wish?: Wish | undefined;
-  /** The approved request that this carries out. */
+  /** The approved request that this reload carries out. */
   readonly approval?: string | undefined;
 }
 
 const NOTHING: PlannedLimits = { changes: [], loosened: [], kept: [] };
 
 /**
- * The limits of the file against those in force. What is tighter counts at once; what is looser only where somebody asks for it and
- * nobody else must agree.
+ * Compares the limits of the file with those in force. Tighter limits apply at once; looser ones only when a person reloads and no
+ * further approval is needed.
  */
 export function planLimits(
   desk: LimitsReloadContext,
@@ -58,7 +58,7 @@ export function planLimits(
   };
 }
 
-/** Whether these limits may be loosened now, by the policy in force; an approval is of exactly these changes. */
+/** Whether the policy in force allows loosening these limits now; an approval covers exactly these changes. */
 const mayLoosen = (desk: LimitsReloadContext, loosened: readonly string[], asker: ReloadedBy): Verdict =>
   desk.state.limits.raised === undefined
     ? mayChange(
@@ -74,7 +74,7 @@ const mayLoosen = (desk: LimitsReloadContext, loosened: readonly string[], asker
       )
     : { why: 'other limits were raised at the start, and wait for tranche rearm by two people' };
 
-/** A line for each limit, for people. */
+/** Describes each limit on one line. */
 export const limitLines = ({ changes, loosened, kept }: PlannedLimits): readonly string[] => [
   ...changes.map((change) => {
     const words = changeWords(change);

@@ -57,7 +57,7 @@ export function operate(desk: CommandContext): Observable<never> {
   ).pipe(ignoreElements());
 }
 
-/** Latches a halt in the tick of the command, whether or not the journal can take it yet. */
+/** Latches a halt in the tick of the command, whether or not the journal can record it yet. */
 export const halts = (desk: CommandContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'halt'),
@@ -89,7 +89,7 @@ function obey(desk: CommandContext, command: Control): Observable<unknown> {
   }
 }
 
-/** Pauses or resumes what the command names, and says what came of it. */
+/** Pauses or resumes the named scope, and answers with the result. */
 function turn(
   desk: CommandContext,
   command: Command & { readonly do: 'pause' | 'resume' },
@@ -126,13 +126,13 @@ function turn(
   ]);
 }
 
-/** Ends a pause with an end time, also one set before this process started. */
+/** Ends a pause at its end time, also one set before this process started. */
 function resumeInTime(desk: CommandContext): Observable<unknown> {
   return watch(desk.changed$, () => desk.state.controlUntil).pipe(
     distinctUntilChanged(),
     switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
     mergeMap((until) => {
-      // A halt that came in between holds, and so does whatever else was said since.
+      // A halt or any other command since then takes precedence.
       if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
       return desk.journal.append([
         { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
@@ -141,10 +141,10 @@ function resumeInTime(desk: CommandContext): Observable<unknown> {
   );
 }
 
-/** A longer one is a slip, and its end may be no date at all. */
+/** A longer pause is a mistake, and its end may not be a valid date. */
 const PAUSE_MAX_MS = 366 * DAY_MS;
 
-/** Why it cannot be paused or resumed, in words; `undefined` when it can. */
+/** Why the scope cannot be paused or resumed; `undefined` when it can. */
 function turnFault(
   desk: CommandContext,
   command: Command & { readonly do: 'pause' | 'resume' },
@@ -163,7 +163,7 @@ function turnFault(
     const isHeld = desk.control === 'paused' || desk.control === 'reducing';
     if (command.forMs !== undefined && isHeld && desk.state.controlUntil === undefined)
       return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift it`;
-    // A halt is latched: resuming does not lift it.
+    // A halt is latched: resume does not lift it.
     return desk.control === 'halted'
       ? `the desk is halted: ${desk.controlWhy}. Lift the halt with rearm`
       : undefined;
@@ -171,7 +171,7 @@ function turnFault(
   if (command.do === 'resume') {
     if (totals.paused.has(scope)) return undefined;
     const those = [...totals.paused.keys()].join(', ');
-    return `${scope} is not paused; ${those === '' ? 'nothing is, besides the desk itself' : `paused are ${those}`}`;
+    return `${scope} is not paused; ${those === '' ? 'nothing is' : `paused are ${those}`}`;
   }
   const [kind, name, known] =
     parent !== undefined
@@ -185,7 +185,7 @@ function turnFault(
 }
 
 /**
- * Interval at which the desk checks the halt file while nothing asks the gate, and records it. The same check prepares
+ * Interval at which the desk checks the halt file even if the gate does not, and records it. The same check prepares
  * the next halt file if it was removed, or if the disk had no space for it.
  */
 const LOOK_MS = 1_000;
@@ -203,13 +203,13 @@ function watchLatch(desk: CommandContext): Observable<unknown> {
   );
 }
 
-/** Brings the journal up to what the kill switch says. */
+/** Records what the kill switch says. */
 export function noteHalt(desk: CommandContext): Observable<unknown> {
   const body = haltNote(desk);
   return body === undefined ? EMPTY : desk.journal.append([body]);
 }
 
-/** What the journal does not say yet of the halt that holds. */
+/** The part of the current halt that is not in the journal yet. */
 export function haltNote(desk: CommandContext): ControlRecord | undefined {
   const { state } = desk;
   const { halt } = desk.killSwitch;
@@ -224,7 +224,7 @@ export function haltNote(desk: CommandContext): ControlRecord | undefined {
 /** Ids of orders whose outcome is unknown or still awaited. */
 const openOrders = (desk: CommandContext): readonly string[] => [...desk.state.attempts.keys()];
 
-/** Why the desk may not be armed again like this, in words; `undefined` when it may. */
+/** Why the desk may not be re-armed in this way; `undefined` when it may. */
 export function rearmFault(
   desk: CommandContext,
   { by, why, withOpenDoubts }: Pick<Rearm, 'by' | 'why'> & { readonly withOpenDoubts?: boolean | undefined },
@@ -237,7 +237,7 @@ export function rearmFault(
   return `the outcome ${orders} is unknown: ${open.join(', ')}. Wait for the proof, resolve it, or add --with-open-doubts`;
 }
 
-/** The record that arms the desk again: who, why, and with which doubts open. */
+/** The record that re-arms the desk: who, why, and with which open doubts. */
 export function rearmRecord(
   desk: CommandContext,
   { by, why, token }: Pick<Rearm, 'by' | 'why' | 'token'>,
@@ -268,7 +268,8 @@ function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {
     }),
     catchError((error: unknown) => {
       if (desk.state.control === 'halted') throw error;
-      // It is written, but the file could not be taken away: the kill switch holds, and the journal hears of it.
+      // The record is durable, but the file could not be removed: the kill switch stays set, and the journal
+      // records that.
       answer(
         false,
         `the halt file cannot be removed: ${error instanceof Error ? error.message : String(error)}`,

@@ -19,8 +19,8 @@ export type OverridesContext = Pick<Desk, 'instruments' | 'limitDay'> & Requests
 type Propose = Command & { readonly do: 'propose' };
 
 /**
- * Overrides of a limit for one order: proposed here, approved as every request is. Each is used once at the most, by the attempt whose
- * intent names it, and none outlives its minutes or the process.
+ * Overrides of a limit for one order: proposed here, approved like any request. The attempt whose intent names an override uses it,
+ * once; no override outlives its minutes or the process.
  */
 export const overrides = (desk: OverridesContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
@@ -53,7 +53,7 @@ function propose(desk: OverridesContext, command: Propose): Observable<unknown> 
   return proposed(desk, { wish, requirement: { ...requirement, withinMs }, by, why, command });
 }
 
-/** What is named must be there: a wrong id must not lie in wait. */
+/** The named subject must exist: an override for a wrong id must not wait unnoticed. */
 function targetFault(desk: OverridesContext, { parent, pair }: Propose): string | undefined {
   if (pair !== undefined && 'problem' in desk.instruments.pair(pair))
     return `the account has no pair ${pair}`;
@@ -62,7 +62,7 @@ function targetFault(desk: OverridesContext, { parent, pair }: Propose): string 
     : `there is no parent ${parent} yet`;
 }
 
-/** Before the venue could be asked, and of a pair that it does not list any more, the currencies are not known. */
+/** The currencies are unknown before the venue was queried, and for a pair that it no longer lists. */
 const orderOf = (desk: OverridesContext, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;
   const known = desk.instruments.pair(pair);
@@ -80,13 +80,13 @@ export function* overridesFor(
   const order = orderOf(desk, slice);
   for (const [id, { proposal, approvedBy, usedBy, ended }] of desk.state.overrides.all()) {
     if (approvedBy === undefined || ended !== undefined || usedBy !== clientId || isOver(desk, id)) continue;
-    // More at stake than this one order: nobody has looked at that.
+    // More is at stake than this one order, and nobody has reviewed that.
     if (proposal.limit === 'max_order_notional' && desk.state.hasDoubts()) continue;
     if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };
   }
 }
 
-/** Limits that the totals of the day are held against: what was overridden today was meant to exceed them. */
+/** Limits on the totals of the day: an overridden order was meant to exceed them. */
 export function dayLimits(desk: OverridesContext, slice: OpenSlice | undefined): Limits {
   let { limits } = desk.policy;
   if (slice === undefined || desk.state.overrides.isEmpty) return limits;

@@ -19,23 +19,23 @@ export type ParentApprovalsContext = Pick<
   'instruments' | 'policy' | 'ports' | 'proposals' | 'rates' | 'state' | 'strategies' | 'wished$'
 >;
 
-/** A parent as an approval is of it. */
+/** A parent, as an approval names it. */
 interface JudgedParent {
-  /** Another one as soon as the strategy has another text. */
+  /** Changes when the strategy's document changes. */
   readonly subject: string;
   /** In its own currency; the largest known. None: its strategy does not know it before it trades. */
   readonly totals: readonly { readonly amount: Quantity; readonly currency: string }[];
-  /** The total is that of the whole parent: what has begun below the amount goes on. */
+  /** The total covers the whole parent: one that started below the threshold continues. */
   readonly isWhole: boolean;
 }
 
-/** Whether any policy of this desk looks at parents: the built-in one lets all of them go. */
+/** Whether the desk's policy looks at parents at all: the built-in one does not. */
 const looksAtParents = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
   policy.approvals !== undefined || state.limits.agreed?.policy !== undefined;
 
 /**
- * Why no order of this parent may leave now, as far as people have said something; `undefined` where nothing is asked or all is
- * agreed. Needs no price.
+ * Why no order of this parent may leave now, from known decisions; `undefined` if no approval is needed or it was given. Needs
+ * no price.
  */
 export function askedParentRefusal(desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined {
   if (!looksAtParents(desk)) return undefined;
@@ -165,7 +165,7 @@ function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: Open
   };
 }
 
-/** The one parent of a strategy that plans its whole life beforehand. */
+/** The single parent of a strategy that plans its whole run in advance. */
 function wholeOf(desk: ParentApprovalsContext, life: StrategyRun): JudgedParent | undefined {
   const plan = desk.strategies.plan(life.strategy);
   const [pair = ''] = desk.strategies.sources.get(life.strategy)?.bound.pairs ?? [];
@@ -179,7 +179,7 @@ function wholeOf(desk: ParentApprovalsContext, life: StrategyRun): JudgedParent 
 }
 
 /**
- * Asks for parents whose total is known beforehand as soon as they begin, so that people can decide before the first slot. Never
+ * Requests approval for parents of known total as soon as they begin, so that people can decide before the first slot. Never
  * emits.
  */
 export function askAhead(
@@ -216,11 +216,11 @@ export function askAhead(
   );
 }
 
-/** `buy ` or `sell ` where the text says so. */
+/** `buy ` or `sell ` if the document names the side. */
 const sideIn = (document: unknown): string =>
   typeof document === 'object' && document !== null && 'side' in document && typeof document.side === 'string'
     ? `${document.side} `
     : '';
 
-/** Prices are asked of the venue for so many at once. */
+/** Limits how many prices are requested from the venue at once. */
 const ASKED_AT_ONCE = 4;

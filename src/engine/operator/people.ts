@@ -9,13 +9,13 @@ export type PeopleContext = Pick<Desk, 'journal' | 'ports' | 'state'>;
 
 type PersonCommand = Command & { readonly do: 'person' };
 
-/** Those who may sign in or were invited, and the passkeys of one. */
+/** People who may sign in or were invited, and the passkeys of one person. */
 const PEOPLE_MAX = 500;
 const PASSKEYS_MAX = 10;
-/** As the names of tokens: they stand beside each other in the journal. */
+/** The same form as token names, because the journal holds both. */
 const NAME = /^[\w.@-]{1,60}$/u;
 
-/** Writes down who is invited, enrols, signs in and is removed, if it can be so. */
+/** Records invitations, enrolments, sign-ins and removals, if they are allowed. */
 export const people = (desk: PeopleContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command): command is PersonCommand => command.do === 'person'),
@@ -41,7 +41,7 @@ const SAYS: Readonly<Record<PersonRecord['step'], (record: PersonRecord) => stri
   removed: ({ person }) => `${person} can no longer sign in`,
 };
 
-/** Why this cannot be written down, in words; `undefined` when it can. */
+/** Why this cannot be recorded; `undefined` when it can. */
 function personRecordFault({ state }: PeopleContext, record: PersonRecord): string | undefined {
   const { person: name, step, role, passkey, by, why } = record;
   if (by.trim() === '') return 'name who does it';

@@ -3,17 +3,17 @@ import type { UsedToken } from '../../core/record.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Command } from '../ports.ts';
 
-/** A command that others must agree to. */
+/** A command that needs approval. */
 export type Guarded = Command & { readonly do: 'rearm' | 'resolve' };
 
 export interface Proposal {
   readonly until: Monotonic;
   readonly token: UsedToken | undefined;
-  /** Carried out once the others agree; left out: an override, which the next order that needs it uses. */
+  /** The command to execute once approved; omitted for an override, which the next matching order uses. */
   readonly command?: Guarded | undefined;
 }
 
-/** What the desk itself asks for: it outlives the process, and is looked up by its subject. */
+/** A request of the desk itself: it outlives the process, and is looked up by subject. */
 export interface Wish {
   readonly request: RequestKind;
   readonly asks: string;
@@ -28,12 +28,12 @@ export interface Wish {
   readonly token?: UsedToken | undefined;
 }
 
-/** What was proposed to this process, and what is being written of it. */
+/** Proposals made to this process, and those being recorded. */
 export class Proposals {
   #asked = 0;
   readonly #all = new Map<string, Proposal>();
   readonly #busy = new Set<string>();
-  /** Subjects that the desk itself asks for and that are not written down yet. */
+  /** Subjects of the desk's own requests that are not durable yet. */
   readonly #wished = new Set<string>();
 
   /** The id of the next proposal; `known`: how many the journal holds. */
@@ -58,7 +58,7 @@ export class Proposals {
     return this.#all.get(id);
   }
 
-  /** The command of a proposal, once: whoever comes second finds none. */
+  /** Takes the command of a proposal, once: a second caller gets nothing. */
   takeCommand(id: string): Guarded | undefined {
     const proposal = this.#all.get(id);
     if (proposal?.command === undefined) return undefined;
@@ -66,7 +66,7 @@ export class Proposals {
     return proposal.command;
   }
 
-  /** Whether a decision about it is on its way to the journal: two must not be written at once. */
+  /** Whether a decision about it is being recorded: two must not be recorded at once. */
   isBusy(id: string): boolean {
     return this.#busy.has(id);
   }
@@ -86,7 +86,7 @@ export class Proposals {
     return true;
   }
 
-  /** It is written down: the same may be wished for again once it has ended. */
+  /** The request is durable: the same subject may be requested again once it has ended. */
   granted(subject: string): void {
     this.#wished.delete(subject);
   }

@@ -58,10 +58,9 @@ export type RecoverContext = Pick<Desk, 'requestsKnownSince' | 'snapshotWriter'>
   ResolutionContext;
 
 /**
- * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts (`takeOver`),
- * the venue says what can be traded, and the account is read before anything is asked for (`recover`). Completes when the
- * desk may trade. Waits, and says so, for as long as the venue cannot be reached.
- *
+ * Start-up is recovery. `takeOver` folds the journal into the state and turns attempts that a dead process left open
+ * into doubts. `recover` loads the venue's currencies and pairs and reads the account before any quote request.
+ * Completes when the desk may trade; while the venue cannot be reached, it waits and reports that.
  * - Errors: `OperatorError` when a strategy cannot run.
  */
 export function recover(desk: RecoverContext): Observable<never> {
@@ -73,7 +72,7 @@ export function recover(desk: RecoverContext): Observable<never> {
     defer(() => beginLives(desk)),
     of('over' as const),
   );
-  // A venue that cannot be reached any more leaves its doubts to a person: that must not wait for the venue.
+  // If the venue is gone for good, only a person can resolve its doubts: that must not wait for the venue.
   const resolved = resolutions(desk).pipe(record(desk, EMPTY), ignoreElements());
   return merge(steps, resolved).pipe(
     takeWhile((step) => step !== 'over'),
@@ -84,9 +83,12 @@ export function recover(desk: RecoverContext): Observable<never> {
 export interface TakeOverOptions {
   /** Lifts a pause or halt that the journal holds, for this reason. */
   readonly rearm?: string | undefined;
-  /** Lifts it although the outcome of orders is unknown. */
+  /** Lifts the halt even with open doubts. */
   readonly withOpenDoubts?: boolean | undefined;
-  /** Why the journal may go on with another token or address: the operator says that it is the same account. */
+  /**
+   * Why the journal may continue with another token or address: the operator confirms that it is the same
+   * account.
+   */
   readonly accountChanged?: string | undefined;
 }
 
@@ -97,8 +99,8 @@ const OTHER_ACCOUNT = [
 ].join('\n');
 
 /**
- * Replays the journal and writes down that this process has it now. From then on commands of the operator can be written.
- *
+ * Replays the journal and records that this process has taken it over. From then on the desk can record commands of the
+ * operator.
  * - Errors: `OperatorError` when the journal belongs to another account.
  */
 export function takeOver(
@@ -113,16 +115,16 @@ export function takeOver(
       desk.snapshotWriter.saw(stored);
     }
   } catch (error) {
-    ports.journal.prove?.(); // what is damaged may make no sense before it is found to be damaged
+    ports.journal.prove?.(); // damaged records may not make sense before the damage is detected
     throw error;
   }
-  // A journal that never read its account was never let in: a mistyped token does not bind it.
+  // A journal that never read an account is not bound to one: a mistyped token does not bind it.
   const isOther =
     state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.account.inheritedAt = state.lastRecordAt;
-  // Nobody knows how long ago it was: it counts as now.
+  // Its age is unknown: it counts as now.
   if (state.isUnconfirmed) desk.account.lastFillAt = ports.clock.monotonic();
   checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
@@ -205,7 +207,7 @@ function unapprovedFault(
   desk: RecoverContext,
   command: { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
-  // An approval is of the limits that were raised then, not of those that this start raises.
+  // An approval covers the limits that were raised then, not those that this start raises.
   const { agreed } = desk.state.limits;
   const kept = limitsToKeep(desk.policy);
   const raised = raisedParts(agreed, kept);
@@ -227,14 +229,14 @@ function unapprovedFault(
     : `${desk.policy.approvals === undefined ? 'operate.four_eyes wants two people' : 'operate.policy wants others'} to agree: start without --rearm, let one send tranche rearm and another tranche override approve`;
 }
 
-/** From here on requests are noted for the next process. */
+/** From here on, requests are logged for the next process. */
 function beginRequestLog({ state, ports, requestsKnownSince }: RecoverContext): void {
   const boot = ports.clock.boot?.();
   if (boot !== undefined && state.startSeq !== undefined)
     ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
 }
 
-/** A halt of an earlier process holds on; one that the file alone knows of is written down. */
+/** A halt of an earlier process stays; one known only from the halt file is recorded. */
 function heldBack(desk: RecoverContext): readonly RecordBody[] {
   const { state, killSwitch } = desk;
   const { controlBy: by, controlWhy: why } = state;
@@ -244,7 +246,7 @@ function heldBack(desk: RecoverContext): readonly RecordBody[] {
   return note === undefined ? [] : [note];
 }
 
-/** Why the desk must not trade before a person has looked; `undefined` when nothing is odd. */
+/** Why the desk must not trade before a person has looked; `undefined` if nothing is unusual. */
 function suspicionOf({ state, policy, ports, observer }: RecoverContext): string | undefined {
   const { oddity } = ports.journal;
   if (oddity?.what === 'no_anchor') observer.warn(oddity.why);
@@ -277,9 +279,9 @@ function causesOf(deaths: readonly Death[]): string {
 }
 
 /**
- * An earlier process may have used the limits: one that stopped in good order up to its last record, one that died until
- * a moment ago, since probes and reads leave no record; where each request was noted, just by those. What it sent last may still
- * be on its way.
+ * An earlier process may have used the rate limits. One that stopped in good order used them up to its last record; one that
+ * died, up to a moment ago, because probes and reads leave no record. If the requests were logged, they are known exactly. The
+ * last requests may still be on their way.
  */
 function holdBack(desk: RecoverContext): void {
   const { state, rateLimiter, policy, ports, observer } = desk;
@@ -291,7 +293,7 @@ function holdBack(desk: RecoverContext): void {
       ? undefined
       : ports.requestLog?.earlier(state.startSeq, boot);
   const stoppedMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
-  // What was sent since then is known one by one, and what was sent before is at least so old.
+  // Requests since then are known one by one; earlier ones are at least that old.
   const agoMs = Math.max(stoppedMs, known === undefined ? 0 : passedSince(known.since, boot));
   if (known !== undefined) {
     desk.requestsKnownSince = known.since;
@@ -313,10 +315,10 @@ function holdBack(desk: RecoverContext): void {
   }
 }
 
-/** Longest way of the last request of an earlier process to the venue. */
+/** Longest time that the last request of an earlier process takes to reach the venue. */
 const LAST_REQUEST_MS = 1_000;
 
-/** Asks what the account can access. Tries for as long as it takes: without it nothing can be sized. */
+/** Loads what the account can access. Retries indefinitely: without it nothing can be sized. */
 export function learnVenue(desk: RecoverContext): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>
@@ -360,7 +362,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
   desk.venueHealth.readFailed(error);
-  // Who listens there is not the venue, as far as can be known: that has an alert of its own.
+  // As far as can be known, the server is not the venue: that has its own alert.
   if (error.code !== 'certificate')
     desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);
@@ -373,21 +375,22 @@ function checkPairs(desk: RecoverContext): Observable<never> {
 }
 
 /**
- * Begins the strategies that this journal has not seen; those it has seen go on where they were. One that was edited while its
- * parent runs goes on with the text it began with, as it would have without the restart.
+ * Starts the strategies that this journal has not seen; the others continue. A strategy edited while its parent runs continues
+ * with the document it started with, as it would have without the restart.
  */
 function beginLives(desk: RecoverContext): Observable<never> {
   const sources = [...desk.strategies.sources.values()];
   const planned = planFor(desk, { sources, off: [] }, { by: 'tranche', why: 'the desk starts' });
   const { begin, changes, run, faults } = planned;
-  // What goes on with its old text may trade a pair that no file names any more.
+  // A run that continues with its old document may trade a pair that no file names any more.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   tellKept(desk, changes);
   desk.strategies.run(run);
   const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));
   if (begin.length === 0) return asked$.pipe(ignoreElements());
-  // Two appends, not one more for each: a thousand strategies would wait for the disk a thousand times.
+  // Two appends in total: one per strategy would make a thousand strategies wait for the disk a thousand
+  // times.
   return concat(
     desk.journal.append(beginnings(desk, begin)).pipe(ignoreElements()),
     defer(() => firstSteps(desk, begin)).pipe(ignoreElements()),
@@ -395,7 +398,7 @@ function beginLives(desk: RecoverContext): Observable<never> {
   );
 }
 
-/** The first whole read of the account, before the first quote: again until one comes through. */
+/** The first whole read of the account, before the first quote; retried until it succeeds. */
 function sweep(desk: RecoverContext): Observable<never> {
   return defer(() => readOnce(desk)).pipe(
     record(desk, EMPTY),

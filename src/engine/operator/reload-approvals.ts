@@ -8,13 +8,13 @@ import type { ReloadedBy } from './strategy-approvals.ts';
 /** The parts of a desk that this file uses. */
 export type ReloadApprovalsContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
 
-/** Whether a reload may put settings in force. */
+/** Whether a reload may change settings. */
 export interface Verdict {
   /** Why not. */
   readonly why?: string | undefined;
-  /** What people must be asked for first. */
+  /** Approvals to request first. */
   readonly wish?: Wish | undefined;
-  /** The approved request that this carries out. */
+  /** The approved request that this reload carries out. */
   readonly approval?: string | undefined;
 }
 
@@ -22,17 +22,17 @@ export interface Verdict {
 export interface SettingsQuestion {
   readonly request: 'limits' | 'channels';
   readonly asks: string;
-  /** A line for each setting. */
+  /** One line per setting. */
   readonly difference: readonly string[];
-  /** Of exactly these changes. */
+  /** An approval covers exactly these changes. */
   readonly subject: string;
-  /** Why a change of a file that nobody has asked for changes nothing. */
+  /** Why an unrequested change of the file has no effect. */
   readonly unasked: string;
 }
 
 const NOBODY = 'a signal names nobody: reload with the token of a person, with --url';
 
-/** Whether these settings may change now, by the policy in force. */
+/** Whether the policy in force allows these changes now. */
 export function mayChange(
   desk: ReloadApprovalsContext,
   { request: kind, asks, difference, subject, unasked }: SettingsQuestion,
@@ -48,7 +48,7 @@ export function mayChange(
   const requirement = requirementFor(desk, { kind, by: token?.name ?? by });
   if (requirement.outcome === 'allow') return {};
   if (requirement.outcome === 'block') return { why: blockedWords(requirement) };
-  // Whoever has a shell of the machine and a token of their own would be both people.
+  // Otherwise anyone with a shell on the machine and their own token could act as both people.
   const fault = isStrict(desk) ? (token === undefined ? NOBODY : personFault(token)) : undefined;
   if (fault !== undefined) return { why: `takes two people: ${fault}` };
   const wish = { request: kind, asks, subject, requirement, difference, by, why, token } as const;

@@ -3,13 +3,13 @@ import type { Wish } from './proposals.ts';
 import type { StrategyApproval } from './strategy-approvals.ts';
 import type { BegunDocument, StrategySource } from '../state/strategy-source.ts';
 
-/** What a change of the files means for one strategy. */
+/** The effect of a change of the files on one strategy. */
 export interface Change {
   readonly strategy: string;
   /**
-   * `begins`: a new life. `goes_on`: a life that was not run any more. `replaces`: takes over from a running life. `stops`: is
-   * not run any more. `kept`: refused, the running life keeps its text. `over`: its life has ended, and the same text never
-   * begins again. `waits`: others must agree to the text first.
+   * `begins`: a new run starts. `goes_on`: a stopped run resumes. `replaces`: a new run replaces the running one. `stops`: the
+   * run stops. `kept`: refused, the run keeps its document. `over`: the run has ended, and the same document never starts
+   * again. `waits`: the document needs approval first.
    */
   readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over' | 'waits';
   /** Hash of the document that ran or started last. */
@@ -24,26 +24,26 @@ export interface Planned {
   readonly changes: readonly Change[];
   /** What is run from now on. */
   readonly run: readonly StrategySource[];
-  /** Those of them that begin a life. */
+  /** Those of them that start a new run. */
   readonly begin: readonly StrategySource[];
-  /** Why a running life cannot keep its text: the change as a whole is refused. */
+  /** Why a running strategy cannot keep its document: then the whole change is refused. */
   readonly faults: readonly string[];
-  /** What people must be asked for first. */
+  /** Approvals to request first. */
   readonly wishes: readonly Wish[];
-  /** Approved requests that this carries out. */
+  /** Approved requests that this reload carries out. */
   readonly approvals: readonly string[];
 }
 
 /** Input of the plan. */
 export interface Standing {
-  /** Run until now. */
+  /** The strategies that run until now. */
   readonly running: ReadonlyMap<string, StrategySource>;
   readonly lives: ReadonlyMap<string, StrategyRun>;
-  /** Strategies with slices that have not ended. */
+  /** Strategies with open slices. */
   readonly open: ReadonlySet<string>;
-  /** A source from the first document of a life; `undefined` if this version cannot read it. */
+  /** A source from the first document of a run; `undefined` if this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;
-  /** Whether a text that has not run may begin. */
+  /** Whether a document that has not run may start. */
   approval(source: StrategySource): StrategyApproval;
 }
 
@@ -51,7 +51,7 @@ const KEPT =
   'its parent is running and keeps the text it began with; give the new text another id, or wait for its end';
 const OPEN = 'a slice is open: reload again when it has ended';
 
-/** What would be run, and what begins, when the files say this. */
+/** What would run, and what would start, with these files. */
 export function planChange(
   standing: Standing,
   wanted: readonly StrategySource[],
@@ -92,7 +92,7 @@ interface One {
   readonly approval?: string | undefined;
 }
 
-/** A text that has not run begins, or waits until others have agreed to it; what ran goes on meanwhile. */
+/** A document that has not run starts, or waits for approval while the previous one continues. */
 function beginning(desk: Standing, source: StrategySource, change: Change, kept?: StrategySource): One {
   const standing = desk.approval(source);
   if (standing.may) return { change, run: source, isNew: true, approval: standing.request };
@@ -114,7 +114,8 @@ function planOne(standing: Standing, source: StrategySource): One {
   if (life.finished !== undefined) return beginning(standing, source, { ...change, what: 'begins' });
   const kept = standing.running.get(id);
   const run = kept?.hash === life.hash ? kept : standing.revive(life);
-  // The old text says whether it may be cut short here. One that no longer can be read is judged as its kind.
+  // The old document decides whether the run may be cut short here. One that this version cannot read is
+  // judged by its kind.
   const old = run ?? (source.kind === life.type ? source : undefined);
   const isFree = life.state === undefined || old?.bound.isReplaceable(life.state) === true;
   if (isFree && !standing.open.has(id))

@@ -38,12 +38,12 @@ export type ReloadContext = Pick<
   | 'strategies'
 >;
 
-/** An editor writes a file in several steps: what it left is read when it has been quiet for this long. */
+/** An editor writes a file in several steps: the desk reads it once it has been quiet for this long. */
 const QUIET_MS = SECOND_MS;
 
 export type Reload = Command & { readonly do: 'reload' };
 
-/** As many are kept that came before the desk could read its strategies again. */
+/** Number of early reload requests to keep until the desk can read its strategies. */
 const EARLY_MAX = 8;
 
 type Stop = Command & { readonly do: 'stop' };
@@ -51,8 +51,8 @@ const isStop = (command: Command): command is Stop => command.do === 'stop';
 const isReload = (command: Command): command is Reload => command.do === 'reload';
 
 /**
- * Reloads of those who cannot be told to ask again. Who listens from the first moment keeps what comes before the desk trades: it is
- * done as soon as there are lives to compare the files with.
+ * Keeps reload requests from callers that cannot retry, made before the desk trades, and executes them once there are runs to
+ * compare the files with.
  */
 export const patientReloads = ({ ports }: ReloadContext): Observable<Reload> =>
   ports.operator$.pipe(
@@ -76,7 +76,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     filter((request) => ['strategy', 'limits', 'channels'].includes(kindOf(request))),
     map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
   );
-  // One after another: until one is durable, what it has begun is no life to compare the files with.
+  // One at a time: until a reload is durable, its new runs cannot be compared with the files.
   const reloading = merge(patient, told, changed, approved).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
   );
@@ -87,7 +87,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
   return merge(reloading, stopping).pipe(mergeMap(() => EMPTY));
 }
 
-/** Ends one strategy: its life is over in the journal, so that no restart goes on with it. */
+/** Ends one strategy permanently in the journal, so that no restart continues it. */
 function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
   const { strategy, by, why, token } = command;
   const life = desk.state.lives.get(strategy);
@@ -161,7 +161,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   if (planned.changes.length === 0 && areSettingsAsBefore) {
     if (limits.kept.length + channels.kept.length > 0)
       return settingsKept(desk, command, { settings, problems: [...lines, ...notes].join('\n') });
-    // What comes after this is news, also where it says what was said before.
+    // From here on, a report is news even if it repeats an earlier one.
     desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
@@ -201,7 +201,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   });
 }
 
-/** A watched folder says the same again with every file in it that is touched: what was refused is told once. */
+/** A watched folder reports every touched file: a refusal that has not changed is reported once. */
 function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
   const isAgain =
@@ -212,7 +212,7 @@ function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): bool
   return isAgain;
 }
 
-/** Strategies as the files say it, against what is run and begun here. */
+/** Compares the strategies in the files with those that run. */
 export const planFor = (
   desk: ReloadContext,
   { sources, off }: { readonly sources: readonly StrategySource[]; readonly off: readonly string[] },
@@ -230,20 +230,20 @@ export const planFor = (
     off,
   );
 
-/** Who asks, without what else a command says. */
+/** The person who asks, without the rest of the command. */
 const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, token });
 
-/** What a reload makes of the settings of the config. */
+/** The effect of a reload on the settings of the config. */
 interface Settings {
   readonly limits: PlannedLimits;
   readonly channels: PlannedChannels;
 }
 
-/** What people must be asked for before these change. */
+/** Approvals to request before these changes. */
 const wishesOf = ({ limits, channels }: Settings): readonly Wish[] =>
   [limits.wish, channels.wish].filter((wish) => wish !== undefined);
 
-/** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
+/** The record, with the runs that it starts: all or nothing. Until it is durable, no changed strategy wakes. */
 function apply(
   desk: ReloadContext,
   planned: Planned,
@@ -252,7 +252,7 @@ function apply(
 ): Observable<unknown> {
   const { limits } = settings.limits;
   desk.strategies.run(planned.run);
-  // What is tighter counts from this tick, what is looser only once it is written down.
+  // Tighter limits apply from this tick; looser ones once they are durable.
   if (limits !== undefined)
     desk.policy = { ...desk.policy, limits: tighterLimits(desk.policy.limits, limits) };
   return desk.journal
@@ -273,7 +273,7 @@ function apply(
     );
 }
 
-/** Records of what people must be asked for. */
+/** Records of the approvals to request. */
 export const wishes = (desk: ReloadContext, all: readonly Wish[]): readonly RecordBody[] =>
   all.map((wish) => {
     const record = wishRecord(desk, wish);
@@ -281,7 +281,7 @@ export const wishes = (desk: ReloadContext, all: readonly Wish[]): readonly Reco
     return record;
   });
 
-/** Records of the lives that begin now. */
+/** Records of the runs that start now. */
 export const beginnings = (desk: ReloadContext, sources: readonly StrategySource[]): readonly RecordBody[] =>
   sources.map(({ id, kind, hash, document }) => ({
     kind: 'strategy',
@@ -292,7 +292,7 @@ export const beginnings = (desk: ReloadContext, sources: readonly StrategySource
     document,
   }));
 
-/** Tells of running lives that keep their text although their file says something else. */
+/** Reports running strategies that keep their document although their file differs. */
 export function tellKept(desk: ReloadContext, changes: readonly Change[]): void {
   for (const { strategy, what, why } of changes)
     if (what === 'kept') desk.observer.alert('strategy_kept', { strategy, why: why ?? '' });
@@ -308,7 +308,7 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
     }),
   );
 
-/** A desk whose limits are in another currency needs a rate: without one every trade would be refused. */
+/** If the limits are in another currency, a rate is needed: without one every trade would be refused. */
 function unknownRate({ policy, rates }: ReloadContext, quote: string): string | undefined {
   const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
@@ -317,7 +317,7 @@ function unknownRate({ policy, rates }: ReloadContext, quote: string): string | 
     : undefined;
 }
 
-/** Nothing changes: the result is reported, and recorded unless it was a dry run. */
+/** Nothing changes: reports the result, and records it unless it was a dry run. */
 function refused(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;
@@ -332,7 +332,7 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
   ]);
 }
 
-/** All that the files would change is what they may not: a person is told, and the journal knows who tried. */
+/** The files would change only what they may not: a person is notified, and the journal records who tried. */
 function settingsKept(
   desk: ReloadContext,
   command: Reload,
@@ -353,7 +353,7 @@ function answered(command: Reload, answer: CommandAnswer): Observable<never> {
   return EMPTY;
 }
 
-/** Left out rather than undefined: the journal holds plain JSON. */
+/** Omitted rather than `undefined`, because the journal holds plain JSON. */
 const plain = ({ strategy, what, from, to, why }: Change): Change => ({
   strategy,
   what,
@@ -372,7 +372,7 @@ const WORDS: Readonly<Record<Change['what'], string>> = {
   waits: 'waits for approval',
 };
 
-/** The difference, for people: a line each strategy, and under it what its text says now. */
+/** The differences for people: one line per strategy, followed by the changed fields. */
 function wordsOf(
   desk: ReloadContext,
   { changes }: Planned,

@@ -14,12 +14,12 @@ export type RunNowContext = Pick<
 
 const isRunNow = (command: Command): command is RunOrder => command.do === 'run';
 
-/** Longest wait of a person for a fresh price: after it nothing is run. */
+/** Longest wait for a fresh price after a person's command; then nothing runs. */
 export const RUN_WAIT_MS = 3_000;
 
 /**
- * Wakes that people ask for. The record of the step is what makes it happen: before that is durable nothing has begun, and after it the
- * next process goes on with it, so that an occurrence is run once or not at all.
+ * Runs of a strategy that people request. The record of the step decides: before it is durable nothing has started; after it, the next
+ * process continues, so that an occurrence runs once or not at all.
  */
 export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
   desk.ports.operator$.pipe(
@@ -36,7 +36,7 @@ export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
     }),
   );
 
-/** Why a strategy cannot run an occurrence now, in words. Asked again when its step is taken. */
+/** Why a strategy cannot run an occurrence now. Checked again when the step is taken. */
 export function runNowFault(desk: RunNowContext, strategy: string): string | undefined {
   const { strategies, state } = desk;
   const life = state.lives.get(strategy);
@@ -54,7 +54,7 @@ export function runNowFault(desk: RunNowContext, strategy: string): string | und
   return fault === undefined ? undefined : `${strategy} cannot run now: ${fault}`;
 }
 
-/** What the step of an order came to, for the person who gave it. */
+/** The result of the step, for the person who asked. */
 export function ranAnswer(
   { instruments }: Pick<RunNowContext, 'instruments'>,
   record: WakeRecord,
@@ -69,7 +69,7 @@ export function ranAnswer(
     const wants = intents.map((intent) => wantedOf(intent, instruments)).join(', ');
     return { isDone: true, says: `${strategy} runs now: ${wants}`, facts };
   }
-  // Its first slot is shifted by its jitter.
+  // Jitter shifts its first slot.
   const isLater = reason === undefined && waits.some(({ on }) => on === 'at');
   const says = isLater
     ? 'runs now; its first slice is due shortly'

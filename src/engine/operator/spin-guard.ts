@@ -3,17 +3,17 @@ import type { Monotonic } from '../../core/time.ts';
 import type { StrategyRun } from '../state/engine-state.ts';
 import type { Clock } from '../ports.ts';
 
-/** A wait that is over so soon after it was armed has waited for nothing. */
+/** A wait that ends this soon after it was armed was already true. */
 export const AT_ONCE_MS = 100;
-/** A strategy may wake at once and do nothing so often within a second. */
+/** Number of idle wakes within a second that a strategy may have. */
 export const IDLE_WAKES_MAX = 10;
 /** Interval between wakes after that. */
 const HOLD_MS = MINUTE_MS;
 
-/** What is known of a strategy that woke at once and did nothing. */
+/** Counts of a strategy that woke at once and did nothing. */
 interface Idle {
   count: number;
-  /** When the count began. */
+  /** When the count started. */
   since: Monotonic;
   /** When it last woke at once and did nothing. */
   last: Monotonic;
@@ -21,18 +21,18 @@ interface Idle {
   isSpinning: boolean;
 }
 
-/** What a step came to. */
+/** The result of a step. */
 export interface Stepped {
-  /** Whether its wake waited for nothing. */
+  /** Whether the wait was already true when it was armed. */
   readonly isAtOnce: boolean;
-  /** Whether it decided nothing: no intent, no missed slice, no end, and no outcome taken in. */
+  /** Whether the step decided nothing: no intent, missed slice, end or consumed outcome. */
   readonly isIdle: boolean;
 }
 
 /**
- * Notices strategies that spin: each step decides nothing, and waits for what is true already. Wakes by news, however many,
- * are none of these, nor are steps that trade, pass over a slot or take an outcome in: a strategy that gets on does not spin.
- * Counts on the monotonic clock, and begins anew with the process.
+ * Detects strategies that spin: each step decides nothing, and waits for a condition that is already true. Wakes by news do
+ * not count, however many, nor do steps that trade, pass a slot or consume an outcome: a strategy that progresses does not
+ * spin. Counts on the monotonic clock, and starts over with each process.
  */
 export class SpinGuard {
   readonly #clock: Clock;
@@ -42,14 +42,14 @@ export class SpinGuard {
     this.#clock = clock;
   }
 
-  /** How long the strategy is not to be woken yet but by an outcome, ms. */
+  /** How long the strategy must not be woken, except by an outcome, ms. */
   holdMs(life: StrategyRun): number {
     const known = this.#idle.get(life);
     if (known?.isSpinning !== true) return 0;
     return Math.max(0, known.steppedAt + HOLD_MS - this.#clock.monotonic());
   }
 
-  /** Counts a step; says whether the strategy spins, and whether that is new. */
+  /** Counts a step; returns whether the strategy spins, and whether that is new. */
   stepped(life: StrategyRun, { isAtOnce, isIdle }: Stepped): 'began' | 'spins' | undefined {
     if (!isIdle) {
       this.#idle.delete(life);
@@ -73,7 +73,7 @@ export class SpinGuard {
     return known.isSpinning ? 'began' : undefined;
   }
 
-  /** One slow wake between many fast ones ends nothing; one after a time without any does. */
+  /** One slow wake among many fast ones does not reset the count; a wake after a quiet period does. */
   #noteSlow(life: StrategyRun, now: Monotonic): 'spins' | undefined {
     const known = this.#idle.get(life);
     if (known?.isSpinning !== true) return undefined;

@@ -11,14 +11,14 @@ import { differences } from './text-differences.ts';
 /** The parts of a desk that this file uses. */
 export type StrategyApprovalsContext = Pick<Desk, 'policy' | 'ports' | 'proposals' | 'state'>;
 
-/** Whether a text may begin to run. */
+/** Whether a document may start to run. */
 export type StrategyApproval =
-  /** With the request that let it, if it took one. */
+  /** With the request that allowed it, if one was needed. */
   | { readonly may: true; readonly request?: string | undefined }
-  /** Why not, and what must be asked for if nobody has. */
+  /** Why not, and the request to make if there is none yet. */
   | { readonly may: false; readonly why: string; readonly wish?: Wish | undefined };
 
-/** Who reads the files again; nobody when they changed by themselves, or at a start. */
+/** Who reloads the files; nobody when they changed by themselves, or at a start. */
 export interface ReloadedBy {
   readonly by: string;
   readonly why: string;
@@ -26,9 +26,9 @@ export interface ReloadedBy {
 }
 
 /**
- * Whether this text may begin, or take over from a running one, by the policy in force. An approval is of the text by its hash: one
- * that was edited again needs another, and one that has begun has used it up. What was rejected or has expired is asked for again
- * only when a person reloads the files.
+ * Whether this document may start, or replace a running one, under the policy in force. An approval covers the document by its
+ * hash: an edited document needs another, and a started one has used it up. After a rejection or expiry, only a reload by a person
+ * asks again.
  */
 export function strategyApproval(
   desk: StrategyApprovalsContext,

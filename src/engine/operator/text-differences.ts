@@ -1,7 +1,7 @@
 const DIFFERENCES_MAX = 20;
 const VALUE_MAX = 60;
 
-/** What differs between two documents, a line each: `slices: 4 → 6`. */
+/** The differences between two documents, one line each: `slices: 4 → 6`. */
 export function differences(before: unknown, now: unknown): readonly string[] {
   const lines = [...compared(before, now, '')];
   const more = lines.length - DIFFERENCES_MAX;

@@ -7,7 +7,7 @@ import { RequestWindow } from './request-window.ts';
 import type { Place, Window } from './request-window.ts';
 import type { Clock, RequestLogPort } from '../ports.ts';
 
-/** What is limited. Every request also counts towards `all`. */
+/** The limited routes. Every request also counts towards `all`. */
 export type Route = 'quote' | 'order' | 'transactions' | 'read';
 /** Most urgent first. */
 export const priorities = ['doubt', 'execute', 'quote', 'valuation', 'history', 'probe'] as const;
@@ -15,30 +15,30 @@ export type Priority = (typeof priorities)[number];
 
 export interface PaceOptions {
   readonly windows: Readonly<Record<Route | 'all', Window | undefined>>;
-  /** Added to every window against clock drift and what jitter the measurement misses, milliseconds. */
+  /** Added to every window, against clock drift and jitter that the measurement misses, milliseconds. */
   readonly guardMs: number;
 }
 
 export interface PermitRequest {
   readonly route: Route;
   readonly priority: Priority;
-  /** Shares are even between keys of one priority: a strategy, or the keeper of reference prices. */
+  /** Requests of one priority share the limit evenly by key: a strategy, or the reference prices. */
   readonly key: string;
-  /** Not granted from then on. Wall and monotonic deadlines are the caller's to convert. */
+  /** The request is not granted after this instant. The caller converts wall-clock deadlines. */
   readonly deadline?: Monotonic | undefined;
-  /** Not granted once it is over, as when the desk drains. `over$` tells whoever waits; it is not listened to by others. */
+  /** The request is not granted once this scope has ended, as when the desk drains. `over$` notifies waiting requests. */
   readonly until?: { isOver(): boolean; readonly over$: Observable<unknown> } | undefined;
 }
 
-/** Leave to send one request now. */
+/** Permission to send one request now. */
 export interface Permit {
   /** How long the request waited, milliseconds. */
   readonly waitedMs: number;
-  /** The part of it for which nothing but other requests stood in the way: no cool-down of the venue. Milliseconds. */
+  /** The part of that time spent only behind other requests, without a cool-down of the venue. Milliseconds. */
   readonly queuedMs: number;
-  /** Says that the answer has come, or never will. Until then the request counts as still on its way to the venue. */
+  /** Reports that the answer has arrived, or never will. Until then the request counts as on its way to the venue. */
   settle(): void;
-  /** Says that nothing was sent after all: the place is free at once. */
+  /** Reports that nothing was sent after all: its place is free at once. */
   giveBack(): void;
 }
 
@@ -47,18 +47,18 @@ interface Pending {
   readonly since: Monotonic;
   readonly order: number;
   readonly subscriber: Subscriber<Permit>;
-  /** Takes the request back; it holds its deadline and its end as well. Only once it really waits. */
+  /** Withdraws the request, and releases its timers. Only set once it waits. */
   waiting: Subscription | undefined;
 }
 
-/** What all permits of a rate limiter share. */
+/** State shared by all permits of a rate limiter. */
 interface Giving {
   readonly clock: Clock;
-  /** Told when one is settled or given back. */
+  /** Called when a permit is settled or returned. */
   readonly onEnd: () => void;
 }
 
-/** A request that was let go, with its place in every window in which it counts. */
+/** A granted request, with its place in each window in which it counts. */
 class Granted implements Permit {
   readonly waitedMs: number;
   readonly queuedMs: number;
@@ -95,15 +95,15 @@ class Granted implements Permit {
   }
 }
 
-/** After a 429 that does not say how long. Source: the venue's public documentation of its limits. */
+/** Cool-down after a 429 without a stated time. Source: the venue's public documentation of its limits. */
 const COOL_DOWN_MS = 10 * SECOND_MS;
 
 /**
- * Sliding-log limiter. A window of the venue counts arrivals there, which we do not see. A request that left at `s` and
- * was answered at `r` arrived no later than `r` less the way back, and a later one needs at least the way there: so its
- * place is free again at `r − (smallest round trip there is) + window`. The smallest one seen is an estimate of that
- * which is too large by what the network has not shown yet, so the spread of the round trips is taken off it: exact when
- * the network does not jitter, late by the jitter when it does. An unanswered request keeps its place.
+ * A sliding-log limiter. The venue's window counts arrivals, which we cannot see. A request sent at `s` and answered at
+ * `r` arrived no later than `r` minus the way back, and a later request needs at least the way there, so its place is
+ * free at `r − (smallest possible round trip) + window`. The smallest observed round trip overestimates the smallest
+ * possible one, so the spread of the round trips is subtracted: the result is exact without jitter, and late by the
+ * jitter otherwise. An unanswered request keeps its place.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -118,7 +118,7 @@ export class RateLimiter {
   readonly #giving: Giving;
   readonly #requestLog: Pick<RequestLogPort, 'note'> | undefined;
 
-  /** `requestLog`: told of every request before it leaves. */
+  /** `requestLog` is told of every request before it leaves. */
   constructor(clock: Clock, options: PaceOptions, requestLog?: Pick<RequestLogPort, 'note'>) {
     this.#clock = clock;
     this.#requestLog = requestLog;
@@ -141,8 +141,8 @@ export class RateLimiter {
   }
 
   /**
-   * Emits one permit when the request may go, then completes; completes empty when the deadline comes first. Unsubscribing
-   * takes the request back. Grants in the tick of `subscribe` when there is room.
+   * Emits one permit when the request may go, then completes; completes empty if the deadline comes first. Unsubscribing
+   * withdraws the request. Grants in the tick of `subscribe` if there is room.
    */
   take(request: PermitRequest): Observable<Permit> {
     return new Observable((subscriber) => {
@@ -152,7 +152,7 @@ export class RateLimiter {
         return;
       }
       const pending: Pending = { request, since, order: this.#order++, subscriber, waiting: undefined };
-      // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
+      // Common case: nothing else waits and there is room, so the request is granted without queueing.
       const isAlone = this.#pending.length === 0 && !this.#isGranting;
       if (isAlone && this.#hasRoom(request.route, since)) {
         this.#isGranting = true;
@@ -166,7 +166,7 @@ export class RateLimiter {
     });
   }
 
-  /** A permit, where the request may go now and nobody else waits. What it leads to comes after the grant, and may ask for more. */
+  /** A permit, if the request may go now and nothing else waits. Its consequences follow the grant, and may request more. */
   takeAtOnce(request: PermitRequest): Permit | undefined {
     const now = this.#clock.monotonic();
     if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(request.route, now)) return undefined;
@@ -175,9 +175,9 @@ export class RateLimiter {
     return this.#admit(request, now);
   }
 
-  /** A request that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
+  /** A waiting request ends when its subscriber leaves, at its deadline, or with its scope. */
   #arm(pending: Pending): void {
-    // Arming another one may have served this one, or armed it.
+    // Arming another request may have served or armed this one.
     if (pending.waiting !== undefined || !this.#pending.includes(pending)) return;
     const { deadline, until } = pending.request;
     const waiting = new Subscription(() => {
@@ -228,7 +228,7 @@ export class RateLimiter {
     );
   }
 
-  /** `source` once it may go; the permit is settled when it ends, however it ends. */
+  /** Subscribes to `source` once permitted; the permit is settled when it ends, however it ends. */
   through<T>(request: PermitRequest, source: Observable<T>): Observable<T> {
     return this.take(request).pipe(
       mergeMap((permit) =>
@@ -248,7 +248,7 @@ export class RateLimiter {
     );
   }
 
-  /** Nothing goes on `route` for `ms`: the venue said so, or another process may just have used the budget. */
+  /** Blocks `route` for `ms`: the venue demanded it, or another process may just have used the budget. */
   block(route: Route | 'all', ms: number): void {
     const log = this.#logs.get(route);
     if (log === undefined) return;
@@ -257,7 +257,7 @@ export class RateLimiter {
     this.#grant();
   }
 
-  /** A request of an earlier process, which reached the venue no later than in `ms`. */
+  /** Counts a request of an earlier process, which reaches the venue within `ms`. */
   recall(route: Route, ms: number): void {
     const now = this.#clock.monotonic();
     for (const log of this.#counted[route]) log.recall(now, ms);
@@ -273,13 +273,13 @@ export class RateLimiter {
     });
   }
 
-  /** Share of the window of `route` that is in use now, 0 to 1. */
+  /** Used share of the window of `route` now, 0 to 1. */
   utilisation(route: Route | 'all'): number {
     const log = this.#logs.get(route);
     return log === undefined ? 0 : log.used(this.#clock.monotonic()) / log.window.max;
   }
 
-  /** Whether nobody waits for anything, and the window of `route` is empty: the next request delays no other. */
+  /** Whether nothing waits and the window of `route` is empty: the next request delays no other. */
   isIdle(route: Route): boolean {
     return this.waiting === 0 && this.utilisation(route) === 0;
   }
@@ -328,12 +328,12 @@ export class RateLimiter {
     return new Granted(waits, placesIn(logs, now), this.#giving);
   }
 
-  /** The most urgent request that has room: by priority, then the key that was served longest ago, then by deadline. */
+  /** The most urgent request that has room: by priority, then by the key served longest ago, then by deadline. */
   #next(): Pending | undefined {
     const [first, second] = this.#pending;
     if (first === undefined) return undefined;
     const now = this.#clock.monotonic();
-    // Mostly there is one request alone.
+    // Common case: a single request.
     if (second === undefined) return this.#hasRoom(first.request.route, now) ? first : undefined;
     const rooms = new Map<Route, boolean>();
     let best: Pending | undefined;
@@ -363,12 +363,12 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
-  /** Sets the alarm for the next place that comes free. Places of unanswered requests have no time yet. */
+  /** Schedules the next grant. Places of unanswered requests have no time yet. */
   #sleep(): void {
     this.#wakeUp?.unsubscribe();
     this.#wakeUp = undefined;
     if (this.#pending.length === 0) return;
-    // Who asked may be gone by now: it drops out while it is armed.
+    // The requester may have left: its request is dropped when it is armed.
     for (const pending of this.#pending.filter(({ waiting }) => waiting === undefined)) this.#arm(pending);
     if (this.#pending.length === 0) return;
     const now = this.#clock.monotonic();
@@ -389,6 +389,6 @@ export class RateLimiter {
 const placesIn = (logs: readonly RequestWindow[], now: Monotonic): readonly Place[] =>
   logs.map((log) => log.enter(now));
 
-/** `atWall` on the monotonic clock of now: for deadlines that people gave in wall time. */
+/** Converts `atWall` to the current monotonic clock, for deadlines that people gave in wall time. */
 export const deadlineOf = (clock: Clock, atWall: number): Monotonic =>
   monotonic(clock.monotonic() + Math.max(0, atWall - clock.wall()));

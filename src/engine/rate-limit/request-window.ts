@@ -1,6 +1,6 @@
 import type { Monotonic } from '../../core/time.ts';
 
-/** At most `max` requests in any `perMs`, wherever the window begins. */
+/** At most `max` requests in any period of `perMs`, wherever it begins. */
 export interface Window {
   readonly max: number;
   readonly perMs: number;
@@ -10,19 +10,19 @@ export interface Window {
 export interface Place {
   readonly log: RequestWindow;
   readonly sentAt: number;
-  /** When the place is free again; infinite while the request is unanswered. */
+  /** When the place becomes free; Infinity while the request is unanswered. */
   freeAt: number;
 }
 
 /**
- * Round trips that must be known before any is counted on. Of twenty the smallest is now and then so far from the smallest
- * there is that an eleventh request met ten in a window of ten: once in 6 000 networks.
+ * Number of observed round trips before any is relied on. With twenty, the smallest observed was rarely so far above the
+ * smallest possible that an eleventh request met ten in a window of ten: in one of 6 000 simulated networks.
  */
 const ROUND_TRIPS_NEEDED = 100;
 /** Weight of the newest round trip in their mean. */
 const MEAN_WEIGHT = 1 / 32;
 
-/** One window and who stands in it. */
+/** One window and the requests in it. */
 export class RequestWindow {
   readonly window: Window;
   blockedUntil = 0;
@@ -43,7 +43,7 @@ export class RequestWindow {
     return place;
   }
 
-  /** Another process sent a request, which reaches the venue no later than `ms` after `now`; before it where that is below zero. */
+  /** Counts a request of another process that reaches the venue within `ms` after `now`; negative: before it. */
   recall(now: Monotonic, ms: number): void {
     const freeAt = now + ms + this.window.perMs + this.#guardMs;
     if (freeAt > now) this.#places.push({ log: this, sentAt: now, freeAt });
@@ -62,7 +62,7 @@ export class RequestWindow {
     if (at >= 0) this.#places.splice(at, 1);
   }
 
-  /** What every round trip takes at least, as far as can be told. Never forgotten: a slower network only costs pace. */
+  /** A lower bound of the round trip. Never forgotten: in a network that became slower it only costs throughput. */
   #certainMs(): number {
     if (this.#roundTrips < ROUND_TRIPS_NEEDED) return 0;
     return Math.max(0, 2 * this.#smallestMs - this.#meanMs);
@@ -73,12 +73,12 @@ export class RequestWindow {
     return this.#places.length;
   }
 
-  /** When the next place is free: `now` or before when one is. */
+  /** When the next place is free: `now` or earlier if one is. */
   freeAt(now: Monotonic): number {
-    // Who has left does not matter while there is room.
+    // While there is room, requests that have left do not matter.
     if (this.#places.length >= this.window.max) this.#clean(now);
     if (this.#places.length < this.window.max) return this.blockedUntil;
-    // All places are taken: one is free when enough of the soonest have left.
+    // All places are taken: one becomes free when enough of the earliest have left.
     const soonest = this.#places.map((place) => place.freeAt).toSorted((a, b) => a - b);
     return Math.max(soonest[this.#places.length - this.window.max] ?? now, this.blockedUntil);
   }

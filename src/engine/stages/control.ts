@@ -30,7 +30,7 @@ export function control(desk: ControlContext): OperatorFunction<Sized | Stopped,
   return map((item) => controlled(desk, item));
 }
 
-/** One item against the limits, as they are at this moment. */
+/** Checks one item against the limits at this moment. */
 export function controlled(desk: ControlContext, item: Sized | Stopped): Sized | Stopped {
   if (item.stage === 'stopped') return item;
   if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
@@ -47,7 +47,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   };
   const refused = refuses(desk, item, figures);
   if (refused === undefined) return item;
-  // It is bound to the one attempt whose intent names it, and looked at again in the gate.
+  // The override is bound to the one attempt whose intent names it, and the gate checks it again.
   for (const { id, limits } of overridesFor(desk, item.slice, undefined))
     if (held(desk, item, { ...figures, limits }) === undefined) return { ...item, override: id };
   return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
@@ -62,15 +62,15 @@ const amountAtWorst = ({ size, slice, worst, reference }: Sized): Money =>
 interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
   /** Quote currency. */
   readonly amount: Money;
-  /** The limit price, once there is a quote to hold against it. */
+  /** The limit price, once there is a quote to compare it with. */
   readonly limit?: Price | undefined;
-  /** The attempt that asks: its own reservation does not count against it. */
+  /** The attempt being checked: its own reservation does not count against it. */
   readonly clientId?: string | undefined;
   /** Instead of those of the config. */
   readonly limits?: Limits | undefined;
 }
 
-/** Why the item may not go ahead with these figures; `undefined` when it may. What cannot be looked at refuses. */
+/** Why the item may not proceed with these figures; `undefined` if it may. A limit that cannot be checked refuses. */
 export function refuses(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
   const refused = held(desk, item, figures);
   if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
@@ -79,7 +79,7 @@ export function refuses(desk: ControlContext, item: Sized, figures: Figures): Re
   return refused;
 }
 
-/** Holds the figures against the limits. */
+/** Compares the figures with the limits. */
 function held(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { pair, side, decision_price: decision } = slice.intent;
@@ -113,8 +113,8 @@ function held(desk: ControlContext, item: Sized, figures: Figures): Refusal | un
 }
 
 /**
- * Reasons that time may cure are tried again until the slice is over; the others end it. What other attempts hold back
- * comes free when they end. More executions or more quantity than planned is no matter of the market: the desk halts.
+ * Refusals that time may cure are retried until the slice ends; the others end it. Reservations of other attempts
+ * become free when those end. Exceeding the planned executions or quantity is not a market condition: the desk halts.
  */
 export function nextAfter(desk: ControlContext, reason: Reason): Next {
   switch (reason) {

@@ -27,12 +27,12 @@ export type DecideContext = Pick<
   DeskViewContext &
   RunNowContext;
 
-/** A valuation of the venue older than this says nothing about now. It is made hourly. */
+/** A valuation of the venue older than this says nothing about now; the venue updates it hourly. */
 const VALUATION_AGE_MS = 2 * HOUR_MS;
 /** Interval between requests of the venue's valuation. */
 const VALUATION_POLL_MS = 30_000;
 
-/** A strategy whose step is written: it waits for its next wake. */
+/** A strategy whose step is durable and that waits for its next wake. */
 export interface Stepped {
   readonly stepped: string;
 }
@@ -40,11 +40,11 @@ export interface Stepped {
 type Decided = OpenSlice | Stepped;
 
 /**
- * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and emits the new slices, then that the
- * strategy has stepped. Whatever a wake leads to, it leaves one line in the journal before anything happens.
+ * Runs the kernel of the strategy that woke, records the wake with its full result, and emits the new slices, then that the
+ * strategy has stepped. Every wake leaves one record in the journal before anything else happens.
  */
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
-  // Woken, but the step is not recorded yet: a reload re-arms the strategies that it names and would wake them twice.
+  // Woken, but the step is not recorded yet: without this a reload would re-arm and wake the strategy twice.
   const deciding = new Map<StrategyRun, Wake>();
   const stepOn = ({ strategy, wake, isAtOnce, order }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);
@@ -76,13 +76,13 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
   return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeAll());
 }
 
-/** Answers a person whose order leads to nothing; `NONE`, so that the strategy waits again for what it waited for. */
+/** Answers a person whose command leads to nothing; emits `NONE`, so that the strategy waits again. */
 function refuse(order: RunOrder | undefined, says: string): readonly never[] {
   order?.answer({ isDone: false, says });
   return NONE;
 }
 
-/** Whether what a step looks at is there while a person still waits for its answer. */
+/** Whether the step's data arrive while a person still waits for the answer. */
 const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<boolean> =>
   isAsync(ready)
     ? race(
@@ -94,7 +94,7 @@ const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<b
       )
     : true;
 
-/** `undefined` where nothing that the account showed is still being written. */
+/** `undefined` unless account data are still being recorded. */
 const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
   desk.journal.isTakingIn
     ? desk.changed$.pipe(
@@ -103,20 +103,20 @@ const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
       )
     : undefined;
 
-/** Answers what the strategy wants, once it is written; `undefined` where the strategy is not run any more. */
+/** The strategy's decision, once durable; `undefined` if the strategy no longer runs. */
 function takeStep(
   desk: DecideContext,
   woken: Woken & Pick<StrategyWake, 'isAtOnce' | 'order'>,
 ): MaybeAsync<readonly IntentText[] | undefined> {
   const { life, order } = woken;
   const { strategy } = life;
-  // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
+  // A reload may have happened meanwhile: the woken strategy may be gone, or another run may have its document.
   const isSame = desk.state.lives.get(strategy) === life;
   if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {
     refuse(order, `${strategy} is not run any more`);
     return undefined;
   }
-  // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
+  // Paused after it was armed: the triggers arm it again, and hold it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(strategy) !== undefined)
     return refuse(order, `${strategy} was paused`);
   if (hearsOfTradeFirst(woken)) return refuse(order, `${strategy} has just heard of a trade: try again`);
@@ -142,7 +142,7 @@ const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
   wake.on !== 'outcome' &&
   life.waits.every(({ on }) => on !== 'outcome');
 
-/** The first steps of lives that have just begun, in one append. What they want goes on with everything else that is open. */
+/** The first steps of new runs, in one append. Their intents proceed with everything else that is open. */
 export function firstSteps(desk: DecideContext, sources: readonly StrategySource[]): Observable<unknown> {
   const wake: Wake = { on: 'start', at: desk.ports.clock.wall() };
   const bodies = sources.flatMap((source): readonly RecordBody[] => {
@@ -160,8 +160,8 @@ function openSlice(desk: DecideContext, intent: IntentText): OpenSlice {
 }
 
 /**
- * Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is
- * checked against.
+ * Waits for the data of the kernel's step: fresh prices, credit terms, and the venue's valuation if the strategy checks
+ * it.
  */
 function prepare(desk: DecideContext, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return undefined;
@@ -175,8 +175,8 @@ function prepare(desk: DecideContext, { bound }: StrategySource, wake: Wake): Ma
 }
 
 /**
- * Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. What the
- * strategy prices in a pair of its own may have none in USD.
+ * A check against the venue's valuation, which is in USD, needs a USD value of everything in the account, including assets
+ * that the strategy itself does not price in USD.
  */
 function withHoldings(desk: DecideContext, known: readonly string[]): readonly string[] {
   const isPriced = (currency: string): boolean =>
@@ -193,7 +193,7 @@ function withHoldings(desk: DecideContext, known: readonly string[]): readonly s
   return pairs;
 }
 
-/** Asks for the valuation, unless it is fresh. */
+/** Requests the valuation, unless it is fresh. */
 function refreshValuation(desk: DecideContext): MaybeAsync<void> {
   const { clock, venue } = desk.ports;
   const known = desk.account.valuation;
@@ -216,7 +216,7 @@ function refreshValuation(desk: DecideContext): MaybeAsync<void> {
   );
 }
 
-/** Most steps want nothing, and nearly all have missed nothing. Not frozen: V8 steps through frozen arrays slowly. */
+/** Most steps have no intents and no missed slots. Not frozen: V8 iterates frozen arrays slowly. */
 const NONE: readonly never[] = [];
 
 interface Woken {
@@ -226,9 +226,9 @@ interface Woken {
 }
 
 /**
- * What the strategy makes of the wake. When that would pass over a slice which was traded all the same, before the
- * journal was restored from an older state, the strategy is told of the trade first: steps are pure, so one that is
- * not written down has not happened. What it waits for then fires again.
+ * The strategy's reaction to the wake. If it would pass over a slice that did trade, before the journal was
+ * restored from an older copy, the strategy learns of the trade first. Steps are pure, so an unrecorded step has
+ * not happened, and its wait fires again.
  */
 function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
@@ -252,7 +252,7 @@ function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
 const parentOf = (desk: DecideContext, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
   parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
 
-/** Names the run of a life. One wake after another is mostly of the same. */
+/** Names the run of a strategy. Cached, because consecutive wakes are mostly of the same one. */
 function runOf({ begunAt }: StrategyRun): string {
   if (lastRun.begunAt !== begunAt) lastRun = { begunAt, run: String(begunAt) };
   return lastRun.run;
@@ -280,17 +280,17 @@ function recordOf(desk: DecideContext, woken: Woken, step: Step<unknown>): WakeR
     intents: step.intents?.map((intent) => intentText(desk, woken, intent)) ?? NONE,
     missed: step.missed ?? NONE,
   };
-  // Left out rather than undefined: the journal holds plain JSON.
+  // Omitted rather than `undefined`, because the journal holds plain JSON.
   if (step.reason !== undefined) record.reason = step.reason;
   if (step.note !== undefined) record.note = step.note;
   if (step.finished !== undefined) record.finished = step.finished;
   return record;
 }
 
-/** A record that is being made. */
+/** A record under construction. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A step that failed leaves all as it was: what it was woken by, an outcome too, is there again when it is resumed. */
+/** A failed step changes nothing: its wake, including an outcome, is repeated after a resume. */
 const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecord => ({
   kind: 'wake',
   strategy: life.strategy,
@@ -305,7 +305,7 @@ const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecor
   missed: [],
 });
 
-/** The record of a step that decides nothing again and again says so, beside what the strategy says. */
+/** A spinning strategy's record says so, in addition to its own reason. */
 function withSpin(
   desk: DecideContext,
   { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,
@@ -328,7 +328,7 @@ const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean 
   on !== 'start' &&
   reason !== 'strategy_failed';
 
-/** With the pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
+/** If a step fails, the pause of its strategy goes into the same append, so that it cannot wake in between. */
 function withPause(desk: DecideContext, record: WakeRecord): readonly RecordBody[] {
   const { strategy, reason, note } = record;
   if (reason === 'same_failure') desk.observer.alert('strategy_blocked', { strategy, why: note ?? '' });
@@ -371,7 +371,7 @@ function intentText(desk: DecideContext, woken: Omit<Woken, 'wake'>, intent: Int
   const { by } = size;
   const amount = text(size.by === 'quantity' ? size.quantity : size.amount);
   const decision = desk.references.get(pair);
-  // In one piece where it is kept by the thousand: what is added later takes room of its own.
+  // Built in one expression where it is stored by the thousand: fields added later take extra memory.
   const made: Writable<IntentText> =
     decision === undefined
       ? { leg, parent, slice, pair, side, by, size: amount, deadline }

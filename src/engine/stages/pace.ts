@@ -14,12 +14,12 @@ import type { SizeContext } from './size.ts';
 /** The parts of a desk that this file uses. */
 export type PaceContext = Pick<Desk, 'observer' | 'rateLimiter'> & SizeContext;
 
-/** Requests that wait longer than this for other requests pause the desk. */
+/** A request that waits longer than this behind other requests pauses the desk. */
 const MESSAGE_WAIT_MS = MINUTE_MS;
 
 /**
- * Holds each item until one quote request may go. Nothing is granted after the slice's deadline, or once draining. What had
- * to wait is sized and checked anew: prices, funds and limits may have changed meanwhile.
+ * Holds each item until one quote request may go. Grants nothing after the slice's deadline or once draining. An item that
+ * had to wait is sized and checked again, because prices, funds and limits may have changed.
  */
 export function pace(
   desk: PaceContext,

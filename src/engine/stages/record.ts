@@ -37,8 +37,8 @@ export type RecordContext = Pick<
   WatchClocksContext;
 
 /**
- * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
- * wait that suits the reason. A slice that ends wakes its strategy through the state.
+ * Records ends durably, in order, and decides what each slice does next: emits the slice when it is retried, after
+ * a wait that suits the reason. A slice that ends wakes its strategy through the state.
  */
 export function record(
   desk: RecordContext,
@@ -54,11 +54,11 @@ export function record(
     );
 }
 
-/** What an end comes to. */
+/** The effects of an end. */
 interface Ending {
-  /** To be made durable, all at once. */
+  /** Records to make durable, all at once. */
   readonly bodies: readonly RecordBody[];
-  /** Once they are: what comes later, if anything. */
+  /** What follows once they are durable, if anything. */
   readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
 }
 
@@ -67,7 +67,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
     return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
   const { intent } = end;
   const id = intent.client_order_id;
-  // Two sources may prove the same end: the first is written.
+  // Two sources may prove the same end: the first one is recorded.
   if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
     end.word?.answer({ isDone: false, says: `${id} is no longer in doubt` });
     return { bodies: [] };
@@ -139,7 +139,7 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
   }
 }
 
-/** What became of an attempt; of a doubt, how far its proof has come. */
+/** The result of an attempt or, for a doubt, the progress of its proof. */
 export function attemptRecord(
   { ports: { clock } }: RecordContext,
   { client_order_id }: IntentRecord,
@@ -150,14 +150,14 @@ export function attemptRecord(
     client_order_id,
     result,
   };
-  // Left out rather than undefined: the journal holds plain JSON.
+  // Omitted rather than `undefined`, because the journal holds plain JSON.
   if (reason !== undefined) made.reason = reason;
   if (detail !== undefined) made.detail = detail;
   if (proof !== undefined) made.proof = proofRecord(proof, clock.monotonic(), clock.boot?.());
   return made;
 }
 
-/** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
+/** Books a fill. The slice continues after a piece, and ends when it is complete or was cut for lack of funds. */
 function settleFill(
   desk: RecordContext,
   slice: OpenSlice | undefined,
@@ -189,21 +189,22 @@ function settleFill(
     bodies.push(sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }));
     return { bodies };
   }
-  // What tactics cut gives the price time to recover; what the venue cut follows at once.
+  // After a piece cut by tactics, the price gets time to recover; after one cut by the venue, the next
+  // follows at once.
   const next = cuts.includes('size_impact')
     ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
     : of(slice);
   return { bodies, after: () => next };
 }
 
-/** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
+/** A fill that differs from its quote is booked as reported; nothing new starts until a person has examined it. */
 function pauseRecord(
   desk: RecordContext,
   { client_order_id: id }: IntentRecord,
   differs = '',
 ): readonly RecordBody[] {
   const { control, controlUntil } = desk.state;
-  // A pause that ends by itself would let the desk go on before anybody has looked.
+  // A pause that ends by itself would let the desk continue before a person has looked.
   if (control === 'halted' || (control === 'paused' && controlUntil === undefined)) return [];
   const why = `the fill of ${id} differs from its quote: ${differs}`;
   return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
@@ -222,11 +223,11 @@ interface EndedTry {
   readonly reason: Reason;
   readonly detail: string;
   readonly next: Next;
-  /** To be written with what follows from it. */
+  /** Records to write with their consequences. */
   readonly bodies: readonly RecordBody[];
 }
 
-/** After an attempt that did not trade: again later, or the end of the slice. */
+/** After an attempt that did not trade: a retry later, or the end of the slice. */
 function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, bodies }: EndedTry): Ending {
   if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
@@ -247,11 +248,11 @@ function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, b
   if (waitMs === undefined)
     return { bodies: [...braked, sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })] };
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
-    // Nothing more can be tried; the slice ends when its time does, so that the strategy keeps its pace.
+    // Nothing more can be tried; the slice ends at its deadline, so that the strategy keeps its schedule.
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
   const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
-  // The risk mode may have changed since it was read: the next try must not rest on the old one.
+  // The risk mode may have changed since it was read: the next try must read it again.
   const isStale = reason === 'order_refused' && desk.policy.pts.use !== 'never';
   return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }
@@ -281,7 +282,7 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
   );
 }
 
-/** What follows from a venue that does not answer or does not quote: no reason for the end of a slice by itself. */
+/** Consequences of a venue that does not answer or quote: by themselves no reason to end a slice. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'account_stale',
@@ -289,14 +290,14 @@ const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'stale_reference',
 ]);
 
-/** The fault of the venue that a reason follows from, or else the reason. */
+/** The venue's fault that caused a reason, otherwise the reason itself. */
 function causeOf({ venueHealth }: RecordContext, { intent }: OpenSlice, why: Why): Why {
   const fault = SYMPTOMS.has(why.reason) ? venueHealth.faultOf(intent.pair) : undefined;
   if (fault === undefined) return why;
   return { reason: fault.reason, detail: `${fault.detail} (${why.reason ?? ''})` };
 }
 
-/** Why a slice ended as it did, with the figures behind it. */
+/** Why a slice ended as it did, with the figures. */
 interface Why {
   readonly reason?: Reason | undefined;
   readonly detail?: string | undefined;
@@ -318,7 +319,7 @@ export function sliceRecord(
     filled: text(filled),
     filled_amount: text(filledAmount),
   };
-  // Left out rather than undefined: the journal holds plain JSON.
+  // Omitted rather than `undefined`, because the journal holds plain JSON.
   if (reason !== undefined) made.reason = reason;
   if (detail !== undefined && detail !== '') made.detail = detail;
   if (!missing.isZero()) made.missing = text(missing);
@@ -326,15 +327,15 @@ export function sliceRecord(
   return made;
 }
 
-/** What the record of its end tells of a slice. */
+/** What the record of its end says about a slice. */
 type Traded = Pick<
   OpenSlice,
   'strategy' | 'intent' | 'filled' | 'filledAmount' | 'missing' | 'missingAmount'
 >;
 
 /**
- * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than
- * its budget. Failures of the venue back off with full jitter; a price that did not suit is asked for again soon.
+ * How long to wait before the next try, milliseconds; `undefined` when the pair has had no quotes for longer than its
+ * budget. Failures of the venue back off with full jitter; an unacceptable price is retried soon.
  */
 function waitFor(
   desk: RecordContext,
@@ -350,7 +351,7 @@ function waitFor(
     desk.rateLimiter.block('quote', ms);
     return ms;
   }
-  // Asked for less at once; a venue that is not content with that is waited for.
+  // A smaller size is requested at once; a venue that refuses that too is waited for.
   if (reason === 'too_large' && (desk.failures.get(pair)?.count ?? 0) < SMALLER_MAX) {
     failed(desk, pair, now);
     return 0;
@@ -364,27 +365,27 @@ function waitFor(
   return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
 }
 
-/** After so many orders in a row that the venue did not fill, its slices wait four times as long; then sixteen times. */
+/** After this many consecutive unfilled orders of a pair its slices wait four times as long, then sixteen times. */
 const REJECTS_MAX = 3;
 
-/** After so many quotes in a row outside the collar the waits do not grow any more. */
+/** After this many consecutive quotes outside the collar the waits stop growing. */
 const COLLAR_DOUBLINGS_MAX = 4;
 
 function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
   if (COLLAR.has(reason))
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
-  // The record of this one is written with what follows from it.
+  // The record of this one is written with its consequences.
   const row = desk.state.totals.rejects(pair) + 1;
   const most = desk.policy.limits.rejectsMax ?? REJECTS_MAX;
   if (row === most) desk.observer.alert('reject_streak', { pair, rejects: row });
   return 4 ** Math.min(2, Math.floor(row / most));
 }
 
-/** How often in a row less is asked for without a wait. */
+/** Number of consecutive immediate retries with a smaller size. */
 const SMALLER_MAX = 4;
 
-/** Failures of the venue: each in a row is waited for longer. */
+/** Failures of the venue: each consecutive one lengthens the wait. */
 const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable',
   'venue_failed',
@@ -394,7 +395,7 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'never_sent',
   'too_large',
 ]);
-/** Reasons that only a quote can lead to: the row of failures is over. */
+/** Reasons that imply a received quote: they end a series of failures. */
 const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',
@@ -409,7 +410,7 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'proven_absent',
 ]);
 
-/** Counts a failure of a pair; returns how many came before. One after a long time without is a new beginning. */
+/** Counts a failure of a pair; returns the number before it. A failure after a long quiet time starts over. */
 function failed(desk: RecordContext, pair: string, now: Monotonic): number {
   const known = desk.failures.get(pair);
   const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;

@@ -64,11 +64,11 @@ export function size(
   });
 }
 
-/** Whether it would be cut only because nobody has read the risk modes since the start. */
+/** Whether the slice would be cut only because the risk modes have not been read since the start. */
 const awaitsTerms = (item: Sized | Stopped): boolean =>
   item.stage === 'stopped' && item.reason === 'pts_unknown';
 
-/** Sizes the slice once the terms of credit were read, or half of the time that it has left is over. */
+/** Sizes the slice once the credit terms were read, or after half of its remaining time. */
 function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | Stopped> {
   const { clock } = desk.ports;
   const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
@@ -76,13 +76,16 @@ function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | St
   return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
-/** The pair, and those that convert its quote currency into that of the limits. */
+/** The pair, and the pairs that convert its quote currency into that of the limits. */
 const pricedPairs = (desk: SizeContext, pair: string): readonly string[] => [
   pair,
   ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),
 ];
 
-/** What is left of a slice, in the unit of its intent. What its fills lack is not left: it may have traded. */
+/**
+ * The remainder of a slice, in the unit of its intent. Missing parts of fills do not count as remainder: they
+ * may have traded.
+ */
 export const leftOfSlice = ({
   intent,
   filled,
@@ -98,7 +101,7 @@ export const leftOfSlice = ({
     add(filledAmount, missingAmount),
   );
 
-/** Sizes a slice by what is known at this moment. */
+/** Sizes a slice with current data. */
 export function sizeNow(
   desk: SizeContext,
   slice: OpenSlice,
@@ -157,7 +160,10 @@ export function sizeNow(
   };
 }
 
-/** A maximum that leaves only crumbs is believed for a minute: it may be an odd answer, and is asked for again. */
+/**
+ * A maximum that leaves only tiny pieces is believed for a minute: it may be an invalid answer, and is tested
+ * again.
+ */
 function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
   const isOdd =
@@ -167,7 +173,7 @@ function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typ
   return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
 }
 
-/** A worst price of at most twelve decimals, rounded towards the market: never worse than the limit it stands for. */
+/** A worst price with at most twelve decimals, rounded towards the market: never worse than the limit it stands for. */
 const tighter = (side: Side, worst: Price): Price =>
   side === 'buy' ? roundDown(worst, 12) : roundUp(worst, 12);
 
@@ -183,7 +189,7 @@ function worstNotional(
   return worth === undefined ? undefined : roundUp(worth, 8);
 }
 
-/** Where no credit is used nothing that is known of it matters. */
+/** If no credit is used, the credit terms do not matter. */
 const NEVER: SizingQuestion['pts'] = {
   use: 'never',
   mode: undefined,
@@ -192,7 +198,7 @@ const NEVER: SizingQuestion['pts'] = {
   carryBpsMax: undefined,
 };
 
-/** What is known of credit in `pays` for an order of the pair. `except` names an attempt not to count. */
+/** The credit data in `pays` for an order of the pair. `except` names an attempt not to count. */
 function creditOf(desk: SizeContext, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
   const { use } = desk.policy.pts;
   if (use === 'never') return NEVER;
@@ -208,16 +214,16 @@ function creditOf(desk: SizeContext, pair: string, pays: string, except?: string
 export interface Payment {
   readonly instrument: Instrument;
   readonly side: Side;
-  /** Of the currency that the order pays with. */
+  /** In the currency that the order pays with. */
   readonly needs: Quantity;
   readonly worst: Price;
-  /** The attempt that asks: its own reservation does not count against it. */
+  /** The attempt being checked: its own reservation does not count against it. */
   readonly clientId: string;
-  /** What must be left of the currency that it pays with; zero: nothing is paid on credit. */
+  /** What must remain of the currency that the order pays with; zero: nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
 }
 
-/** Whether the account can pay now, credit included as far as mode, cap and carry allow, everything under way counted. */
+/** Whether the account can pay now, including credit as far as mode, cap and carry allow, counting everything under way. */
 export function canPay(
   desk: SizeContext,
   { instrument, side, needs, worst, clientId, keep }: Payment,
@@ -227,7 +233,7 @@ export function canPay(
   const available = desk.state.available(pays, clientId);
   if (available === undefined) return false;
   if (keep !== undefined && subtract(available, needs).lt(keep)) return false;
-  // Own funds pay for all of it, as nearly always.
+  // Own funds pay for all of it: the common case.
   if (available.gte(needs)) return true;
   const availableBase = side === 'buy' ? desk.state.available(base, clientId) : available;
   if (availableBase === undefined) return false;
@@ -242,14 +248,14 @@ export function canPay(
 }
 
 /**
- * What may still be borrowed of `currency` under `pts.max_credit`, what attempts under way may borrow counted; `undefined`
- * without a cap. Nothing when it cannot be valued.
+ * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts under way may borrow;
+ * `undefined` without a cap. Zero if it cannot be valued.
  */
 function creditLeft(desk: SizeContext, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;
   if (cap === undefined) return undefined;
   const { state } = desk;
-  // What is under way may borrow a currency of which the account never held anything.
+  // Attempts under way may borrow a currency of which the account never held anything.
   const open = [...state.attempts.values()].flatMap(({ intent }) => [intent.base, intent.quote]);
   const expected = new Map(
     [...new Set([...(state.balances?.keys() ?? []), ...open])].map((symbol) => [

@@ -37,20 +37,20 @@ export type TriggersContext = Pick<
 > &
   WatchClocksContext;
 
-/** A person's order to run a strategy now. */
+/** A person's command to run a strategy now. */
 export type RunOrder = Command & { readonly do: 'run' };
 
 /** A wake of one strategy. */
 export interface StrategyWake {
   readonly strategy: string;
   readonly wake: Wake;
-  /** Whether what it waited for was true already, or nearly so, when it began to wait. */
+  /** Whether the wait was already true, or nearly so, when it was armed. */
   readonly isAtOnce: boolean;
-  /** What a person asked for, who waits for its answer. */
+  /** The command of a person who waits for the answer. */
   readonly order?: RunOrder | undefined;
 }
 
-/** Arms the waits of each strategy whose id arrives; the first that comes true is its next wake. */
+/** Arms the waits of each arriving strategy; the first wait that comes true is its next wake. */
 export const wakes = (desk: TriggersContext, armed$: Observable<string>): Observable<StrategyWake> =>
   armed$.pipe(
     groupBy((strategy) => strategy),
@@ -62,7 +62,7 @@ function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyW
   if (life === undefined || life.finished !== undefined || !desk.strategies.isRun(life)) return EMPTY;
   const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
   if (!isPaused()) return firstWake(desk, life);
-  // What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then.
+  // A paused strategy is armed again once resumed: a wait that came true meanwhile wakes it then.
   return desk.changed$.pipe(
     filter(() => !isPaused()),
     take(1),
@@ -81,11 +81,11 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
     const late = life.late[0];
     return late === undefined ? EMPTY : of({ strategy, ...outcomeFired(desk, late) });
   }
-  // What is over before this has waited for nothing.
+  // A wait that ends before this was already true.
   const soon = after(clock.wall(), AT_ONCE_MS);
   const holdMs = desk.spins.holdMs(life);
   const fired$: Observable<Fired>[] = [];
-  // Only between slices: a strategy that waits for an outcome must not take a late one for it.
+  // Only between slices: a strategy that waits for an outcome must not mistake a late one for it.
   if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));
   const armed = (wait: Wait): Observable<Fired> => when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });
   if (holdMs === 0) fired$.push(...waits.map(armed));
@@ -117,8 +117,8 @@ const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined):
   });
 
 /**
- * What traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not decide
- * anything before it has heard of it.
+ * Trades found after their slice had ended, at once or as soon as they appear: a strategy that waits for its next time must learn
+ * of them before it decides.
  */
 const whenLate = (desk: TriggersContext, strategy: string): Observable<Fired> =>
   whenFound(desk.changed$, () => desk.state.lives.get(strategy)?.late[0]).pipe(
@@ -143,9 +143,9 @@ const outcomeFired = (desk: TriggersContext, outcome: SliceOutcome): Fired => ({
 
 interface Arming {
   readonly strategy: string;
-  /** What is over before this has waited for nothing. */
+  /** A wait that ends before this was already true. */
   readonly soon: Instant;
-  /** Whether waits begin only after a hold: see `SpinGuard`. */
+  /** Whether waits start only after a hold: see `SpinGuard`. */
   readonly isHeld: boolean;
 }
 
@@ -163,7 +163,7 @@ function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Fir
   );
 }
 
-/** Looks at a condition now, and whenever it may have come true. */
+/** Evaluates a condition now, and whenever it may have come true. */
 function whenCondition(
   desk: TriggersContext,
   wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
@@ -171,7 +171,7 @@ function whenCondition(
 ): Observable<Fired> {
   const isSoon = wait.notBefore < soon;
   let isFirstLook = true;
-  // A price that was true and is too old after a hold is asked for again: that is no news.
+  // A price that satisfied the wait but is too old after a hold is requested again; it is not news.
   const fired$ = whenSo(desk, wait).pipe(
     map((wake): Fired => ({ wake, isAtOnce: isSoon && (isFirstLook || isHeld) })),
   );
@@ -197,7 +197,7 @@ function whenSo(desk: TriggersContext, wait: Exclude<Wait, { on: 'at' | 'outcome
   }
 }
 
-/** Watches the price of the pair, and looks at every new one. A price that is stale says nothing. */
+/** Watches the price of the pair, and evaluates every new one. A stale price says nothing. */
 function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: 'price' }): Observable<Wake> {
   const { pair, is, level } = wait;
   const bound = price(level);
@@ -208,11 +208,11 @@ function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: '
       ? undefined
       : { on: 'price', at: ports.clock.wall(), price: mid };
   });
-  // What holds already needs no price to be asked for.
+  // A condition that already holds needs no price request.
   return merge(prices, references.follow([pair], of({ pairs: [pair], wait })));
 }
 
-/** Looks at the balance whenever records were applied. One that is not known yet says nothing. */
+/** Evaluates the balance whenever records were applied. An unknown balance says nothing. */
 const whenReceived = (
   { changed$, state, ports }: TriggersContext,
   { currency, above }: Wait & { on: 'inflow' },
@@ -224,7 +224,7 @@ const whenReceived = (
   });
 };
 
-/** Looks at the balances and at what the operator said, now and whenever records were applied. */
+/** Evaluates balances and operator commands, now and whenever records were applied. */
 const whenLifted = (desk: TriggersContext, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
   const amounts = Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)] as const);
   return whenFound(desk.changed$, () => {
@@ -239,8 +239,8 @@ const whenLifted = (desk: TriggersContext, { held, since }: Wait & { on: 'lifted
 };
 
 /**
- * Works out when the first debt is to be closed, anew whenever balances or the venue's terms may have changed, and waits
- * for that instant alone.
+ * Computes when the first debt is to be closed, again whenever balances or credit terms may have changed, and waits for
+ * that instant only.
  */
 function whenOwed(desk: TriggersContext, wait: Wait & { on: 'debt' }): Observable<Wake> {
   const pairs = wait.pairs.map((pair) => desk.instruments.of(pair));
@@ -268,29 +268,29 @@ function whenOwed(desk: TriggersContext, wait: Wait & { on: 'debt' }): Observabl
   );
 }
 
-/** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
+/** Watches the prices of the portfolio, and evaluates it now and at each change of a price or balance. */
 function whenAdrift(desk: TriggersContext, wait: Wait & { on: 'drift' }): Observable<Wake> {
   const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
   const drifts$ = whenFound(merge(references.changesOf(pairs), changed$), (): Wake | undefined => {
-    // What it comes to is divided out only for the one look that wakes.
+    // The exact drift is computed only for the evaluation that wakes.
     const drift = isAdriftNow(desk, wait) ? driftNow(desk, wait) : undefined;
     return drift && { on: 'drift', at: ports.clock.wall(), drift };
   });
-  // What holds already needs no price to be asked for.
+  // A condition that already holds needs no price request.
   return merge(drifts$, references.follow(pairs, drifting(desk, wait, pairs)));
 }
 
-/** What a drift is waited for with: once now, and again whenever a balance of the portfolio has changed. */
+/** The data that a drift wait needs: once now, and again whenever a balance of the portfolio has changed. */
 function drifting(
   { changed$, state }: TriggersContext,
   wait: Wait & { on: 'drift' },
   pairs: readonly string[],
 ): Observable<Lookout> {
   const currencies = [wait.cash, ...Object.keys(wait.targets)];
-  // Amounts are never changed in place: another amount is another object.
+  // Amounts are immutable: a changed amount is a new object.
   let held: readonly unknown[] = [];
   let lookout: Lookout | undefined;
   return watch(changed$, () => {

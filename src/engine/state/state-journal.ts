@@ -31,9 +31,9 @@ export class StateJournal {
   #isFencedOut = false;
   readonly #parts: StateJournalParts;
   readonly #startedAt: Instant;
-  /** Records of what the account showed that are on their way to the journal. */
+  /** Records about the account's rows that are not durable yet. */
   #takingIn = 0;
-  /** When this process last wrote that a limit may let pass what it refused. */
+  /** When this process last recorded that a limit may allow what it refused. */
   #freedAt: Instant | undefined;
 
   constructor(parts: StateJournalParts) {
@@ -59,7 +59,7 @@ export class StateJournal {
       this.#take(stored, began);
       return stored;
     }
-    // Subscribed to here: nothing recalls what is on its way to the journal.
+    // Subscribed here, so that nothing can cancel an append under way.
     const written$ = new AsyncSubject<readonly StoredRecord[]>();
     stored
       .pipe(
@@ -103,14 +103,14 @@ export class StateJournal {
     this.absorb(stored);
   }
 
-  /** A halt holds before it is written: the disk may be what is wrong. */
+  /** A halt holds before it is recorded, because the disk may be the problem. */
   #setKillSwitch(body: RecordBody): void {
     if (body.kind !== 'control' || body.state !== 'halted') return;
     const { by, why } = body;
     this.#parts.killSwitch.set({ level: body.transport === 'closed' ? 'kill' : 'halt', by, why });
   }
 
-  /** Applies records that are durable already. */
+  /** Applies records that are already durable. */
   absorb(stored: Iterable<StoredRecord>): void {
     const { ports, state, account, snapshotWriter, observer, changed$ } = this.#parts;
     for (const record of stored) {
@@ -118,7 +118,7 @@ export class StateJournal {
       if (isShownByAccount(record.body)) this.#takingIn--;
       if (isFreeing(record.body)) this.#freedAt = ports.clock.wall();
       if (record.body.kind === 'fill') account.booked(record.body);
-      // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
+      // Before all listeners: a state ahead of its record number would be folded twice.
       snapshotWriter.saw(record);
       observer.record(record);
     }
@@ -127,14 +127,14 @@ export class StateJournal {
   }
 
   /**
-   * Whether a trade that the account showed, or its correction, is not durable yet. No strategy takes a step meanwhile: it would
-   * size as if it knew nothing of it.
+   * Whether a trade shown by the account, or its correction, is not durable yet. No strategy takes a step meanwhile, because it
+   * would size without that trade.
    */
   get isTakingIn(): boolean {
     return this.#takingIn > 0;
   }
 
-  /** Whether limits may differ from those at `at`: this process began later, maybe with another config, or a person has lifted one. */
+  /** Whether limits may differ from those at `at`: this process started later, perhaps with another config, or a person has lifted one. */
   isFreerSince(at: Instant): boolean {
     return this.#startedAt > at || (this.#freedAt !== undefined && this.#freedAt >= at);
   }
@@ -143,7 +143,7 @@ export class StateJournal {
 const isShownByAccount = (body: RecordBody): boolean =>
   body.kind === 'correction' || (body.kind === 'fill' && body.source === 'transactions');
 
-/** Records after which a limit may let pass what it refused: the end of a pause or a halt, a halt that only reduces, an approved override. */
+/** Records after which a limit may allow what it refused: the end of a pause or halt, a change to reducing, an approved override. */
 const isFreeing = (body: RecordBody): boolean =>
   (body.kind === 'control' && (body.state === 'active' || body.state === 'reducing')) ||
   (body.kind === 'override' && body.step === 'approved');

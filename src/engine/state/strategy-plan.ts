@@ -8,9 +8,9 @@ import type { BoundStrategy } from '../../strategy/kernel.ts';
 export interface StrategyPlan {
   readonly by: 'quantity' | 'amount';
   readonly total: Quantity;
-  /** Size of each slice, where it is known beforehand. */
+  /** Size of each slice, if known in advance. */
   readonly sizes: ReadonlyMap<number, Quantity>;
-  /** Most slices that may have an order. */
+  /** Maximum number of slices with an order. */
   readonly slices: number;
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { Instant } from '../../core/time.ts';
 import type { SliceOutcome, Wait } from '../../core/wake.ts';
 
-/** One life of a strategy: from its first wake to its end. */
+/** One run of a strategy: from its first wake to its end. */
 export interface StrategyRun {
   readonly strategy: string;
   readonly hash: string;
@@ -26,26 +26,26 @@ export interface StrategyRun {
   state: unknown;
   waits: readonly Wait[];
   finished: Reason | undefined;
-  /** Outcomes that no step has seen yet. */
+  /** Outcomes that no step has consumed yet. */
   readonly outcomes: SliceOutcome[];
-  /** Trades of slices that had ended without them. */
+  /** Trades found after their slices had ended. */
   readonly late: SliceOutcome[];
-  /** Slices that ended, and those that passed without a try. */
+  /** Slices that ended, and slots that passed without a try. */
   slicesDone: number;
-  /** Those of them that traded. */
+  /** Number of slices that traded. */
   slicesFilled: number;
   lastReason: Reason | undefined;
 }
 
-/** What was done for a slice so far. */
+/** Progress of a slice. */
 export interface SliceProgress {
-  /** Number of attempts so far: the number of the next one. */
+  /** Number of attempts so far, which is the number of the next one. */
   attempts: number;
-  /** Attempts up to the last that traded, that one counted. */
+  /** Attempts up to and including the last one that traded. */
   settled: number;
   filled: Quantity;
   filledAmount: Money;
-  /** What the account does not show of orders that traded: it counts as filled. */
+  /** The part of traded orders that the account does not show: it counts as filled. */
   missing: Quantity;
   missingAmount: Money;
 }
@@ -59,7 +59,7 @@ export const NOTHING_TRADED: SliceProgress = {
   missingAmount: NO_MONEY,
 };
 
-/** What one fill alone comes to. */
+/** The totals of one fill. */
 export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRecord): SliceProgress => ({
   attempts: attempt + 1,
   settled: attempt + 1,
@@ -68,7 +68,7 @@ export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRec
   ...missingIn({ missing }),
 });
 
-/** What a fill lacks of its order. */
+/** The missing part of a fill's order. */
 export const missingIn = ({
   missing,
 }: Pick<FillRecord, 'missing'>): Pick<SliceProgress, 'missing' | 'missingAmount'> => ({
@@ -76,7 +76,7 @@ export const missingIn = ({
   missingAmount: missing === undefined ? NO_MONEY : money(missing.amount),
 });
 
-/** A decided slice that has not ended. There is one object for each slice, which always shows the current state. */
+/** A decided slice that has not ended. Each slice has one object, which always shows its current state. */
 export interface OpenSlice extends SliceProgress {
   readonly strategy: string;
   readonly hash: string;
@@ -86,7 +86,7 @@ export interface OpenSlice extends SliceProgress {
   openAttempt: string | undefined;
 }
 
-/** A slice that has just been decided. */
+/** A slice that was just decided. */
 export const decided = (
   { strategy, hash }: WakeRecord,
   intent: IntentText,
@@ -120,36 +120,39 @@ export interface OpenAttempt {
     | undefined;
 }
 
-/** An attempt whose order left and did not trade, and the slice that it was for. */
+/** An attempt whose order left and did not trade, with its slice. */
 export interface Closed {
   readonly at: Instant;
   readonly strategy: string;
   readonly slice: number;
-  /** When the life began that decided the slice; `undefined` when it was over by then. */
+  /** When the run that decided the slice started; `undefined` if it had ended by then. */
   readonly begunAt: Instant | undefined;
   readonly leg: string | undefined;
 }
 
-/** A fill as it counts now, and the slice that it was for: later rows of the account may still correct it. */
+/** A fill with its current figures, and its slice; later rows of the account may still correct it. */
 export interface Booked {
   readonly at: Instant;
-  /** With the figures of its last correction. */
+  /** Including its last correction. */
   readonly fill: FillRecord;
-  /** Leg of the slice and beginning of the life that decided it; `undefined` when this journal did not know it. */
+  /** Leg of the slice and start of the run that decided it; `undefined` if this journal did not know it. */
   readonly leg: string | undefined;
   readonly begunAt: Instant | undefined;
 }
 
-/** A fill that no read of the account has shown whole, and when its attempt began: no row of it is older. */
+/**
+ * A fill that no read of the account has shown completely, and when its attempt started: none of its rows is
+ * older.
+ */
 export interface Unshown {
   readonly fill: FillRecord;
   readonly since: Instant;
 }
 
-/** The largest quote of a pair in USD, and how it is known. */
+/** The venue's largest quote of a pair in USD, and its source. */
 export interface Maximum {
   readonly usd: Money;
-  /** USD for one of the quote currency, by the figures of the venue. */
+  /** USD per unit of the quote currency, from the venue's figures. */
   readonly quoteUsd?: Price | undefined;
   readonly at: Instant;
   readonly why: 'told' | 'raised';
@@ -161,20 +164,20 @@ export function sliceKey(parent: string, slice: number): string {
   return lastKey.key;
 }
 
-/** One record after another is about the same slice: a text that is looked for again is found the faster. */
+/** Consecutive records concern the same slice, so the last key is cached. */
 let lastKey = { parent: '', slice: 0, key: '/0' };
 
-/** Takes the first outcome of this kind out of the list; whether there was one. */
+/** Removes the first outcome of this kind from the list; returns whether there was one. */
 export function removed(outcomes: SliceOutcome[], isTold: (one: SliceOutcome) => boolean): boolean {
   const which = outcomes.findIndex(isTold);
   if (which < 0) return false;
-  // Nearly always the only one.
+  // Common case: the only outcome.
   if (which === 0) outcomes.shift();
   else outcomes.splice(which, 1);
   return true;
 }
 
-/** What was filled counts with what is missing. */
+/** Filled quantities include missing parts. */
 export const counted = <A extends Quantity | Money>(
   filled: string,
   missing: string | undefined,

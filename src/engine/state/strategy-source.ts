@@ -1,23 +1,23 @@
 import type { Limits } from '../../core/risk/limits.ts';
 import type { BoundStrategy } from '../../strategy/kernel.ts';
 
-/** A strategy as its document says it. */
+/** A strategy as its document defines it. */
 export interface StrategySource {
   readonly id: string;
   readonly kind: string;
-  /** Of the content of the document: another content is another strategy. */
+  /** Hash of the document's content: other content is another strategy. */
   readonly hash: string;
   readonly document: unknown;
   readonly bound: BoundStrategy;
 }
 
-/** Channels to people that were read again. */
+/** Notification channels that were reloaded. */
 export interface ReloadedChannels {
-  /** What differs from those in use, by name: `ops changed`. */
+  /** Differences from the channels in use, by name: `ops changed`. */
   readonly changes: readonly string[];
-  /** Another one for each other content, of which it tells nothing: addresses of webhooks are secrets. */
+  /** A hash that changes with the content and reveals nothing of it, because webhook addresses are secrets. */
   readonly subject: string;
-  /** Puts them in the place of those in use. */
+  /** Replaces the channels in use. */
   readonly use: () => void;
 }
 
@@ -25,18 +25,18 @@ export interface ReloadedChannels {
 export type StrategiesRead =
   | {
       readonly sources: readonly StrategySource[];
-      /** Ids of strategies that are there and switched off. */
+      /** Ids of disabled strategies. */
       readonly off: readonly string[];
-      /** The limits of the config as it is now; omitted: they are not read again. */
+      /** The limits of the current config; omitted: not reloaded. */
       readonly limits?: Limits | undefined;
-      /** The channels to people as the config has them now; omitted: they are not read again. */
+      /** The notification channels of the current config; omitted: not reloaded. */
       readonly channels?: ReloadedChannels | undefined;
-      /** What else the operator should know, such as a config that counts only from the next start. */
+      /** Further notes for the operator, such as settings that apply only from the next start. */
       readonly notes: readonly string[];
     }
   | { readonly problems: string };
 
-/** What a journal knows of the document with which a life began. */
+/** What a journal knows of the document with which a run started. */
 export interface BegunDocument {
   readonly strategy: string;
   readonly hash: string;

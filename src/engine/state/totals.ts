@@ -41,7 +41,7 @@ export interface LeftOrder {
   readonly at: Instant;
 }
 
-/** What is known of a parent, doubts not counted. */
+/** Totals of a parent, without doubts. */
 export interface ParentTotals {
   readonly side: Side;
   /** Reference price when the first slice was decided. */
@@ -52,7 +52,7 @@ export interface ParentTotals {
   readonly filledAmount: Money;
   readonly fees: Money;
   readonly slices: Pick<ParentSlices, 'executed' | 'hasExecuted' | 'lastGap'>;
-  /** Quotes outside the collar, in a row, and when the first of them was discarded. */
+  /** Consecutive quotes outside the collar, and when the first of them was discarded. */
   readonly collars: number;
   readonly collarsSince: Instant | undefined;
 }
@@ -68,10 +68,10 @@ type SavedParent = Omit<Parent, 'slices'> & SavedSlices;
 
 const PARENTS_MAX = 5_000;
 const ORDERS_MAX = 10_000;
-/** Days that are kept: fills of earlier ones count for nothing any more. */
+/** Number of days kept: fills of earlier days no longer count. */
 const DAYS_KEPT = 3;
 
-/** Answers that could not be used. */
+/** Reasons for answers that could not be used. */
 export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
   'quote_invalid',
   'quote_mismatch',
@@ -79,7 +79,7 @@ export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
   'venue_refused',
 ]);
 export const COLLAR: ReadonlySet<Reason> = new Set<Reason>(['collar', 'collar_far']);
-/** A quote came and was good, only its price or its time was not. */
+/** Reasons after a valid quote: only its price or its time was unacceptable. */
 const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'limit_price',
   'max_slippage',
@@ -95,21 +95,21 @@ export interface TotalsData {
   readonly days: Map<number, Day>;
   orders: LeftOrder[];
   readonly parents: Map<string, Parent>;
-  /** Orders in a row that the venue did not fill, by pair. */
+  /** Consecutive orders that the venue did not fill, by pair. */
   readonly rejects: Map<string, number>;
-  /** Answers in a row that could not be used, by pair. */
+  /** Consecutive invalid answers, by pair. */
   readonly malformed: Map<string, number>;
   /** Why a parent, a pair or a strategy is paused, by `parent:…`, `pair:…` and `strategy:…`. */
   readonly paused: Map<string, string>;
-  /** Parents whose pause ends by itself once quotes agree with the reference price. */
+  /** Parents whose pause ends once quotes agree with the reference price. */
   readonly pricePauses: Set<string>;
 }
 
 export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, SavedParent> };
 
-/** Totals that limits are compared with, a fold of the journal, so that a restart rebuilds them. */
+/** Totals that limits are compared with: a fold of the journal, so that a restart rebuilds them. */
 export class Totals {
-  /** All that there is to know, once `settle` was called. */
+  /** The complete state, once `settle` was called. */
   data: TotalsData = {
     newestDay: 0,
     days: new Map(),
@@ -120,7 +120,7 @@ export class Totals {
     paused: new Map(),
     pricePauses: new Set(),
   };
-  /** The parent that was used last: one record after another is about the same. */
+  /** Cache of the parent used last, because consecutive records mostly concern the same one. */
   newest: { readonly of: TotalsData; readonly parent: string; readonly known: Parent } | undefined;
   readonly late = new LateCosts(costOf);
 
@@ -143,12 +143,12 @@ export class Totals {
     this.data = { ...saved, parents };
   }
 
-  /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
+  /** Traded since midnight UTC, in the currency of the limits: of one pair, or in total. */
   dayNotional(at: Instant, pair?: string): Money {
     return this.#sumFrom(at, tradedOf, pair);
   }
 
-  /** What the fills since midnight UTC cost against their decision prices, fees included, in the currency of the limits. */
+  /** Cost of the fills since midnight UTC against their decision prices, fees included, in the currency of the limits. */
   dayCost(at: Instant): Money {
     this.settle();
     return this.#sumFrom(at, lossOf);
@@ -158,7 +158,7 @@ export class Totals {
     return this.data.parents.get(parent);
   }
 
-  /** Orders that left after `from`. One that seems to come from the future, because the clock was set back, counts too. */
+  /** Orders that left after `from`. Orders in the future, after the clock was set back, count too. */
   ordersSince(from: Instant): readonly LeftOrder[] {
     const { orders } = this.data;
     let later = 0;
@@ -167,12 +167,12 @@ export class Totals {
     return later === 0 ? NO_ORDERS : leftAfter(orders, from);
   }
 
-  /** Orders of a pair in a row that the venue did not fill. */
+  /** Consecutive orders of a pair that the venue did not fill. */
   rejects(pair: string): number {
     return this.data.rejects.get(pair) ?? 0;
   }
 
-  /** Answers for a pair in a row that could not be used. */
+  /** Consecutive invalid answers for a pair. */
   malformed(pair: string): number {
     return this.data.malformed.get(pair) ?? 0;
   }
@@ -198,7 +198,7 @@ export class Totals {
     return this.data.paused.size === 0 ? undefined : this.data.paused.get(`strategy:${strategy}`);
   }
 
-  /** Parents, pairs and strategies that are paused, each with the reason, for people. */
+  /** Paused parents, pairs and strategies, each with its reason, for people. */
   get paused(): ReadonlyMap<string, string> {
     return this.data.paused;
   }
@@ -217,7 +217,7 @@ export class Totals {
   leave(intent: IntentRecord, at: Instant): void {
     this.#touch(intent.parent, intent.side).slices.leave(intent.slice);
     const { orders } = this.data;
-    // From the end: it is mostly the one that left last.
+    // Searched from the end: it is mostly the newest order.
     for (let i = orders.length - 1; i >= 0; i--) if (orders[i]?.clientId === intent.client_order_id) return;
     const recent = this.ordersSince(instant(at - MINUTE_MS));
     const left = leftOrder(intent, at);
@@ -228,7 +228,7 @@ export class Totals {
     }
   }
 
-  /** How an attempt ended, or that it is in doubt. */
+  /** Records how an attempt ended, or that it is in doubt. */
   end({ result, reason }: AttemptRecord, intent: IntentRecord, at: Instant): void {
     const { pair, parent, side } = intent;
     if (result !== 'discarded') this.leave(intent, at);
@@ -245,7 +245,7 @@ export class Totals {
     } else if (isGood) endCollars(known);
   }
 
-  /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
+  /** Adds a new fill. A clock that was set back does not reopen a past day. */
   book(fill: FillRecord, amounts = amountsOf(fill)): void {
     this.data.newestDay = Math.max(this.data.newestDay, dayOf(fill.executed_at));
     this.#count(fill, amounts, 'add');
@@ -261,7 +261,7 @@ export class Totals {
     this.data.malformed.delete(fill.pair);
   }
 
-  /** The figures of a fill were others. What it was more, or less, counts for the newest day. */
+  /** Corrects a fill. The difference counts for the newest day. */
   correct(before: FillRecord, now: FillRecord): void {
     this.#count(before, amountsOf(before), 'take');
     this.#count(now, amountsOf(now), 'add');
@@ -285,7 +285,7 @@ export class Totals {
     known.fees = combine(known.fees, amounts.fees);
   }
 
-  /** Pauses and resumes of parents, pairs and strategies; a desk that a person re-armed counts its executions anew. */
+  /** Pauses and resumes of parents, pairs and strategies; re-arming the desk resets its execution counts. */
   control({ state, why, parent, pair, strategy, ends }: ControlRecord): void {
     const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
@@ -310,7 +310,7 @@ export class Totals {
   #sumFrom(at: Instant, of: (day: Day, pair?: string) => Money, pair?: string): Money {
     const first = dayOf(at);
     const { days, newestDay } = this.data;
-    // Nearly always: no day is later than the newest.
+    // Common case: no day is later than the newest.
     if (first === newestDay) {
       const today = days.get(first);
       return today === undefined ? NO_MONEY : of(today, pair);
@@ -321,7 +321,7 @@ export class Totals {
     return sum ?? NO_MONEY;
   }
 
-  /** The parent, now the one that was used last: the oldest are forgotten. */
+  /** Returns the parent and marks it as used last; the oldest parents are dropped. */
   #touch(parent: string, side: Side): Parent {
     if (this.newest?.parent === parent && this.newest.of === this.data) return this.newest.known;
     const known = this.data.parents.get(parent) ?? {
@@ -348,7 +348,7 @@ function endCollars(known: Parent): void {
   known.collarsSince = undefined;
 }
 
-/** What a pause or a resume is about; `undefined` when it is the desk. */
+/** The scope of a pause or resume; `undefined` for the desk. */
 export function scopeOf({
   parent,
   pair,
@@ -390,7 +390,7 @@ export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
 
 const BASIS_POINT = ratio('0.0001');
 
-/** What a fill cost against its decision price, fees included, in the currency of the limits. Positive is bad. */
+/** Cost of a fill against its decision price, fees included, in the currency of the limits. Positive is bad. */
 export function costOf(fill: FillRecord): Money {
   const [amount, notional] = [money(fill.amount), money(fill.notional_usd)];
   if (amount.isZero()) return NO_MONEY;
@@ -401,7 +401,7 @@ export function costOf(fill: FillRecord): Money {
   return add(fees, scale(notional, scale(bps, BASIS_POINT)));
 }
 
-/** What a parent has cost so far against its arrival price, fees included, basis points; `undefined` when nothing tells. */
+/** Cost so far of a parent against its arrival price, fees included, basis points; `undefined` if unknown. */
 export function shortfallBps(parent: ParentTotals): Ratio | undefined {
   const { side, arrival, filled, filledAmount, fees } = parent;
   if (arrival === undefined || filled.isZero()) return undefined;

@@ -7,7 +7,10 @@ import type { Ports } from '../ports.ts';
 import type { ClockBack } from './continuity.ts';
 import type { EngineState, StrategyRun } from '../state/engine-state.ts';
 
-/** The parts of a desk that this file uses. The desk imports it, so that it names their types itself. */
+/**
+ * The parts of a desk that this file uses. It declares their types itself, because the desk imports this
+ * file.
+ */
 export interface ClockBackContext {
   readonly ports: Ports;
   readonly policy: Policy;
@@ -45,12 +48,12 @@ function note(desk: ClockBackContext, until: Instant): void {
   });
 }
 
-/** What is known of a clock that went back; `undefined` once it shows again what it had shown before. */
+/** Facts about a clock that went back; `undefined` once it shows again the time it had shown before. */
 function clockBackOf({ clockBack, ports }: ClockBackContext): ClockBack | undefined {
   return clockBack !== undefined && clockBack.until > ports.clock.wall() ? clockBack : undefined;
 }
 
-/** How far the clock went back, and what waits for what and for how long because of it. Empty when it did not. */
+/** How far the clock went back, and what waits longer because of it. Empty if it did not go back. */
 export function clockBackWords(desk: ClockBackContext): readonly string[] {
   const back = clockBackOf(desk);
   if (back === undefined) return [];
@@ -77,7 +80,7 @@ function waitingLines(desk: ClockBackContext): readonly string[] {
     : [...lines.slice(0, LINES_MAX), `${lines.length - LINES_MAX} more wait`];
 }
 
-/** The first time that a strategy waits for; `undefined` when it waits for an outcome, or for nothing. */
+/** The first time that a strategy waits for; `undefined` if it waits for an outcome, or for nothing. */
 function nextTime({ waits }: StrategyRun): Instant | undefined {
   let first: Instant | undefined;
   for (const wait of waits) {

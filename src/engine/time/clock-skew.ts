@@ -7,7 +7,7 @@ export type ClockSkewContext = Pick<Desk, 'observer' | 'policy' | 'ports'>;
 
 const skewOf = ({ ports }: ClockSkewContext): number => ports.venue.skewMs?.() ?? 0;
 
-/** Raises an alert when the clocks begin to differ by too much, once each time. */
+/** Raises an alert, once each time, when the clocks begin to differ by too much. */
 export function skewTeller(desk: ClockSkewContext): () => void {
   let isTold = false;
   return () => {
@@ -18,7 +18,7 @@ export function skewTeller(desk: ClockSkewContext): () => void {
   };
 }
 
-/** Why a desk cannot start by this clock; `undefined` when it can. */
+/** Why a desk cannot start with this clock; `undefined` if it can. */
 export function skewRefusal(desk: ClockSkewContext): OperatorError | undefined {
   const skewMs = skewOf(desk);
   if (Math.abs(skewMs) <= desk.policy.skew.refuseMs) return undefined;

@@ -3,21 +3,21 @@ import type { Instant, Monotonic } from '../../core/time.ts';
 import type { ContinuityOptions } from '../policy.ts';
 import type { Clock } from '../ports.ts';
 
-/** What is wrong with time, in figures. */
+/** A discontinuity of time, in figures. */
 export interface Break {
-  /** How far the wall clock went ahead of the monotonic one, or fell behind it. */
+  /** How far the wall clock ran ahead of the monotonic clock, or behind it. */
   readonly wallMs: number;
-  /** How late the look came. */
+  /** Delay of the check. */
   readonly lateMs: number;
 }
 
-/** Interval at which the reference between the clocks is renewed, because they drift slightly. */
+/** Interval at which the reference between the clocks is renewed, because they drift slowly. */
 const RENEW_MS = MINUTE_MS;
 
 /**
- * Detects that time was not continuous: the clock was set, the machine slept, or the process was suspended. The monotonic
- * clock of Node may stop during a sleep, so that an old quote looks young: its holder compares `count` from before the
- * request with `count` now.
+ * Detects discontinuous time: the clock was set, the machine slept, or the process was suspended. Node's monotonic clock
+ * may stop during a sleep, so that an old quote looks young. The holder of a quote therefore compares `count` from before
+ * the request with `count` now.
  */
 export class Continuity {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class Continuity {
     this.#renewedAt = clock.monotonic();
   }
 
-  /** Breaks so far, looking now. */
+  /** Number of breaks so far, checking now. */
   get count(): number {
     const { divergenceMs, everyMs, lateMs } = this.#options;
     const now = this.#clock.monotonic();
@@ -49,7 +49,7 @@ export class Continuity {
       this.#renewedAt = now;
     }
     if (isBroken) {
-      // Told once: the next look starts from here.
+      // Reported once: the next check starts from here.
       if (this.#lookedAt !== undefined) this.#lookedAt = now;
       this.#count++;
       this.#onBreak({ wallMs: Math.round(wallMs), lateMs: Math.max(0, Math.round(late)) });
@@ -57,7 +57,7 @@ export class Continuity {
     return this.#count;
   }
 
-  /** A look of the watch itself: from now on one that comes late is a break. */
+  /** A periodic check: from now on a late one is a break. */
   look(): number {
     const { count } = this;
     this.#lookedAt = this.#clock.monotonic();
@@ -66,14 +66,14 @@ export class Continuity {
 }
 
 /**
- * The wall clock shows an earlier time than before, in this process or at the newest record. Whatever waits for a time of
- * day waits that much longer, which is reported. No time is recomputed, because only a person knows which of the two
- * times was right.
+ * The wall clock shows an earlier time than before, in this process or at the newest record. Everything that waits for a
+ * time of day waits that much longer, and the desk reports that. It recomputes no time, because only a person knows which
+ * time was right.
  */
 export interface ClockBack {
-  /** The time that the clock had shown before. Once it shows that again nothing waits longer than planned. */
+  /** The time that the clock had shown before. Once it shows it again, nothing waits longer than planned. */
   readonly until: Instant;
-  /** When it went back, by the time that it shows since. */
+  /** When it went back, in the time that it has shown since. */
   readonly at: Instant;
   readonly backMs: number;
 }

@@ -2,23 +2,23 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../ports.ts';
 
-/** How much faster than the steady clock the wall clock may run before it is doubted. */
+/** How much faster than the monotonic clock the wall clock may run before it is doubted. */
 const AHEAD_MS = MINUTE_MS;
 /** A wall clock that stays ahead for this long is right: the machine slept, or the time was wrong before. */
 const BELIEVED_MS = HOUR_MS;
 
 /**
- * The time by which days of limits are counted. It never goes back, so a clock that is set back opens no day again; and
- * it does not follow a jump forward until that has lasted, so that a wrong date does not open the next day early.
+ * The clock that counts the days of limits. It never goes back, so setting the clock back reopens no day; and it
+ * follows a jump forward only after a while, so that a wrong date does not start the next day early.
  */
 export class DayClock {
   readonly #clock: Clock;
-  /** Wall time less steady time, when they last agreed. */
+  /** Wall time minus monotonic time, when they last agreed. */
   #offset: number;
   #aheadSince: Monotonic | undefined;
   #newest: number;
   readonly #skewMs: () => number | undefined;
-  /** Only the journal says what day it is: the clock of this process is not proven yet. */
+  /** Only the journal says what day it is: the clock of this process is not verified yet. */
   #isInherited = false;
 
   /** `skewMs`: how far the venue's clock is ahead, from an answer in this process; `undefined` before the first. */
@@ -30,8 +30,8 @@ export class DayClock {
   }
 
   /**
-   * Goes on from the last record of an earlier process when the clock says that another day has begun since: that may be a
-   * wrong date. The venue's own clock proves it right, or an hour does.
+   * Continues from the last record of an earlier process if the clock says that another day has started since: the date
+   * may be wrong. The venue's clock, or an hour of agreement, confirms it.
    */
   inherit(last: Instant): void {
     const wall = this.#clock.wall();
@@ -54,7 +54,7 @@ export class DayClock {
     const expected = steady + this.#offset;
     if (wall - expected <= AHEAD_MS) {
       this.#aheadSince = undefined;
-      // A clock that was set back starts over from where it is now; the newest time stays.
+      // After the clock was set back, counting continues from there; the newest time stays.
       this.#offset = wall - steady;
     } else {
       this.#aheadSince ??= steady;

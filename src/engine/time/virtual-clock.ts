@@ -14,8 +14,8 @@ interface Entry {
 }
 
 /**
- * Time that moves only when told, for backtests and simulation. A binary heap: cost does not grow with what is pending.
- * Work that is due at the same instant runs in the order in which it was scheduled.
+ * Time that advances only on request, for backtests and simulation. A binary heap, so that cost does not grow with
+ * pending timers. Work due at the same instant runs in the order in which it was scheduled.
  */
 export class VirtualClock implements Clock, SchedulerLike {
   readonly scheduler: SchedulerLike = this;
@@ -38,20 +38,20 @@ export class VirtualClock implements Clock, SchedulerLike {
     return this.#now;
   }
 
-  /** Whole milliseconds, as a wall clock shows them: waits with jitter leave fractions that no record may hold. */
+  /** Whole milliseconds, as on a wall clock: waits with jitter have fractions that no record may contain. */
   wall(): Instant {
     return instant(Math.floor(this.#now + this.#wallAheadMs));
   }
 
   /**
-   * Sets the wall clock forward, or back, while nothing else moves: somebody set the time, or the machine slept and its
-   * monotonic clock slept with it.
+   * Steps the wall clock forward or back while nothing else moves: somebody set the time, or the machine and its
+   * monotonic clock slept.
    */
   stepWall(ms: number): void {
     this.#wallAheadMs += ms;
   }
 
-  /** Both clocks go on while nothing runs: a long stall, or a sleep through which the monotonic clock counts. */
+  /** Advances both clocks while nothing runs: a long stall, or a sleep during which the monotonic clock counts. */
   stall(ms: number): void {
     this.#now += ms;
   }
@@ -69,7 +69,10 @@ export class VirtualClock implements Clock, SchedulerLike {
     return new HeapAction(this, work).schedule(state, delayMs);
   }
 
-  /** Runs what is due until nothing is, or until `end`; the clock then shows `end`. Returns how much ran. */
+  /**
+   * Runs everything due until nothing is left, or until `end`; the clock then shows `end`. Returns how much
+   * ran.
+   */
   run(end: Instant = instant(Number.POSITIVE_INFINITY)): number {
     let ran = 0;
     for (;;) {
@@ -85,15 +88,15 @@ export class VirtualClock implements Clock, SchedulerLike {
     return ran;
   }
 
-  /** Puts `run` on the heap; the returned function takes it off again. What is due never is not put there. */
+  /** Schedules `run`; the returned function cancels it. Work at Infinity is never scheduled. */
   push(delayMs: number, run: () => void): () => void {
     if (delayMs === Number.POSITIVE_INFINITY) return () => undefined;
     return this.#put({ due: this.#now + Math.max(0, delayMs), order: this.#order++, run, isGone: false });
   }
 
   /**
-   * Runs `run` at `at`, before everything else that is due then, whenever it was scheduled: the world moves first, and
-   * whoever acts at that instant sees it as it is. The returned function takes it off again.
+   * Runs `run` at `at`, before everything else due then, whenever it was scheduled: the market moves first, so that
+   * the desk sees it as it is at that instant. The returned function cancels it.
    */
   pushFirst(at: Instant, run: () => void): () => void {
     return this.#put({ due: Math.max(this.#now, at), order: -1, run, isGone: false });
@@ -135,7 +138,7 @@ export class VirtualClock implements Clock, SchedulerLike {
 
 const isBefore = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
-/** One piece of scheduled work, which may schedule itself again, as RxJS's own operators do. */
+/** One unit of scheduled work, which may reschedule itself, as RxJS operators do. */
 class HeapAction<T> extends Subscription implements SchedulerAction<T> {
   readonly #clock: VirtualClock;
   readonly #work: Work<T>;
@@ -161,7 +164,10 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T> {
   }
 }
 
-/** Node fires timers longer than 2³¹ ms at once, and a suspended machine wakes late: long waits go in hours. */
+/**
+ * Node fires timers longer than 2³¹ ms at once, and a suspended machine wakes late: long waits run in steps of
+ * an hour.
+ */
 export function waitUntil(clock: Clock, at: Instant): Observable<void> {
   return defer(() => {
     const delayMs = at - clock.wall();

@@ -25,8 +25,8 @@ export type WatchClocksContext = Pick<
   ClockSkewContext;
 
 /**
- * Watches the clocks while it is subscribed, and what takes too long by them. After a jump the account is read soon, and every wait for a time of the wall
- * clock is recomputed. Never emits.
+ * Watches the clocks while subscribed, and what takes too long by them. After a jump, the desk reads the account soon and recomputes every
+ * wait for a wall-clock time. Never emits.
  */
 export function watchClocks(desk: WatchClocksContext): Observable<never> {
   return defer(() => {
@@ -48,7 +48,7 @@ export function watchClocks(desk: WatchClocksContext): Observable<never> {
   });
 }
 
-/** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
+/** Emits once the wall clock shows `at`, also when it is set or sleeps past it. Long waits run in steps, as in `waitUntil`. */
 export function untilTime(desk: WatchClocksContext, at: Instant): Observable<void> {
   const { clock } = desk.ports;
   const isPast = (): boolean => at <= clock.wall();

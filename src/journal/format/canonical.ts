@@ -16,5 +16,5 @@ export function canonical(body: { readonly kind: string }): string {
   return `{"kind":${JSON.stringify(kind)}${members === '' ? '' : `,${members}`}}`;
 }
 
-/** How the text of every body of `kind` begins: kinds can be compared without parsing. */
+/** The first characters of every body of `kind`: kinds can be compared without parsing. */
 export const startOf = (kind: string): string => `{"kind":${JSON.stringify(kind)}`;

@@ -10,16 +10,15 @@ import { slippageReferences } from '../../core/risk/tactics.ts';
 import { instant } from '../../core/time.ts';
 
 /**
- * Shapes of all records of `core/record.ts`, for what comes from a file and for what goes into one: a record that could
- * not be read back is never written. Objects are strict, because a field that is dropped in silence would be a changed
- * record.
+ * Schemas of all records of `core/record.ts`, used both for reading and for writing: a record that could not be read
+ * back is never written. Objects are strict, because a silently dropped field would be a changed record.
  */
 
-/** A decimal as the journal spells it: digits and at most one point, no exponent. */
+/** A decimal as the journal writes it: digits and at most one point, no exponent. */
 const amount = z
   .string()
   .regex(/^-?\d+(?:\.\d+)?$/u, { error: 'expected an amount as text, such as "0.25"' });
-/** A number from a YAML document, in the spelling of its author. */
+/** A number from a YAML document, as its author wrote it. */
 const asWritten = z.string().refine(isAmountText, { error: 'expected a number as text' });
 const at = z.int().transform(instant);
 const count = z.int().nonnegative();
@@ -426,7 +425,7 @@ export function recordSchema(kind: RecordKind): RecordSchema {
   return schema;
 }
 
-/** What is wrong with `body`, with the name of the field; `undefined` when it is a record. */
+/** What is wrong with `body`, including the field; `undefined` for a valid record. */
 export function problemWith(body: RecordBody): string | undefined {
   const result = recordSchema(body.kind).safeParse(body);
   if (result.success) return undefined;
@@ -434,7 +433,7 @@ export function problemWith(body: RecordBody): string | undefined {
   return `${[body.kind, ...(first?.path ?? [])].map(String).join('.')}: ${first?.message ?? 'unreadable'}`;
 }
 
-/** Every shape and every word that a record may hold, as text. */
+/** Every schema and literal that a record may contain, as text. */
 export const vocabularyText = (): string =>
   JSON.stringify([
     z.toJSONSchema(z.object(Object.fromEntries(recordKinds.map((kind) => [kind, recordSchema(kind)]))), {
@@ -443,14 +442,14 @@ export const vocabularyText = (): string =>
     Object.keys(reasons),
   ]);
 
-/** The kind that the canonical text of a body begins with. */
+/** The kind at the beginning of a body's canonical text. */
 export const kindOf = (text: string): string =>
   /^\{"kind":"(?<kind>[a-z_]{1,40})"/u.exec(text)?.groups?.['kind'] ?? '';
 
-/** The body in a text that was checked against the shapes of this version before: checking it again is most of a start. */
+/** Parses a body that this version's schemas have already checked: checking again would take most of a start. */
 export const trusted = (text: string): RecordBody => JSON.parse(text) as RecordBody; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the caller knows that it was checked
 
-/** Reads the canonical text of a body that is filed as `kind`. @throws Error in words when this version cannot. */
+/** Parses the canonical text of a body stored as `kind`. @throws Error with a message if this version cannot. */
 export function readBodyText(kind: string, text: string): RecordBody {
   if (!isRecordKind(kind)) throw new Error(`unknown kind of record "${kind}"`);
   return recordSchema(kind).parse(JSON.parse(text));

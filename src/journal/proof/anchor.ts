@@ -5,8 +5,8 @@ import type { Head } from './chain.ts';
 import { createPrivate, refuseNoFile, syncFolder } from '../sqlite/files.ts';
 
 /**
- * A second place that knows how far the journal had come: a small file beside it, or wherever the config says. A journal
- * that was restored from an older copy is whole by itself; only what lies elsewhere can tell.
+ * A second record of how far the journal has come: a small file beside it, or wherever the config says. A journal
+ * restored from an older copy is consistent in itself; only something stored elsewhere can reveal it.
  */
 export interface Anchor {
   /** The last anchor; `undefined` without one, `'unreadable'` if it is damaged. */
@@ -15,7 +15,7 @@ export interface Anchor {
   note(head: Head): void;
 }
 
-/** @throws OperatorError `storage` when there is a folder or a device of this name. */
+/** @throws OperatorError `storage` when a folder or a device has this name. */
 export function anchorAt(path: string): Anchor {
   refuseNoFile(path);
   const next = `${path}.new`;
@@ -47,8 +47,8 @@ export function anchorAt(path: string): Anchor {
 }
 
 /**
- * Compares a journal with its anchor; `hashAt` gives the hash of a record that is there. A journal may be ahead of its
- * anchor, since not every append is noted; it cannot be behind.
+ * Compares a journal with its anchor; `hashAt` returns the hash of an existing record. A journal may be ahead of its
+ * anchor, because not every append updates it; it cannot be behind.
  */
 export function compare(
   noted: ReturnType<Anchor['read']>,

@@ -49,13 +49,13 @@ import type {
 } from '../../core/record.ts';
 import { ParentsProof } from './parents-proof.ts';
 
-/** One approval, or one thing that happened without the approval that it needed. */
+/** One approval, or one action that happened without its required approval. */
 export interface ApprovalFinding {
   /** Number of its record. */
   readonly seq: number;
   readonly request?: string | undefined;
   readonly by: string;
-  /** `passkey`: its signature was checked. `token`: the journal has nothing but the name. */
+  /** `passkey`: its signature was verified. `token`: the journal records only the name. */
   readonly proof: 'passkey' | 'token';
   /** What the journal does not let one check, in words. */
   readonly unchecked?: string | undefined;
@@ -79,9 +79,9 @@ interface Known {
 }
 
 /**
- * Proves the approvals of a journal from its records alone, in their order: each is of exactly its request, by a person who may, in
- * time, under the policy that was in force; a passkey signed it where one must; and what needed approval did not happen without. Feed it
- * every record from the first.
+ * Verifies the approvals of a journal from its records alone, in order. Each must name exactly its request, come in time from a person
+ * who may approve under the policy in force, and carry a passkey signature where required; and nothing that needed approval may have
+ * happened without it. Feed it every record from the first.
  */
 export class ApprovalsProof {
   readonly findings: ApprovalFinding[] = [];
@@ -255,7 +255,7 @@ export class ApprovalsProof {
 
   #person({ person, step, role, passkey }: PersonRecord): void {
     const known = this.#knownAs(person);
-    // The role is that of the invitation: what comes after it repeats it.
+    // The role comes from the invitation; later records repeat it.
     if (step === 'invited') known.role = role;
     if (step === 'invited') known.isRemoved = false;
     if (step === 'enrolled' && passkey?.public_key !== undefined)
@@ -287,7 +287,7 @@ export class ApprovalsProof {
   #request(seq: number, at: number, body: OverrideRecord): void {
     const known = this.#requests.get(body.override);
     if (body.step === 'proposed') {
-      if (known !== undefined) this.#fault(seq, body.by, `the id ${body.override} was given before`, body);
+      if (known !== undefined) this.#fault(seq, body.by, `the id ${body.override} was used before`, body);
       const fault = this.#proposalFault(body);
       if (fault !== undefined) this.#fault(seq, body.by, fault, body);
       this.#requests.set(body.override, { proposal: body, agreed: [], state: 'open' });
@@ -317,7 +317,7 @@ export class ApprovalsProof {
     });
   }
 
-  /** A request of a journal that knew no policy has no needs: one other person was enough. */
+  /** A request in a journal without a policy lists no needs: one other person was enough. */
   #proposalFault(proposal: OverrideRecord): string | undefined {
     if (this.#origin === undefined || (proposal.request === undefined && !this.#keepsPolicy))
       return undefined;
@@ -346,7 +346,7 @@ export class ApprovalsProof {
       : undefined;
   }
 
-  /** As a desk decides it: by the rule, and where the rule says nothing, once anybody has a passkey. */
+  /** The same rule as on a desk: as the policy says, and by default once anyone has a passkey. */
   #wantsPasskey({ passkey }: Requirement): boolean {
     if (passkey !== undefined) return passkey === 'required';
     return [...this.#people.values()].some(({ isRemoved, keys }) => !isRemoved && keys.size > 0);
@@ -372,19 +372,19 @@ export class ApprovalsProof {
 
   #approvalFault({ proposal, agreed, state }: Request, body: OverrideRecord, at: number): string | undefined {
     const name = nameOf(body);
-    if (state !== 'open') return 'it was decided before';
+    if (state !== 'open') return 'it was already decided';
     if (canonicalValue(fieldsOf(body)) !== canonicalValue(fieldsOf(proposal)))
-      return 'it is of another request than the one that was proposed';
+      return 'it approves a different request than the one proposed';
     if (at >= proposal.expires_at) return 'it came after the request had expired';
     if (body.by === 'tranche' && body.token === undefined) {
       const isAllowed = this.#neededBy(proposal).some(({ outcome }) => outcome === 'allow');
       return isAllowed ? undefined : 'the policy in force does not allow it without people';
     }
-    if (isInitiator(proposal, body)) return `${name} proposed it, and does not count`;
-    if (body.token !== undefined && body.token.kind !== 'person') return `${name} is no person`;
-    if (agreed.some((one) => isInitiator(one, body))) return `${name} had approved it before`;
+    if (isInitiator(proposal, body)) return `${name} proposed it, so their approval does not count`;
+    if (body.token !== undefined && body.token.kind !== 'person') return `${name} is not a person`;
+    if (agreed.some((one) => isInitiator(one, body))) return `${name} had already approved it`;
     const person = this.#knownAs(name);
-    if (person.isRemoved) return `${name} was removed before`;
+    if (person.isRemoved) return `${name} had been removed`;
     const { needs } = proposal;
     if (
       needs !== undefined &&
@@ -413,7 +413,7 @@ export class ApprovalsProof {
     return assertionFault(assertion, { challenge: hash, passkey: signed, home: key.home });
   }
 
-  /** The last approval completes the needs, without those who were removed meanwhile. */
+  /** The last approval must complete the needs, without people who were removed meanwhile. */
   #countFault(proposal: OverrideRecord, agreed: readonly OverrideRecord[]): string | undefined {
     const { needs } = proposal;
     if (agreed.at(-1)?.step !== 'approved' || needs === undefined) return undefined;

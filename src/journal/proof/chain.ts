@@ -10,16 +10,19 @@ import { problemWith, readBodyText, vocabularyText } from '../format/record-sche
 export { EMPTY, GENESIS, link } from './link.ts';
 export type { Head, Line, Verdict } from './link.ts';
 
-/** A record that was tied on, and the line to store for it. */
+/** A chained record, and the line to store for it. */
 export interface Tied {
   readonly record: StoredRecord;
   readonly line: Line;
 }
 
-/** Fingerprint of all schemas that this version reads: equal if nothing was added, removed or changed. */
+/** Fingerprint of all schemas of this version: equal if nothing was added, removed or changed. */
 export const vocabulary = (): string => sha256(vocabularyText());
 
-/** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */
+/**
+ * Appends `bodies` to the chain after `head`. @throws Error when a body is not a record: it must not be
+ * written.
+ */
 export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {
   invariant(Number.isSafeInteger(at), () => `the time of a record must be whole milliseconds, got ${at}`);
   let { seq, hash: before } = head;
@@ -57,7 +60,7 @@ export function verify(lines: Iterable<Line>, end?: Head): Verdict {
 }
 
 /**
- * Reads `lines` as records, checking the chain on the way. They follow `from`: the first record when it is left out.
+ * Reads `lines` as records and checks the chain. They follow `from`; default: the start of the chain.
  *
  * @throws OperatorError `data` at the first record that does not hold; `where` names the journal.
  */
@@ -83,7 +86,7 @@ export const damage = (where: string, seq: number, why: string, cause?: unknown)
     cause,
   );
 
-/** Why `line` cannot follow `head`; `undefined` when it does. */
+/** Why `line` cannot follow `head`; `undefined` if it can. */
 function breakAt(head: Head, line: Line): string | undefined {
   if (line.seq !== head.seq + 1)
     return `expected record ${head.seq + 1}, found ${line.seq}: records are missing or moved`;

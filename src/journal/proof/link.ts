@@ -19,13 +19,13 @@ export interface Line {
   readonly hash: string;
 }
 
-/** The end of a chain: where the next record is tied on. */
+/** The end of a chain, to which the next record is appended. */
 export interface Head {
   readonly seq: number;
   readonly hash: string;
 }
 
-/** "Hash before" of the first record. */
+/** "Previous hash" of the first record. */
 export const GENESIS = '0'.repeat(64);
 export const EMPTY: Head = { seq: 0, hash: GENESIS };
 
@@ -35,7 +35,7 @@ export type Verdict =
       readonly ok: false;
       readonly seq: number;
       readonly why: string;
-      /** Where the last whole record ends, if that could be found: the damage follows. */
+      /** Where the last intact record ends, if known: the damage follows. */
       readonly near?: string;
     };
 

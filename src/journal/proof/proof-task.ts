@@ -1,7 +1,7 @@
 import type { Verdict } from './link.ts';
 import type { Part } from './verify-part.ts';
 
-/** Bytes for the answer, which is a line of text. */
+/** Size of the buffer for the answer, which is a line of text. */
 export const ANSWER_BYTES = 8_192;
 
 interface Task {
@@ -15,10 +15,10 @@ export function readTask(data: unknown): Task {
     if (shared instanceof SharedArrayBuffer && typeof part === 'object' && part !== null)
       return { part: part as Part, shared }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `beginProof` made it
   }
-  throw new TypeError('expected a part of a journal and room for the answer');
+  throw new TypeError('expected a part of a journal and a buffer for the answer');
 }
 
-/** The length of the answer wakes the waiting thread. `undefined`: the part could not be read. */
+/** Setting the answer's length wakes the waiting thread. `undefined`: the part could not be read. */
 export function answer(shared: SharedArrayBuffer, verdict: Verdict | undefined): void {
   const text = Buffer.from(JSON.stringify(verdict ?? false)).subarray(0, ANSWER_BYTES);
   new Uint8Array(shared, 4).set(text);

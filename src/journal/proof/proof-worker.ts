@@ -1,6 +1,6 @@
 /**
- * A worker that checks a part of the chain of a journal while the main thread does the rest of a start: `proof.ts` starts it. It
- * imports little: each thread loads all of it anew.
+ * A worker that checks part of the chain of a journal while the main thread continues the start; `proof.ts` starts it. It
+ * imports little, because each thread loads its imports again.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
@@ -16,6 +16,6 @@ function look(at: Part): ReturnType<typeof verifyPart> {
     using db = new DatabaseSync(at.file, { readOnly: true, timeout: 5_000 });
     return verifyPart(db, at);
   } catch {
-    return undefined; // the main thread looks itself
+    return undefined; // the main thread checks it itself
   }
 }

@@ -7,19 +7,19 @@ import { ANSWER_BYTES } from './proof-task.ts';
 import { hashAt } from './verify-file.ts';
 import type { Part } from './verify-part.ts';
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** The suffix of this file and its neighbours: `.js` once they are compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** Half a minute a million records is slow; a worker that takes longer has died. */
+/** Half a minute per million records is slow; a worker that takes longer has died. */
 const WAIT_MS = 120_000;
-/** More threads than that wait for the disk and not for one another. */
+/** With more threads they would only wait for the disk. */
 const PARTS_MAX = 4;
 
 /**
- * Begins to check the chain up to `head` on other threads, since that takes longer than all the rest of a start: each
- * takes a part, from the stored hash of the record before it to the stored hash of its last one, so that parts which hold
- * are one chain. The returned function waits for the verdict: that all of them hold, or the first that does not;
- * `undefined` when not all answered.
+ * Starts checking the chain up to `head` on other threads, because that takes longer than the rest of a start. Each
+ * thread checks a part, from the stored hash before it to the stored hash of its last record, so that parts that hold
+ * form one chain. The returned function waits for the verdict: all hold, or the first part that does not; `undefined` if
+ * not all answered.
  */
 export function beginProof(
   db: DatabaseSync,
@@ -37,12 +37,12 @@ export function beginProof(
   };
 }
 
-/** Where the parts of a chain up to `head` begin and end. */
+/** Where the parts of a chain up to `head` start and end. */
 export function partsOf(db: DatabaseSync, file: string, head: Head, count: number): readonly Part[] {
   const ends = Array.from({ length: count }, (_, i): Head => {
     const seq = Math.floor((head.seq * (i + 1)) / count);
     if (i === count - 1) return head;
-    // A record that is missing has no hash: then no part ends with it, and the part is refused.
+    // A missing record has no hash: then the part that should end with it is refused.
     return seq === 0 ? EMPTY : { seq, hash: hashAt(db, seq) ?? '' };
   });
   return ends.map((last, i) => ({ file, after: ends[i - 1] ?? EMPTY, last }));

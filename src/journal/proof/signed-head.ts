@@ -8,14 +8,14 @@ import type { Instant } from '../../core/time.ts';
 import type { Head, Line } from './link.ts';
 
 /**
- * The head of a journal with a signature of the desk: what to keep where whoever can write the journal cannot. Of one line of JSON;
- * the signature is Ed25519 (RFC 8032) over the lines that `textOf` joins.
+ * The head of a journal with a signature of the desk, to be stored where nobody who can write the journal can change it. One line
+ * of JSON; the signature is Ed25519 (RFC 8032) over the lines that `textOf` joins.
  */
 export interface SignedHead {
-  /** Hash of the first record: names the chain. */
+  /** Hash of the first record: identifies the chain. */
   readonly chain: string;
   readonly seq: number;
-  /** Of record `seq`. */
+  /** Hash of record `seq`. */
   readonly hash: string;
   /** ISO 8601. */
   readonly at: string;
@@ -31,7 +31,7 @@ const textOf = ({ chain, seq, hash, at }: Unsigned): Buffer =>
   Buffer.from(['tranche journal head 1', chain, seq, hash, at].join('\n'));
 
 /**
- * The key of the desk in `file`, made at the first use, readable for its owner alone.
+ * Returns the key of the desk in `file`; creates it on first use, readable only by its owner.
  *
  * @throws OperatorError `storage` when it cannot be read or made, `data` when it holds no Ed25519 key.
  */
@@ -64,7 +64,7 @@ function keyIn(file: string, read: (text: string) => KeyObject): KeyObject {
     const key = read(text);
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    // Not told: what it says may hold parts of the key.
+    // The error is not repeated, because it may contain parts of the key.
   }
   throw new OperatorError('data', `${file} holds no Ed25519 key in PEM`);
 }
@@ -73,7 +73,7 @@ function keyIn(file: string, read: (text: string) => KeyObject): KeyObject {
 export const publicPem = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'pem' });
 
-/** @throws OperatorError `data` for a journal without records: there is nothing to sign. */
+/** @throws OperatorError `data` for a journal without records. */
 export function signHead(
   journal: { head(): Head; lines(): Iterable<Line> },
   key: KeyObject,
@@ -92,7 +92,7 @@ export function signHead(
   };
 }
 
-/** Whether the holder of `key` signed this; without a key, whether it is signed by the key that it names itself. */
+/** Whether the holder of `key` signed this; without a key, whether the key that it names signed it. */
 export function isSigned(signed: SignedHead, key?: KeyObject): boolean {
   try {
     const named = createPublicKey({

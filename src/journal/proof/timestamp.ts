@@ -1,13 +1,13 @@
 /**
- * Requests to a time-stamping authority (RFC 3161), in DER by hand: a request is forty bytes, and of an answer only the status and
- * the digest are read here. `openssl ts -verify` checks the signature and the certificates.
+ * Requests to a time-stamping authority (RFC 3161), encoded in DER by hand: a request is forty bytes, and only the status and the
+ * digest of an answer are read here. `openssl ts -verify` checks the signature and the certificates.
  */
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const OCTETS = 0x04;
 
-/** Of less than 128 bytes, as all here are. */
+/** Lengths below 128 bytes only, as all here are. */
 const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const bytes = Buffer.concat(content);
   return Buffer.concat([Buffer.from([tag, bytes.length]), bytes]);
@@ -29,9 +29,9 @@ export function timestampRequest(digest: string): Buffer {
 /** Why an answer is not a token for this digest; `undefined` if the authority granted one. */
 export function timestampProblem(answer: Buffer, digest: string): string | undefined {
   const status = statusOf(answer);
-  if (status === undefined) return 'it is no TimeStampResp';
+  if (status === undefined) return 'it is not a TimeStampResp';
   if (status > 1) return `the authority refused: status ${status}`;
-  return answer.includes(Buffer.from(digest, 'hex')) ? undefined : 'it is not for this head';
+  return answer.includes(Buffer.from(digest, 'hex')) ? undefined : 'it was issued for another head';
 }
 
 /** `SEQUENCE { SEQUENCE { INTEGER status …` at the beginning of an answer. */
@@ -42,7 +42,7 @@ function statusOf(answer: Buffer): number | undefined {
   return answer[info] === INTEGER && answer[info + 1] === 1 ? answer[info + 2] : undefined;
 }
 
-/** Where the content of the element at `at` begins. */
+/** Where the content of the element at `at` starts. */
 function contentAt(bytes: Buffer, at: number): number | undefined {
   const length = bytes[at + 1];
   return length === undefined ? undefined : at + 2 + (length < 0x80 ? 0 : length & 0x7f);

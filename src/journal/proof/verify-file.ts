@@ -5,14 +5,14 @@ import { notedHead, readRecords } from '../sqlite/database.ts';
 import { faultOf, isDamage, messageOf } from '../sqlite/sqlite-errors.ts';
 import { placeOf } from '../sqlite/filesystem-place.ts';
 
-/** @throws OperatorError `data` when the noted head and the records differ. */
+/** @throws OperatorError `data` when the stored head and the records differ. */
 export function headOf(db: DatabaseSync, file: string): Head {
   const noted = notedHead(db);
   if (!noted.ok) throw damage(file, noted.seq, noted.why);
   return noted.head;
 }
 
-/** Lines as they are stored, all of them or those of `part`. */
+/** Stored lines, all of them or those of `part`. */
 export function* linesOf(
   db: DatabaseSync,
   file: string,
@@ -29,7 +29,7 @@ export function* linesOf(
   }
 }
 
-/** Checks up to the head as it is at first: what a writer adds meanwhile is not looked at. */
+/** Checks up to the head at the time of the call: records that a writer adds meanwhile are not checked. */
 export function verifyFile(db: DatabaseSync, file: string): Verdict {
   let seen = EMPTY;
   function* counted(last: number): Generator<Line> {
@@ -53,7 +53,7 @@ export function verifyFile(db: DatabaseSync, file: string): Verdict {
   return near === undefined ? found : { ...found, near };
 }
 
-/** What is wrong, and behind which byte. */
+/** What is wrong, and after which byte. */
 export const wordsOf = ({ why, near }: Extract<Verdict, { ok: false }>): string =>
   near === undefined ? why : `${why}; the record before it is at ${near}`;
 

@@ -3,7 +3,7 @@ import { startOf } from '../format/canonical.ts';
 import { link } from './link.ts';
 import type { Head, Verdict } from './link.ts';
 
-/** Records behind `after` up to `last`. It holds when the chain leads from the one hash to the other. */
+/** Records after `after` up to `last`. The part holds when the chain leads from the one hash to the other. */
 export interface Part {
   readonly file: string;
   readonly after: Head;
@@ -13,8 +13,8 @@ export interface Part {
 const PAGE = 1_000;
 
 /**
- * Checks a part of a chain, in few steps a record: this is most of what a start costs. What it finds is enough to say that
- * the part does not hold; which record is the first at fault is for `verifyFile` to say. `undefined`: it could not look.
+ * Checks part of a chain with few steps per record, because this takes most of a start. It only finds whether the part
+ * holds; `verifyFile` finds the first record at fault. `undefined`: it could not read the part.
  */
 export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | undefined {
   const select = db.prepare(
@@ -26,11 +26,12 @@ export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | u
   const refused = (why: string): Verdict => ({ ok: false, seq: seq + 1, why });
   try {
     while (seq < last.seq) {
-      // The first part also sees numbers that no record may have.
+      // The first part also detects numbers that no record may have.
       const rows = select.all(seq === 0 ? Number.MIN_SAFE_INTEGER : seq, last.seq, PAGE);
       if (rows.length === 0) return refused('records are missing');
       for (const row of rows) {
-        // Node types rows as objects although they are arrays here; to copy each would double the time of all this.
+        // Node types rows as objects although they are arrays here; copying each would double the time of the
+        // check.
         const [own, at, kind, body, stored] = row as unknown as readonly unknown[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all five are checked below
         if (own !== seq + 1) return refused('records are missing or moved');
         if (typeof at !== 'number' || typeof kind !== 'string' || typeof body !== 'string')
@@ -48,7 +49,7 @@ export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | u
       }
     }
   } catch {
-    return undefined; // `verifyFile` knows the errors of SQLite apart
+    return undefined; // `verifyFile` distinguishes the errors of SQLite
   }
   return hash === last.hash
     ? { ok: true, count: seq - after.seq, head: hash }

@@ -4,14 +4,14 @@ import { price, text } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { BarsPort, KeptBars } from '../../engine/ports.ts';
 
-/** Larger files were not written by this program: 20 strategies with all the bars that they may have. */
+/** Largest accepted size: 20 strategies with the maximum of bars. This program writes no larger file. */
 const BYTES_MAX = 4 * 1024 * 1024;
 const VERSION = 1;
 type Row = readonly [from: number, open: string, high: string, low: string, close: string];
 
 /**
- * The bars of a desk in a file beside the journal, for the next process. Written whole under another name and renamed: a death leaves the
- * one before. What cannot be read is no bar: they are made anew.
+ * The bars of a desk in a file beside the journal, for the next process. Written under another name and renamed, so that a crash leaves
+ * the previous file. Unreadable bars are ignored and rebuilt.
  */
 export const barsFile = (file: string, warn: (why: string) => void): BarsPort => ({
   read() {
@@ -36,7 +36,7 @@ export const barsFile = (file: string, warn: (why: string) => void): BarsPort =>
 
 const rowOf = ({ from, open, high, low, close }: Bar): Row => [from, text(open), text(high), text(low), text(close)]; // prettier-ignore
 
-/** Throws at what this program has not written. */
+/** Throws for content that this program has not written. */
 function seriesIn(read: unknown): readonly KeptBars[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every part is read below, and what is odd throws
   const { version, series } = read as {

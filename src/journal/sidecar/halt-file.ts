@@ -13,11 +13,11 @@ import {
 import type { Halt, HaltPort } from '../../engine/ports.ts';
 import { journalFileOf, syncFolderOf } from '../sqlite/files.ts';
 
-/** Room that is kept for the note: a longer reason is cut. */
+/** Space reserved for the note: a longer reason is cut. */
 const NOTE_BYTES = 1024;
 const FILE_MODE = 0o600;
 
-/** Where the halt file of a journal is; `undefined` for a journal without a file. */
+/** Path of the halt file of a journal; `undefined` for a journal without a file. */
 export function haltFileOf(journal: string): string | undefined {
   const file = journalFileOf(journal);
   return file === undefined ? undefined : `${file}.halt`;
@@ -50,7 +50,7 @@ export function haltFile(file: string): HaltPort {
       try {
         makeRoom(armed);
       } catch {
-        // It is lifted all the same, and whoever prepares the next one is told.
+        // The halt is lifted anyway, and the next preparation reports the problem.
       }
     },
     prepare,
@@ -58,7 +58,8 @@ export function haltFile(file: string): HaltPort {
 }
 
 /**
- * Leaves the note, also for a daemon that is reached by no other way. Makes nothing beforehand: the disk may be full.
+ * Writes the halt file, also for a daemon that cannot be reached in any other way. Needs no preparation, because the
+ * disk may be full.
  *
  * @throws what the file system throws.
  */
@@ -75,7 +76,10 @@ function isReady(armed: string): boolean {
   return found?.isFile() === true && found.size >= NOTE_BYTES;
 }
 
-/** Makes the file, or blanks it. Without room for it the name stays all the same: a halt needs no more, only its note is lost. */
+/**
+ * Creates the file, or blanks it. Without disk space the name alone remains: that is enough for a halt, and only the note is
+ * lost.
+ */
 function makeRoom(armed: string): void {
   const descriptor = openSync(
     armed,
@@ -90,14 +94,14 @@ function makeRoom(armed: string): void {
   syncFolderOf(armed);
 }
 
-/** A disk that is nearly full takes a part without a word, and says so the next time. */
+/** A nearly full disk accepts a partial write silently, and reports the error next time. */
 function writeBlank(descriptor: number): void {
   const blank = Buffer.alloc(NOTE_BYTES, ' ');
   for (let at = 0; at < NOTE_BYTES;) at += writeSync(descriptor, blank, at, NOTE_BYTES - at, at);
   fsyncSync(descriptor);
 }
 
-/** What was made beforehand is kept for the next halt: a disk that is full now has no room for another. The rest goes. */
+/** The prepared file is kept for the next halt: a disk that is full now has no space for another. Other files are removed. */
 function takeAway(file: string, armed: string): void {
   const found = lstatSync(file);
   const isOurs = found.isFile() && found.nlink === 1 && found.size === NOTE_BYTES;
@@ -108,15 +112,15 @@ function takeAway(file: string, armed: string): void {
   renameSync(file, armed);
 }
 
-/** Whether anything has this name, whatever it is. Throws when it cannot be told. */
+/** Whether any file has this name. Throws if that cannot be determined. */
 const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
-/** The name decides, so it comes first: what the note says is for people. */
+/** The name decides, so it comes first: the note is only for people. */
 function leave(armed: string, file: string): void {
   try {
     renameSync(armed, file);
   } catch {
-    // Somebody removed what was prepared: with room on the disk it works like this.
+    // Somebody removed the prepared file: with disk space a new one works as well.
     closeSync(openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, FILE_MODE));
   }
 }
@@ -136,7 +140,7 @@ function writeNote(file: string, { level, by, why }: Halt): void {
       closeSync(descriptor);
     }
   } catch {
-    // The file is there, and that is what counts.
+    // The file exists, and that is what counts.
   }
 }
 

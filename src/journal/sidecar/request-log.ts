@@ -3,7 +3,7 @@ import type { BootTime } from '../../core/time.ts';
 import type { RequestLogPort, LoggedRequest } from '../../engine/ports.ts';
 import { createPrivate } from '../sqlite/files.ts';
 
-/** More requests than any window of the venue has room for. */
+/** More requests than any window of the venue allows. */
 const SLOTS = 1_024;
 const HEAD_BYTES = 128;
 const SLOT_BYTES = 16;
@@ -11,7 +11,7 @@ const ROUTES = ['quote', 'order', 'transactions', 'read', 'all'] as const;
 
 /**
  * The last requests of a desk in a file beside the journal, for the next process. Never flushed: what a process has written survives
- * its death in the memory of the kernel, and after the death of the machine the boot is another.
+ * its crash in the kernel's memory, and after a crash of the machine the boot id differs.
  */
 export function requestLogFile(file: string): RequestLogPort {
   let descriptor: number | undefined;
@@ -27,7 +27,7 @@ export function requestLogFile(file: string): RequestLogPort {
     try {
       writeSync(descriptor, bytes, 0, SLOT_BYTES, HEAD_BYTES + slot * SLOT_BYTES);
     } catch {
-      // A note that is not whole is worth nothing: the next process waits as if there were none.
+      // An incomplete log is useless: the next process waits as if there were none.
       forget();
     }
   }
@@ -37,7 +37,8 @@ export function requestLogFile(file: string): RequestLogPort {
     try {
       writeSync(descriptor, Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     } catch {
-      // Its head names this process, and that must not be believed: no further process trusts a start that it does not name.
+      // Its head names this process and must be invalidated: no later process trusts a log that names a start it does not
+      // know.
     }
     closeSync(descriptor);
     descriptor = undefined;
@@ -66,7 +67,7 @@ export function requestLogFile(file: string): RequestLogPort {
         );
       }).filter((each) => each !== undefined);
       const since: BootTime = { id: boot.id, ms: Number(head['since']) };
-      // Where all places are taken, older ones have been written over.
+      // When all places are used, older requests have been overwritten.
       const requests = kept.map(({ request }) => request);
       const full = requests.length === SLOTS ? Math.min(...requests.map((each) => each.boot.ms)) : 0;
       return { since: { ...since, ms: Math.max(since.ms, full) }, requests };
@@ -74,7 +75,7 @@ export function requestLogFile(file: string): RequestLogPort {
     begin(start, since) {
       try {
         createPrivate(file);
-        // What an earlier process sent stays, until it is written over.
+        // Requests of earlier processes stay until they are overwritten.
         const head = Buffer.alloc(HEAD_BYTES + SLOTS * SLOT_BYTES);
         head.write(`tranche-requests ${since.id} ${start} ${Math.ceil(since.ms)}\n`, 'latin1');
         descriptor = openSync(file, 'r+');

@@ -18,18 +18,18 @@ import { createPrivate, syncFolder } from '../sqlite/files.ts';
 import { sha256 } from '../proof/link.ts';
 
 export interface StateOptions {
-  /** Version of the fold: a program that folds differently has another. */
+  /** Version of the fold: a program that folds differently has another version. */
   readonly program: string;
   /** Number of records between snapshots; default: 50 000. */
   readonly every?: number | undefined;
-  /** Called before the steps of writing one, for tests: throws what the disk would. */
+  /** Called before each step of writing, for tests: throws what a disk would. */
   readonly onStep?: ((step: 'write' | 'flush' | 'rename') => void) | undefined;
 }
 
 const EVERY = 50_000;
-/** Larger than any state of a desk that keeps its bounds. */
+/** Larger than any state of a desk within its bounds. */
 const BYTES_MAX = 256 * 1_048_576;
-/** The records come first: a state is not written into the last of the room. */
+/** Records have priority: a snapshot does not use the last of the disk space. */
 const ROOM_BYTES = 64 * 1_048_576;
 
 const HEAD =
@@ -38,11 +38,11 @@ const HEAD =
 /** Fingerprint of everything that a snapshot depends on. */
 const keyOf = ({ program }: StateOptions): string => sha256(`${program}\n${vocabulary()}`);
 
-/** A state as it is written: a line that says what it is of and what its bytes are, then the state. */
+/** Format of a snapshot: a line with its identity and checksum, then the state. */
 export const stateText = (options: StateOptions, { seq, hash, text }: KeptState): string =>
   `tranche-state ${keyOf(options)} ${seq} ${hash} ${sha256(text)}\n${text}`;
 
-/** What `file` holds, or why it is of no use. `hashAt` gives the hash of a record that is in the journal. */
+/** The content of `file`, or why it cannot be used. `hashAt` returns the hash of an existing record. */
 export function readState(
   file: string,
   options: StateOptions,
@@ -60,7 +60,7 @@ export function readState(
   return stateIn(whole, options, hashAt);
 }
 
-/** The same of the text of a file. */
+/** The same for the text of a file. */
 export function stateIn(
   whole: string,
   options: StateOptions,
@@ -77,13 +77,13 @@ export function stateIn(
 }
 
 export interface StateFile extends StatePort {
-  /** Nothing is put in place any more, whatever is still being written. */
+  /** After this, no snapshot is renamed into place, even if one is still being written. */
   close(): void;
 }
 
 /**
- * One state in a file beside the journal, replaced as a whole: it is written under another name, flushed, and renamed. A
- * disk that does not take it keeps the old one.
+ * One state in a file beside the journal, replaced as a whole: written under another name, flushed, and renamed. If the
+ * disk refuses it, the old one stays.
  */
 export function stateFile(
   file: string,
@@ -91,7 +91,7 @@ export function stateFile(
   hashAt: (seq: number) => string | undefined,
 ): StateFile {
   const fresh = `${file}.new`;
-  /** A name of its own: an older state may still be on its way to the disk. */
+  /** A unique name: an older state may still be on its way to the disk. */
   const last = `${file}.end`;
   let isBusy = false;
   let isClosed = false;
@@ -165,11 +165,11 @@ function writeAll(file: PathLike, whole: string, beforeFlush: () => void): void 
   }
 }
 
-/** Gives the room back that a state took which could not be written whole. */
+/** Frees the space of a state that could not be written completely. */
 function dropped(left: string): void {
   try {
     rmSync(left, { force: true });
   } catch {
-    // it is written over the next time
+    // it is overwritten next time
   }
 }

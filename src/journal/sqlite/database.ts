@@ -103,7 +103,7 @@ export function headMover(db: DatabaseSync, where: string): (from: Head, to: Hea
       throw new OperatorError(
         'storage',
         `journal ${where}: another process has written to it, past the lock: was ${where}.lock removed, or the journal replaced? ` +
-          'Find the other desk and keep one of them; this one sends no more requests.',
+          'Find the other desk and keep only one of them; this one sends no more requests.',
       );
   };
 }

@@ -71,11 +71,11 @@ function refuseForeign(folder: string): void {
   if (process.getuid === undefined) return; // Windows
   const { uid, mode } = statSync(folder);
   if (uid !== 0 && uid !== process.getuid())
-    throw new OperatorError('storage', `${folder} belongs to another user: use a folder of your own`);
+    throw new OperatorError('storage', `${folder} belongs to another user: use your own folder`);
   if ((mode & 0o022) !== 0 && (mode & STICKY) === 0)
     throw new OperatorError(
       'storage',
-      `others can change ${folder}: run "chmod go-w ${folder}", or use a folder in it`,
+      `other users can change ${folder}: run "chmod go-w ${folder}", or use a folder in it`,
     );
 }
 

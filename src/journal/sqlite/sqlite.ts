@@ -105,7 +105,10 @@ function refuseDamagedLog(file: string): void {
 
 function reader(file: string, options: SqliteOptions): Journal {
   if (!existsSync(file))
-    throw new OperatorError('storage', `no journal at ${file}. Check the path, or run "tranche run" first.`);
+    throw new OperatorError(
+      'storage',
+      `there is no journal at ${file}. Check the path, or run "tranche run" first.`,
+    );
   refuseNoFile(file);
   const db = openToRead(file, options);
   try {

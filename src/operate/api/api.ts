@@ -44,7 +44,7 @@ export function addApi(
       try {
         return await Promise.resolve(readJson(body));
       } catch {
-        throw new Refusal(400, 'the body is no JSON, or writes a name twice');
+        throw new Refusal(400, 'the body is not JSON, or repeats a name');
       }
     },
   );

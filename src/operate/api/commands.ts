@@ -37,9 +37,9 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
     if (body['by'] === undefined) return { by: name, token };
     const said = textOf(body, 'by');
     if (via === 'session' && said !== name)
-      throw new Refusal(403, 'who you are comes from the sign-in: leave "by" out');
+      throw new Refusal(403, 'your name comes from the sign-in: omit "by"');
     if (said !== name && bearers.some((bearer) => bearer.name.toLowerCase() === said.trim().toLowerCase()))
-      throw new Refusal(403, `${said} has a token of their own: the name of a token comes with it alone`);
+      throw new Refusal(403, `${said} has a token: only a request with that token may use the name`);
     return { by: kind === 'machine' ? `${name} (${said})` : name, token };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> =>

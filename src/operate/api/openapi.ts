@@ -16,7 +16,7 @@ export function openApi(version: string): Json {
       title: 'Tranche',
       version,
       description:
-        'The API of a running desk. Amounts are decimal text, times are ISO 8601 in UTC, and what is not known is left out.',
+        'The API of a running desk. Amounts are decimal text, times are ISO 8601 in UTC, and unknown values are omitted.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -43,7 +43,7 @@ export function openApi(version: string): Json {
         },
       },
       schemas: {
-        error: schemaOf(z.strictObject({ error: z.string().describe('Why, in words') })),
+        error: schemaOf(z.strictObject({ error: z.string().describe('The reason in words') })),
         ...Object.fromEntries(
           Object.values(routeSchemas).flatMap(({ answer }) => Object.entries(namedParts(answer))),
         ),

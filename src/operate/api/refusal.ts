@@ -14,4 +14,4 @@ export const refusalText = (error: unknown): string | undefined =>
   error instanceof Refusal ? error.message : undefined;
 
 /** What an address is answered that tries tokens. */
-export const SLOWER = 'too many wrong tokens came from this address: wait a few seconds';
+export const SLOWER = 'this address has sent too many wrong tokens: wait a few seconds';

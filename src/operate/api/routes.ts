@@ -23,9 +23,9 @@ export const apiRoutes = {
   '/api/v1/strategies': {
     method: 'GET',
     role: 'viewer',
-    summary: 'What each strategy has done and waits for',
+    summary: 'What each strategy has done and is waiting for',
   },
-  '/api/v1/parents': { method: 'GET', role: 'viewer', summary: 'Parents with what is left of each' },
+  '/api/v1/parents': { method: 'GET', role: 'viewer', summary: 'Parents, with the remainder of each' },
   '/api/v1/slices': {
     method: 'GET',
     role: 'viewer',
@@ -46,7 +46,7 @@ export const apiRoutes = {
   '/api/v1/limits': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Each limit and how much of it is used, every unknown outcome at its worst',
+    summary: 'Each limit and how much of it is used, counting every unknown outcome at its worst',
   },
   '/api/v1/plan': {
     method: 'GET',
@@ -68,13 +68,13 @@ export const apiRoutes = {
   '/api/v1/events': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Server-sent events, one for each record; a listener that does not read is dropped',
+    summary: 'Server-sent events, one for each record; the desk drops a listener that does not read',
   },
   '/api/v1/pause': { method: 'POST', role: 'operator', summary: 'Starts no new slices' },
   '/api/v1/resume': { method: 'POST', role: 'operator', summary: 'Ends a pause' },
   '/api/v1/halt': { method: 'POST', role: 'operator', summary: 'Requests no quote and sends no order' },
-  '/api/v1/reload': { method: 'POST', role: 'operator', summary: 'Reads the strategies again' },
-  '/api/v1/stop': { method: 'POST', role: 'operator', summary: 'Ends a strategy for good' },
+  '/api/v1/reload': { method: 'POST', role: 'operator', summary: 'Reloads the strategies' },
+  '/api/v1/stop': { method: 'POST', role: 'operator', summary: 'Stops a strategy permanently' },
   '/api/v1/strategies/run': { method: 'POST', role: 'operator', summary: 'Runs a strategy now' },
   '/api/v1/rearm': {
     method: 'POST',
@@ -96,33 +96,32 @@ export const apiRoutes = {
   '/api/v1/overrides/withdraw': {
     method: 'POST',
     role: 'operator',
-    summary: 'Takes an own proposal back before it is used',
+    summary: "Withdraws the caller's own proposal before it is used",
   },
   '/api/v1/overrides/reject': {
     method: 'POST',
     role: 'operator',
-    summary: 'Refuses a proposal before it is used',
+    summary: 'Rejects a proposal before it is used',
   },
   '/api/v1/approvals': {
     method: 'GET',
     role: 'viewer',
-    summary: 'What needs the approval of people, and what became of it, newest first',
+    summary: 'Requests for approval and their outcomes, newest first',
   },
   '/api/v1/approvals/approve': {
     method: 'POST',
     role: 'approver',
-    summary:
-      'Agrees to exactly the request with this hash, with the signature of a passkey where it is required',
+    summary: 'Approves the request with exactly this hash, with a passkey signature where one is required',
   },
   '/api/v1/approvals/reject': {
     method: 'POST',
     role: 'operator',
-    summary: 'Refuses a request before it is used',
+    summary: 'Rejects a request before it is used',
   },
   '/api/v1/approvals/withdraw': {
     method: 'POST',
     role: 'operator',
-    summary: 'Takes an own request back before it is used',
+    summary: "Withdraws the caller's own request before it is used",
   },
 } as const satisfies Readonly<Record<string, ApiRoute>>;
 

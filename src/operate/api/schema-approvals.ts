@@ -10,7 +10,7 @@ export { LIMIT_DEFAULT } from './page-limits.ts';
 const state = z.enum(['open', 'approved', 'rejected', 'expired', 'used', 'withdrawn']);
 
 export const approvalsQuery = z.strictObject({
-  state: state.optional().describe('Only those that have come so far'),
+  state: state.optional().describe('Only requests in this state'),
   ...paging,
 });
 
@@ -23,17 +23,17 @@ export const approvals = page(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
     kind: z.enum(Object.keys(requestKinds) as [RequestKind, ...RequestKind[]]),
     state,
-    asks: z.string().describe('What is asked for, in words'),
-    difference: list(z.string()).optional().describe('What differs from before, a line each'),
+    asks: z.string().describe('The request in words'),
+    difference: list(z.string()).optional().describe('What would change, one line each'),
     strategy: z.string().optional(),
     parent: z.string().optional(),
     request: z.string().describe('The canonical request, as JSON text'),
     proposed_by: z.string(),
     why: z.string(),
     proposed_at: time,
-    expires_at: time.describe('From then on it is rejected'),
+    expires_at: time.describe('When the request expires'),
     needs: list(z.strictObject({ count, groups: list(z.string()), have: list(z.string()) })).describe(
-      'So many different people of these groups, and who of them has agreed',
+      'How many different people of these groups must agree, and who has agreed',
     ),
     passkey: z.literal('required').optional().describe('An approval needs the signature of a passkey'),
     approved_by: list(z.string()),

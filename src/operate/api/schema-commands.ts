@@ -7,7 +7,7 @@ import { amount, side } from './schema-parts.ts';
 const text = z.string().min(1).max(500);
 const base = {
   why: text.describe('The reason, for the journal'),
-  by: text.optional().describe('Who typed; of the token of the machine alone'),
+  by: text.optional().describe('Name of the person; only with the token of this machine'),
 };
 const scope = {
   parent: text.optional().describe('Only this parent'),
@@ -18,17 +18,17 @@ const scope = {
 export const pause = z.strictObject({
   ...base,
   ...scope,
-  reducing: z.boolean().optional().describe('Lets orders through that repay a borrowed balance'),
-  for: text.optional().describe('Ends by itself after this time, as in `PT30M`'),
+  reducing: z.boolean().optional().describe('Still allows orders that repay a borrowed balance'),
+  for: text.optional().describe('Ends automatically after this time, as in `PT30M`'),
 });
 export const resume = z.strictObject({ ...base, ...scope });
 export const halt = z.strictObject({
   ...base,
-  kill: z.boolean().optional().describe('This process can send no order any more'),
+  kill: z.boolean().optional().describe('This process can no longer send orders'),
 });
 export const reload = z.strictObject({
   ...base,
-  dry_run: z.boolean().optional().describe('Only says what would change'),
+  dry_run: z.boolean().optional().describe('Only shows what would change'),
 });
 /** Of one strategy: to stop it, or to run it now. */
 export const stop = z.strictObject({ ...base, strategy: text });

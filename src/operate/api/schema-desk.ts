@@ -62,7 +62,7 @@ export const status = z.strictObject({
   mode: z.string(),
   version: z.string(),
   ...openWork,
-  level: z.string().optional().describe('`kill`: this process can send no order any more'),
+  level: z.string().optional().describe('`kill`: this process can no longer send orders'),
   since: time.optional(),
   by: z.string().optional(),
   why: z.string(),
@@ -85,7 +85,7 @@ export const status = z.strictObject({
       kind: z.string(),
       slices_done: count,
       slices_filled: count,
-      slices_total: count.describe('0: not known beforehand'),
+      slices_total: count.describe('0: not known in advance'),
       traded: progress.optional(),
       finished: z.string().optional(),
       last_reason: z.string().optional(),
@@ -93,7 +93,7 @@ export const status = z.strictObject({
       waits_for_approval: z.string().optional().describe('Request that it waits for'),
     }),
   ),
-  fills: count.describe('Fills of the journal'),
+  fills: count.describe('Number of fills in the journal'),
   last_fills: list(
     z.strictObject({
       at: time,
@@ -165,13 +165,13 @@ export const strategies = z.strictObject({
   state: z
     .enum(['waits', 'begins', 'paused', 'finished'])
     .describe('`begins`: it has not taken its first step'),
-  hash: z.string().describe('Of its text: another text is another strategy'),
+  hash: z.string().describe('Hash of its document: another document is another strategy'),
   pairs: list(z.string()),
   traded: progress.optional(),
   slices_done: count,
   slices_filled: count,
   slices_open: count,
-  slices_total: count.describe('0: not known beforehand'),
+  slices_total: count.describe('0: not known in advance'),
   next_at: time.optional(),
   last_reason: z.string().optional(),
   says: z.string().optional().describe('The last reason in words'),
@@ -201,12 +201,12 @@ export const prices = z.strictObject({ pair: z.string(), at: time, mid: amount }
 export const limits = z.strictObject({
   limit: z.string().describe('Its name in `controls`'),
   scope: z.string().optional().describe('The pair or the currency that it is of'),
-  used: amount.optional().describe('Used of it now, every unknown outcome at its worst'),
+  used: amount.optional().describe('Used now, counting every unknown outcome at its worst'),
   in_doubt: amount.optional().describe('The part of `used` that is not certain'),
   max: z.string().describe('The limit'),
   is_floor: z.boolean().optional().describe('`used` must not fall below `max`'),
   currency: z.string().optional(),
-  since: time.optional().describe('From when on it counts'),
+  since: time.optional().describe('Start of the period that it covers'),
 });
 
 export const fleet = z.strictObject({

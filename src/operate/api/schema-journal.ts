@@ -10,10 +10,8 @@ export const alerts = z.strictObject({
   severity,
   says: z.string(),
   facts,
-  others: count
-    .optional()
-    .describe('Alerts of the same kind since the last record, without one of their own'),
-  is_open: z.boolean().describe('What it tells of still holds'),
+  others: count.optional().describe('Further alerts of the same kind since the last record'),
+  is_open: z.boolean().describe('The condition still holds'),
   does: z.string().optional().describe('What to do'),
   runbook: z.string().optional().describe('Its entry in docs/runbook.md'),
 });
@@ -92,7 +90,7 @@ export const wakes = z.strictObject({
 export const why = z.strictObject({
   seq: seq.optional().describe('Omitted: it is under way'),
   at: time,
-  local: z.string().describe('On the clock of `zone`'),
+  local: z.string().describe('Local time in `zone`'),
   zone: z.string(),
   strategy: z.string().optional(),
   event: z.enum(['traded', 'not_traded', 'noted', 'begun', 'ended', 'open', 'desk']),

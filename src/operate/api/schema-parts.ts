@@ -24,7 +24,7 @@ export const page = <T extends z.ZodType>(
     next: z
       .string()
       .optional()
-      .describe('Send it as `after` for the items that follow. Omitted: there are none now'),
+      .describe('Send it as `after` for the items that follow. Omitted if there are none'),
   });
 
 const isMoment = (text: string): boolean => {
@@ -58,11 +58,11 @@ export const paging = {
 export const order = z
   .enum(['oldest', 'newest'])
   .optional()
-  .describe('Which items come first. Default: `oldest`');
+  .describe('Order of the items. Default: `oldest`');
 
 export const span = {
-  since: moment.optional().describe('Only from then on: a time in ISO 8601, or how long ago (`PT4H`)'),
-  until: moment.optional().describe('Only before then'),
+  since: moment.optional().describe('Only since this time: ISO 8601, or a duration before now (`PT4H`)'),
+  until: moment.optional().describe('Only before this time'),
 };
 
 export const name = z.string().min(1).max(200);

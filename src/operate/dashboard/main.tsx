@@ -41,8 +41,7 @@ function App(): JSX.Element {
     document.title = `${document.querySelector('main')?.getAttribute('aria-label') ?? 'Sign in'} · Tranche`;
   }, [screen]);
   if (isSignedOut.value) return <SignIn />;
-  if (me.value === undefined)
-    return <p class="waiting">{statusProblem.value ?? 'Asking the desk who you are…'}</p>;
+  if (me.value === undefined) return <p class="waiting">{statusProblem.value ?? 'Checking your sign-in…'}</p>;
   const View = views[screen];
   return (
     <Shell>

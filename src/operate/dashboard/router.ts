@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
 
 export const screens = [
-  { id: 'now', title: 'Now', key: 'n', asks: 'Is everything all right?' },
+  { id: 'now', title: 'Now', key: 'n', asks: 'Is everything in order?' },
   { id: 'slices', title: 'Slices', key: 's', asks: 'What is happening to each slice?' },
   { id: 'why', title: 'Why', key: 'w', asks: 'Why did it trade, or not?' },
-  { id: 'approvals', title: 'Approvals', key: 'a', asks: 'What waits for me?' },
+  { id: 'approvals', title: 'Approvals', key: 'a', asks: 'Which requests wait for me?' },
   { id: 'limits', title: 'Limits', key: 'l', asks: 'How much of each limit is used?' },
   { id: 'doubts', title: 'Doubts', key: 'd', asks: 'What is unknown, and when can it be proven?' },
   { id: 'plan', title: 'Plan', key: 'p', asks: 'What will it do next, and can it?' },
   { id: 'cost', title: 'Cost', key: 'c', asks: 'Was this good execution?' },
   { id: 'fleet', title: 'Fleet', key: 'f', asks: 'Which desk needs me?' },
-  { id: 'record', title: 'Record', key: 'r', asks: 'Who did what, and is the record whole?' },
+  { id: 'record', title: 'Record', key: 'r', asks: 'Who did what, and is the record complete?' },
   { id: 'people', title: 'People', key: 'o', asks: 'Who may do what?' },
 ] as const;
 export type ScreenId = (typeof screens)[number]['id'];

@@ -95,7 +95,7 @@ function Age(): JSX.Element {
   return (
     <span
       class={`age ${isLost ? 'lost' : ''}`}
-      title="Since the desk was last heard, and since it read its account"
+      title="Time since the last news from the desk, and since it read its account"
     >
       <span class="dot" aria-hidden="true" />
       <span class="figures">
@@ -194,7 +194,7 @@ function HaltDialog(): JSX.Element {
       title={`Halt ${status.value?.desk ?? 'the desk'}?`}
       confirm="Halt now"
       isDangerous
-      reason="Reason (goes into the record; may stay empty)"
+      reason="Reason (optional; recorded in the journal)"
       act={async (why) => {
         const answer = await post<Done>('halt', {
           why: why === '' ? 'halted from the dashboard' : why,

@@ -143,7 +143,7 @@ export class Notifier {
       const notice = noticeOf(stored);
       if (notice !== undefined) this.tell(notice);
     } catch (error) {
-      this.#fail('a record could not be put into a notice', error);
+      this.#fail('a notice could not be made from a record', error);
     }
   }
 
@@ -250,7 +250,7 @@ export class Notifier {
     const { name } = lane.queue.channel;
     const now = clock.wall();
     // What is not `Undelivered` is a defect: its message may hold anything.
-    const why = error instanceof Undelivered ? error.message : 'an error of the channel itself';
+    const why = error instanceof Undelivered ? error.message : 'an error in the channel itself';
     const { isRefused, waitMs = 0 } = error instanceof Undelivered ? error : { isRefused: true };
     lane.failed += 1;
     lane.failures += 1;
@@ -266,7 +266,7 @@ export class Notifier {
     lane.refusals = 0;
     lane.queue.dropped += batch.reduce((sum, { notice }) => sum + 1 + (notice.others ?? 0), 0);
     lane.queue.finish(batch);
-    this.#options.warn('a message was given up: its channel did not take it', {
+    this.#options.warn('a message was dropped: its channel did not accept it', {
       channel: name,
       why,
       notices: batch.length,
@@ -297,7 +297,7 @@ export class Notifier {
       [this.#noted, this.#notedAt] = [this.#seen, now];
     } catch (error) {
       this.#hasFailed = true;
-      this.#fail('the outbox cannot be written any more: what waits is told from memory alone', error);
+      this.#fail('the outbox can no longer be written: waiting notices are kept in memory only', error);
     }
   }
 

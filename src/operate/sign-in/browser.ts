@@ -17,13 +17,13 @@ export function pageOf(request: FastifyRequest): Page {
   if (origin === undefined)
     throw new Refusal(403, 'the header Origin is missing: sign in with a browser, on the page of the desk');
   const url = URL.parse(origin);
-  if (url === null) throw new Refusal(403, 'the header Origin is no address');
+  if (url === null) throw new Refusal(403, 'the header Origin is not an address');
   const { hostname, protocol, port } = url;
   const isSecure = protocol === 'https:';
   if (!isSecure && !isLoopbackName(hostname.replaceAll(/[[\]]/gu, '')))
     throw new Refusal(
       403,
-      'nobody signs in over an unencrypted network: write operate.tls, or put a proxy with TLS in front',
+      'signing in needs an encrypted connection: set operate.tls, or put a TLS proxy in front of the desk',
     );
   const isAddress = hostname.startsWith('[') || /^\d+(?:\.\d+){3}$/u.test(hostname);
   return { origin: url.origin, isSecure, port, rpId: isAddress ? undefined : hostname };

@@ -39,7 +39,7 @@ export async function verifyAssertion({
   rpId,
 }: Assertion): Promise<{ readonly ok: true; readonly counter: number } | { readonly problem: string }> {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
-  if (!isCredential(response)) return { problem: 'this is no assertion of a passkey' };
+  if (!isCredential(response)) return { problem: 'this is not a passkey assertion' };
   if (response.id !== passkey.id) return { problem: 'it was signed with another passkey' };
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -56,7 +56,7 @@ export async function verifyAssertion({
     });
     return verified
       ? { ok: true, counter: authenticationInfo.newCounter }
-      : { problem: 'the signature is not one of this passkey' };
+      : { problem: 'the signature does not match this passkey' };
   } catch (error) {
     return { problem: wordsOf(error) };
   }
@@ -86,7 +86,7 @@ export async function verifyRegistration({
   rpId,
 }: Registration): Promise<{ readonly passkey: NewPasskey } | { readonly problem: string }> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
-  if (!isCredential(response)) return { problem: 'this is no new passkey' };
+  if (!isCredential(response)) return { problem: 'this is not a new passkey' };
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: response as RegistrationResponseJSON, // oxlint-disable-line typescript/no-unsafe-type-assertion -- the package checks the rest, and throws
@@ -96,7 +96,7 @@ export async function verifyRegistration({
       requireUserVerification: true,
       supportedAlgorithmIDs: ALGORITHMS,
     });
-    if (!verified) return { problem: 'the device did not prove the passkey' };
+    if (!verified) return { problem: 'the device did not prove that it holds the passkey' };
     const { id, publicKey, counter } = registrationInfo.credential;
     return { passkey: { id, publicKey: textOf(publicKey), counter } };
   } catch (error) {

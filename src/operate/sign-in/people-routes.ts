@@ -52,7 +52,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     if ((role !== 'viewer' || isTaken) && !isOfMachine)
       throw new Refusal(
         403,
-        `who may act on the desk is invited on its machine: run tranche people invite ${name} --role ${role} there`,
+        `people who may act on the desk can be invited only on its machine: run tranche people invite ${name} --role ${role} there`,
       );
     if (token !== undefined && (token.kind ?? 'person') !== 'person')
       throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);
@@ -65,7 +65,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const owner = name.toLowerCase();
     const secret = invitations.issue({ value: { person: name }, owner, lifeMs: INVITATION_MS });
     if (secret === undefined)
-      throw new Refusal(503, 'too many invitations wait: remove people who do not come');
+      throw new Refusal(503, 'too many invitations are open: remove people who do not need theirs');
     const base = request.headers.origin ?? signIn.invitationUrl;
     return await reply.send({
       done: true,
@@ -113,14 +113,14 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const isOwn =
       caller.via === 'session' && (caller.kind === 'machine' ? id === caller.session : owner === caller.name);
     if (owner === undefined || (!isOwn && caller.role !== 'admin'))
-      throw new Refusal(404, 'there is no such session of yours');
+      throw new Refusal(404, 'you have no such session');
     sessions.end({ id });
-    return await reply.send({ done: true, says: `the session of ${owner} is over` });
+    return await reply.send({ done: true, says: `the session of ${owner} has ended` });
   });
 
   server.post('/api/v1/sign-out', async (request, reply) => {
     const { session: id } = commanded(request, 'viewer');
-    if (id === undefined) throw new Refusal(400, 'a token has no session to sign out of');
+    if (id === undefined) throw new Refusal(400, 'a request with a token has no session to end');
     sessions.end({ id });
     reply.header('set-cookie', clearCookie(pageOf(request)));
     return await reply.send({ done: true, says: 'signed out' });
@@ -129,10 +129,13 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
   server.post('/api/v1/sign-in/new-link', async (request, reply) => {
     const caller = commanded(request, 'admin');
     if (!isMachine(caller))
-      throw new Refusal(403, 'only the machine of the desk makes links: run tranche sign-in on it');
+      throw new Refusal(
+        403,
+        "sign-in links can be made only on the desk's own machine: run tranche sign-in there",
+      );
     const { role } = await readBody('/api/v1/sign-in/new-link', request.body);
     const link = newLink(signIn, role);
-    if (link === undefined) throw new Refusal(503, 'too many links wait: retry in a few minutes');
+    if (link === undefined) throw new Refusal(503, 'too many links are open: retry in a few minutes');
     return await reply.send({ link, life_s: LINK_MS / 1_000 });
   });
 }
@@ -143,6 +146,6 @@ const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b
 function nameOf({ name, kind, via }: Caller, said: string | undefined): string {
   if (said === undefined || said === name) return name;
   if (kind !== 'machine' || via !== 'token')
-    throw new Refusal(403, 'who you are comes from the sign-in: leave "by" out');
+    throw new Refusal(403, 'your name comes from the sign-in: omit "by"');
   return `${name} (${said})`;
 }

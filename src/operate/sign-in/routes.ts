@@ -69,7 +69,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
   const invited = (request: FastifyRequest, invitation: unknown): KnownPerson => {
     const person = people.get(invitations.look(invitation)?.person ?? '');
     if (person === undefined || person.state === 'removed')
-      throw refuse(request, 'this invitation was used, has ended or is unknown: ask for another');
+      throw refuse(request, 'this invitation is unknown, expired or already used: ask for another');
     return person;
   };
   const write = (record: Omit<PersonRecord, 'kind' | 'token'>): void => {
@@ -85,7 +85,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     if (given === undefined)
       throw refuse(
         request,
-        'this link was used, or is too old: print another with tranche sign-in, on the machine of the desk',
+        "this link has expired or was already used: print another with tranche sign-in, on the desk's machine",
       );
     return await enter(reply, page, { name: 'local', kind: 'machine', role: given.role, via: 'link' });
   });
@@ -110,7 +110,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const person = people.ownerOf(response.id);
     const passkey = person?.passkeys.find((each) => each.id === response.id);
     if (person === undefined || passkey === undefined)
-      throw refuse(request, 'this desk does not know the passkey: ask for an invitation');
+      throw refuse(request, 'this desk does not know this passkey: ask for an invitation');
     const judged = await verifyAssertion({ challenge, rpId, origin, response, passkey });
     if ('problem' in judged) throw refuse(request, `the passkey does not sign in: ${judged.problem}`);
     const { name, role } = person;

@@ -17,9 +17,9 @@ export interface SignInRoute {
 
 const role = z.enum(roles);
 const done = z.strictObject({ done: z.literal(true), says: z.string() });
-const lifeS = z.number().describe('Seconds for which it works');
+const lifeS = z.number().describe('Seconds until it expires');
 const ceremony = {
-  id: z.string().describe('Send it back with what the device signed'),
+  id: z.string().describe('To be sent back with the signature of the device'),
   options: z.looseObject({}).describe('Options of WebAuthn, as JSON, for `navigator.credentials`'),
 };
 
@@ -33,14 +33,14 @@ const person = z.strictObject({
 });
 
 const session = z.strictObject({
-  session: z.string().describe('Names it: not its secret'),
+  session: z.string().describe('Identifies the session; not its secret'),
   name: z.string(),
   role,
   via: z.enum(['link', 'passkey']),
   begun_at: time,
   used_at: time,
   ends_at: time,
-  is_own: z.boolean().describe('That of this request'),
+  is_own: z.boolean().describe('Whether it is the session of this request'),
 });
 
 const post = (path: keyof typeof bodies, summary: string, answer: z.ZodType, least?: Role): SignInRoute => ({
@@ -54,15 +54,15 @@ const post = (path: keyof typeof bodies, summary: string, answer: z.ZodType, lea
 /** Routes of the sign-in, of people and of sessions. */
 export const signInRoutes = {
   '/api/v1/sign-in/link': post('/api/v1/sign-in/link', 'Signs in with a link of the machine; sets the cookie', desk.me),
-  '/api/v1/sign-in/passkey/options': post('/api/v1/sign-in/passkey/options', 'What a device shall sign', z.strictObject(ceremony)),
+  '/api/v1/sign-in/passkey/options': post('/api/v1/sign-in/passkey/options', 'The challenge that a device signs', z.strictObject(ceremony)),
   '/api/v1/sign-in/passkey': post('/api/v1/sign-in/passkey', 'Signs in with a passkey; sets the cookie', desk.me),
-  '/api/v1/enrol/options': post('/api/v1/enrol/options', 'What a device needs to make a passkey', z.strictObject({ ...ceremony, name: z.string(), role })),
+  '/api/v1/enrol/options': post('/api/v1/enrol/options', 'Options with which a device makes a passkey', z.strictObject({ ...ceremony, name: z.string(), role })),
   '/api/v1/enrol': post('/api/v1/enrol', 'Enrols a passkey by invitation; sets the cookie', desk.me),
-  '/api/v1/sign-in/new-link': post('/api/v1/sign-in/new-link', 'A new link; for the token of the machine alone', z.strictObject({ link: z.string(), life_s: lifeS }), 'admin'),
+  '/api/v1/sign-in/new-link': post('/api/v1/sign-in/new-link', 'Makes a new link; only with the token of this machine', z.strictObject({ link: z.string(), life_s: lifeS }), 'admin'),
   '/api/v1/sign-out': post('/api/v1/sign-out', 'Ends the session of this request', done, 'viewer'),
-  '/api/v1/sessions': { method: 'GET', role: 'viewer', summary: 'Sessions of the caller; of an admin, all', answer: z.strictObject({ items: list(session) }) },
-  '/api/v1/sessions/revoke': post('/api/v1/sessions/revoke', 'Ends a session of the caller; of an admin, any', done, 'viewer'),
+  '/api/v1/sessions': { method: 'GET', role: 'viewer', summary: 'Sessions of the caller; for an admin, all sessions', answer: z.strictObject({ items: list(session) }) },
+  '/api/v1/sessions/revoke': post('/api/v1/sessions/revoke', 'Ends a session of the caller; for an admin, any session', done, 'viewer'),
   '/api/v1/people': { method: 'GET', role: 'viewer', summary: 'Who may sign in', answer: z.strictObject({ items: list(person) }) },
-  '/api/v1/people/invite': post('/api/v1/people/invite', 'Invites a person; all but viewers on the machine of the desk alone', z.strictObject({ ...done.shape, link: z.string(), life_s: lifeS }), 'admin'),
+  '/api/v1/people/invite': post('/api/v1/people/invite', "Invites a person; roles above viewer only on the desk's machine", z.strictObject({ ...done.shape, link: z.string(), life_s: lifeS }), 'admin'),
   '/api/v1/people/remove': post('/api/v1/people/remove', 'Removes a person; passkeys and sessions end at once', done, 'admin'),
 } as const satisfies Readonly<Record<string, SignInRoute>>; // prettier-ignore

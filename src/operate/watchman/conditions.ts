@@ -46,7 +46,7 @@ export function conditionsOf(probe: Probe, limits: WatchLimits, headBefore: numb
         says: 'does not answer',
         lines: [
           `why: ${foreign(probe.dead)}`,
-          'what to do: see whether its process runs and its host can be reached, and read the end of its log. A desk that is down trades nothing; the next start resolves open orders.',
+          'what to do: check that its process runs and its host is reachable, and read the end of its log. A desk that is down does not trade; the next start resolves open orders.',
         ],
         graceMs: silentMs,
       },
@@ -108,7 +108,7 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
       lines: [
         about,
         `due: ${isoOf(nextAt)}; newest record: ${spanText(recordAgeS * SECOND_MS)} ago`,
-        'what to do: look at its log and its processor; tranche status says what waits.',
+        'what to do: check its log and its CPU load; tranche status shows what is waiting.',
       ],
       graceMs: 0,
     });
@@ -116,10 +116,10 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
     found.push({
       kind: 'head_went_back',
       severity: 'critical',
-      says: `has a journal that ends with record ${head}; it had ${headBefore}`,
+      says: `has a journal that ends with record ${head}; it had reached record ${headBefore}`,
       lines: [
         about,
-        'what to do: an older copy was restored, or another journal is used. See journal_rolled_back in the runbook.',
+        'what to do: find out whether an older copy was restored, or another journal is in use. See journal_rolled_back in the runbook.',
       ],
       graceMs: 0,
     });

@@ -91,7 +91,7 @@ export class Watchman {
     if (!isTime) return undefined;
     held.tells += 1;
     held.toldAt = at;
-    const again = held.tells === 1 ? '' : `, for ${spanText(at - held.since)} now`;
+    const again = held.tells === 1 ? '' : `, for ${spanText(at - held.since)} so far`;
     return noticeOf(name, {
       kind: `desk_${kind}`,
       severity,
@@ -136,7 +136,7 @@ const OVER: Readonly<Record<ConditionKind, string>> = {
   old_data: 'reads its account again',
   stuck: 'writes records again',
   head_went_back: 'has all of its records again',
-  clock: 'has the right time again',
+  clock: 'has the correct time again',
 };
 
 /** Notices of two desks are two kinds: one does not count as a repeat of the other. */

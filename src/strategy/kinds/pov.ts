@@ -34,7 +34,7 @@ const params = z.lazy(() =>
     share: fractionText.describe(
       'Share of the market\'s volume that is traded in each interval, a fraction: 5 % is "0.05"',
     ),
-    interval: durationText.default('PT5M').describe('Time between two looks at the volume, ISO 8601'),
+    interval: durationText.default('PT5M').describe('Time between two checks at the volume, ISO 8601'),
     max_slice_quantity: amountOf(
       'Largest slice, in base currency; what the volume allows beyond it is not traded later. Default: no cap',
     ).optional(),

@@ -66,9 +66,9 @@ describe('a fleet', () => {
     const errors = (await fleet.rows()).map(({ name, error }) => [name, error]);
     expect(errors.slice(0, 5)).toEqual([
       ['good', undefined],
-      ['refused', 'it refuses the token'],
-      ['strange', 'its status is of another version'],
-      ['no json', 'its answer is no JSON'],
+      ['refused', 'it rejected the token'],
+      ['strange', 'its status comes from an incompatible version'],
+      ['no json', 'its answer is not JSON'],
       ['broken', 'it answers with status 500'],
     ]);
     expect(errors[5]?.[1]).toContain('no answer');

@@ -117,7 +117,7 @@ describe('a policy in a config', () => {
       /write the amount in usd/u,
     ],
     ['four_eyes: false\n  policy: [{ for: policy, outcome: allow }]', /remove four_eyes/u],
-    ['groups: { risk: [ann] }', /groups are for operate\.policy/u],
+    ['groups: { risk: [ann] }', /operate\.groups needs operate\.policy/u],
   ])('is refused: %s', async (operate, why) => {
     expect(await problem(`\n  ${operate}\n`)).toMatch(why);
   });

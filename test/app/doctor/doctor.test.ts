@@ -110,7 +110,7 @@ describe('tranche doctor', () => {
     const { code, findings } = await examine(config(url, ', capabilities: { order_lookup: true }'));
     const bad = findings.filter(({ verdict, check }) => verdict !== 'ok' && check !== 'flush');
     expect(bad).toMatchObject([
-      { check: 'channels', says: expect.stringContaining('nobody is told') as string },
+      { check: 'channels', says: expect.stringContaining('nobody is notified') as string },
     ]);
     expect(code).toBe(0);
     expect(new Set(asked.map((each) => each.split(' ')[0]))).toEqual(new Set(['GET']));
@@ -206,7 +206,7 @@ describe('tranche doctor', () => {
       {
         verdict: 'warn',
         says: expect.stringContaining(
-          'operate.notify pager: its program is not there, or may not be run',
+          'operate.notify pager: its program does not exist or is not executable',
         ) as string,
       },
     ]);

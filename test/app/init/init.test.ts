@@ -93,7 +93,7 @@ describe('init with options', () => {
   it('takes everything back where the answers do not fit together', async () => {
     const io = anIo();
     await expect(start({ ...ways.buy, size: '900 btc', mode: 'live', ...venue }, io)).rejects.toThrow(
-      /do not fit together/u,
+      /contradict each other/u,
     );
     expect([readdirSync(folder), io.printed.err]).toEqual([[], 'nothing was written\n']);
   });

@@ -14,7 +14,7 @@ describe('tranche notify list', () => {
     appendNow(journal, [aFill()]);
     const row = { channel: 'chat', at: NINE, due: NINE, severity: 'critical', kind: 'halted' } as const;
     const world = { cwd, now: NINE, config: 'none.yaml' };
-    expect(await runLine(addNotify, ['notify', 'list', file], world)).toMatchObject({ code: 0, out: '', err: expect.stringContaining('nothing waits') as string }); // prettier-ignore
+    expect(await runLine(addNotify, ['notify', 'list', file], world)).toMatchObject({ code: 0, out: '', err: expect.stringContaining('no notice waits') as string }); // prettier-ignore
     journal.outbox?.save({
       put: [
         { ...row, id: 1, message: 'm', notice: JSON.stringify(aNotice({ title: 'first\u001b[2J' })) },

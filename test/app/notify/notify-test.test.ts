@@ -28,7 +28,7 @@ async function run(url: string, ...line: readonly string[]): Promise<Ran> {
 describe('tranche notify test', () => {
   it('sends one message over the channel, without a token of the venue', async () => {
     const server = await receiver();
-    expect(await run(`${server.url}/hook`, 'test', 'chat')).toMatchObject({ code: 0, out: 'channel chat: the message was taken\n' }); // prettier-ignore
+    expect(await run(`${server.url}/hook`, 'test', 'chat')).toMatchObject({ code: 0, out: 'channel chat: the message was delivered\n' }); // prettier-ignore
     expect(server.posts).toHaveLength(1);
     expect(server.posts[0]?.body).toContain('a test of this channel');
   });

@@ -107,7 +107,7 @@ describe('tranche watch --once', () => {
   it('asks for health, readiness, status and chain, with the token, and says that all is well', async () => {
     const desk = await fakeDesk();
     const cwd = folderOf({ token: 'token-of-a-viewer-1' });
-    expect(await once1(cwd, { urls: [`${desk.url}/`], tokenFile: 'token' })).toEqual({ code: 0, out: `${desk.url.slice(7)} is well\n` }); // prettier-ignore
+    expect(await once1(cwd, { urls: [`${desk.url}/`], tokenFile: 'token' })).toEqual({ code: 0, out: `${desk.url.slice(7)} is healthy\n` }); // prettier-ignore
     expect(desk.asked.map((line) => line.split(' ')[0])).toEqual(['/healthz', '/readyz', '/api/v1/status', '/api/v1/chain']); // prettier-ignore
     expect(desk.asked.every((line) => line.endsWith('Bearer token-of-a-viewer-1'))).toBe(true);
   });

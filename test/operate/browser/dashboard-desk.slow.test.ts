@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBr
     await page.getByRole('heading', { name: '1 order has an unknown outcome.' }).waitFor();
     await page.getByRole('button', { name: 'Settle…' }).click();
     await page.getByLabel('Evidence').fill('the venue wrote that it never got the order');
-    const confirm = page.getByRole('button', { name: 'Write it down' });
+    const confirm = page.getByRole('button', { name: 'Record it' });
     await confirm.click();
     // While the order may still trade, the desk refuses, says until when, and keeps what was written.
     await page.getByText('may still trade').waitFor();

@@ -234,7 +234,7 @@ describe('delivery', () => {
     await bench.pass(10 * MINUTE_MS);
     expect(chat.tried).toHaveLength(5);
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 1 }]);
-    expect(bench.warned).toEqual(['a message was given up: its channel did not take it']);
+    expect(bench.warned).toEqual(['a message was dropped: its channel did not accept it']);
     chat.fault = new Undelivered('status 503');
     bench.notifier.tell(aNotice({ kind: 'b', at: after(NINE, 10 * MINUTE_MS) }));
     await bench.pass(25 * HOUR_MS);

@@ -53,9 +53,9 @@ describe('a desk that falls silent', () => {
     expect(look(watchman, 0, 10 * MINUTE_MS, well)).toEqual([]);
     expect(look(watchman, 10 * MINUTE_MS, 2 * HOUR_MS, dead)).toEqual([
       '11 critical: desk-1 does not answer',
-      '26 critical: desk-1 does not answer, for 16 min now',
-      '56 critical: desk-1 does not answer, for 46 min now',
-      '116 critical: desk-1 does not answer, for 1 h 46 min now',
+      '26 critical: desk-1 does not answer, for 16 min so far',
+      '56 critical: desk-1 does not answer, for 46 min so far',
+      '116 critical: desk-1 does not answer, for 1 h 46 min so far',
     ]);
     expect(look(watchman, 2 * HOUR_MS, 3 * HOUR_MS, well)).toEqual(['120 critical: desk-1 answers again']);
   });
@@ -150,7 +150,7 @@ describe('a desk that answers', () => {
   it('with fewer records than before has another journal', () => {
     const watchman = new Watchman(limits);
     expect(look(watchman, 0, MINUTE_MS, well)).toEqual([]);
-    expect(look(watchman, MINUTE_MS, 2 * MINUTE_MS, (at) => well(at, { status: status({ head: 40 }) }))).toEqual(['1 critical: desk-1 has a journal that ends with record 40; it had 100']); // prettier-ignore
+    expect(look(watchman, MINUTE_MS, 2 * MINUTE_MS, (at) => well(at, { status: status({ head: 40 }) }))).toEqual(['1 critical: desk-1 has a journal that ends with record 40; it had reached record 100']); // prettier-ignore
   });
 
   it('with another clock is told of only where the difference is certain', () => {

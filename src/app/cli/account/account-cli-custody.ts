@@ -15,7 +15,7 @@ import {
 } from './account-options.ts';
 import type { AccountCli } from './account-options.ts';
 
-/** Withdrawals, and who may let them go. */
+/** Withdrawals, and the rules and people that approve them. */
 export function addCustody(account: Command, world: AccountCli): void {
   addWithdrawals(account, world);
   addRules(account, world);

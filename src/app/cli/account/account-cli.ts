@@ -24,7 +24,7 @@ import {
 import type { AccountCli } from './account-options.ts';
 import { systemClock, systemRandom } from '../../daemon/clock.ts';
 
-/** `tranche account …`: the account by hand, with a token of its own. The modules are loaded when they are wanted. */
+/** `tranche account …`: manual account operations with a separate token. Modules are loaded on demand. */
 export function addAccount(cli: Command, world: AccountCli): void {
   const account = cli
     .command('account')
@@ -41,9 +41,9 @@ export function addAccount(cli: Command, world: AccountCli): void {
 const HELP = `
 Token: TRANCHE_OPERATOR_TOKEN or --token-file; the token of the desk is never used. Address: --base-url, or --config (TRANCHE_CONFIG).
 Commands that move money ask for confirmation; --yes skips the prompt, for scripts.
-Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue does not answer or refuses, 75 try again, 78 no token or address.`;
+Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue refused or did not answer, 75 try again, 78 no token or address.`;
 
-/** The real world of the process around `io`. A person is asked on stderr, so that stdout stays data. */
+/** Wraps the process around `io`. Prompts go to stderr, so that stdout carries only data. */
 export function accountIo(
   io: CommandIo,
   terminal: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream },
@@ -59,7 +59,7 @@ export function accountIo(
             await new Promise((resolve) => {
               const lines = createInterface({ input, output });
               lines.once('SIGINT', () => lines.close());
-              // Ctrl-C and Ctrl-D are a no.
+              // Ctrl-C and Ctrl-D mean no.
               lines.once('close', () => resolve(''));
               lines.question(question, (said) => {
                 resolve(said);

@@ -13,13 +13,13 @@ import type { WithdrawalResult } from '../../../wire/withdrawal.ts';
 import { column, figure, hidden } from './account-print.ts';
 import type { Cell, Column } from './account-print.ts';
 
-/** The lists of the account as they are printed. Scripts rely on the names and their order. */
+/** Column definitions of the account lists. Scripts rely on the names and their order. */
 
 const amount = (each: AnyAmount | undefined): Cell => (each === undefined ? undefined : text(each));
 const time = (at: Instant | undefined): Cell => (at === undefined ? undefined : isoOf(at));
 const word = (each: string | undefined): Cell => (each === '' ? undefined : each);
 const yesNo = (flag: boolean): Cell => flag;
-/** A fraction in basis points: 0.001 is 10. Exact. */
+/** Converts a fraction into basis points exactly: 0.001 becomes 10. */
 const bps = (rate: Ratio): Cell => text(scale(rate, ratioOf(10_000)));
 
 export const balanceColumns: readonly Column<Balance>[] = [

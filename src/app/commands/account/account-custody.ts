@@ -10,12 +10,12 @@ import { answerOf, confirmed, withAccount } from './account-session.ts';
 import type { AccountIo, AccountOptions, MovingOptions, Session } from './account-session.ts';
 import { amountInWords } from './account-text.ts';
 
-/** Money that leaves the account, and who may let it. */
+/** Withdrawals, and the rules and people that approve them. */
 
 export interface WithdrawOptions extends MovingOptions {
-  /** Where to, unless it goes to the bank. */
+  /** Destination address, unless the money goes to the bank. */
   readonly address?: string | undefined;
-  /** Of usd: by wire, otherwise ACH. */
+  /** For usd: by wire; otherwise by ACH. */
   readonly wire?: boolean | undefined;
   readonly memo?: string | undefined;
 }
@@ -25,7 +25,7 @@ interface Withdrawal {
   readonly amount: Quantity;
 }
 
-/** Starts a withdrawal, once, after checking it against the settings of the currency and telling its fee. */
+/** Starts one withdrawal, after checking it against the settings of the currency and showing its fee. */
 export async function withdraw(asked: Withdrawal, options: WithdrawOptions, io: AccountIo): Promise<number> {
   const { currency, amount } = asked;
   const { address = '', wire = false, memo = '' } = options;
@@ -145,7 +145,7 @@ export async function requestList(
   });
 }
 
-/** Answers a request for approval; the person sees what it is about. */
+/** Approves or refuses a request after showing its content. */
 export async function requestAnswer(
   id: string,
   options: MovingOptions & { readonly approve: boolean },

@@ -7,7 +7,7 @@ import type { Column } from './account-print.ts';
 import { answerOf, withAccount } from './account-session.ts';
 import type { AccountIo, AccountOptions, Session } from './account-session.ts';
 
-/** Orders of the account: what works, what is done, and cancels. */
+/** Lists open and finished orders of the account, and cancels orders. */
 
 export interface OrdersOptions extends AccountOptions {
   readonly pair?: string | undefined;
@@ -16,7 +16,7 @@ export interface OrdersOptions extends AccountOptions {
   readonly before?: string | undefined;
 }
 
-/** One page of orders, newest first; says how to get the next. */
+/** Prints one page of orders, newest first, and how to get the next page. */
 export async function orders(which: 'open' | 'done', options: OrdersOptions, io: AccountIo): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
     const { pair, side, limit, before } = options;
@@ -30,7 +30,7 @@ export async function orders(which: 'open' | 'done', options: OrdersOptions, io:
   });
 }
 
-/** One order, by the id of the venue or of the client. */
+/** Prints one order, found by venue id or client order id. */
 export async function orderShow(id: string, options: AccountOptions, io: AccountIo): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
     printOne(await answerOf(venue.order(id)), orderColumns, { ...options, out: io.stdout });

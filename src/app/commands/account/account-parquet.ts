@@ -3,7 +3,7 @@ import type { HistoryRow } from '../../../journal/account-history.ts';
 import { writeParquetFile } from '../../research/parquet.ts';
 import type { Cell } from '../../research/parquet.ts';
 
-/** What a row counts; the rest names something. */
+/** Columns that hold numbers; the others hold names. */
 const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'price', 'fees', 'transfer_fee', 'balance']);
 
 const columns = HISTORY_COLUMNS.map((name) => {

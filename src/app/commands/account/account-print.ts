@@ -2,7 +2,7 @@ import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
 import { csvRow } from '../../../journal/export.ts';
 import type { Out } from '../io.ts';
 
-/** What a cell holds: amounts as text, digit for digit. `undefined`: nothing to say. */
+/** Content of a cell: amounts as text with every digit; `undefined` for an empty cell. */
 export type Cell = string | number | boolean | undefined;
 
 /** A column of a list: its name in JSON and CSV, in the table with spaces. */
@@ -11,12 +11,12 @@ export interface Column<Row> {
   readonly of: (row: Row) => Cell;
   /** Figures are right-aligned. */
   readonly align?: 'right' | undefined;
-  /** Not in the table: too long for a screen, or useful only to programs. */
+  /** Not shown in the table: too wide for a terminal, or useful only to programs. */
   readonly hidden?: boolean | undefined;
 }
 
 export interface PrintOptions {
-  /** One JSON object a row. */
+  /** Prints one JSON object per row. */
   readonly json?: boolean | undefined;
   readonly csv?: boolean | undefined;
 }
@@ -33,7 +33,7 @@ export const hidden = <Row>(name: string, of: (row: Row) => Cell): Column<Row> =
   hidden: true,
 });
 
-/** Prints rows as a table for people, or for programs. `none` is what the table says when there is nothing. */
+/** Prints rows as a table for people, or as JSON or CSV for programs. `none` is printed for an empty table. */
 export function printRows<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -58,7 +58,7 @@ export function printRows<Row>(
   );
 }
 
-/** Prints one thing: a line a field for people, one row for programs. */
+/** Prints one object: one line per field for people, one row for programs. */
 export function printOne<Row>(
   row: Row,
   columns: readonly Column<Row>[],
@@ -102,13 +102,13 @@ function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): stri
 
 const width = (text: string): number => Array.from(text).length;
 
-/** Text of the venue must not move the cursor of a terminal, nor turn its direction. */
+/** Text of the venue must not move the terminal's cursor or change its text direction. */
 export const safe = forTerminal;
 
 const BARS = '▁▂▃▄▅▆▇█';
 const BARS_MAX = 80;
 
-/** A line of bars, the lowest value the shortest; of many values as many as fit are taken, evenly, the last one always. */
+/** A line of bars, scaled to the lowest value. Long series are sampled evenly; the last value is always included. */
 export function sparkline(values: readonly number[]): string {
   const count = Math.min(values.length, BARS_MAX);
   const step = count > 1 ? (values.length - 1) / (count - 1) : 0;

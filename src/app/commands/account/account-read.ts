@@ -22,10 +22,10 @@ import type { Column } from './account-print.ts';
 import { answerOf, withAccount } from './account-session.ts';
 import type { AccountIo, AccountOptions, Session } from './account-session.ts';
 
-/** Commands that only read. Each gives the exit code: 0, and those of `withAccount`. */
+/** Read-only commands. Each returns the exit code: 0, or one of those of `withAccount`. */
 type Reading = (options: AccountOptions, io: AccountIo) => Promise<number>;
 
-/** A command that prints what one call answers, as a list. */
+/** Prints the answer of one call as a list. */
 const listing =
   <Row>(
     columns: readonly Column<Row>[],
@@ -68,7 +68,7 @@ export interface TransactionsOptions extends AccountOptions {
   readonly pending?: boolean | undefined;
 }
 
-/** One page of transactions; says how to get the next. */
+/** Prints one page of transactions, and how to get the next page. */
 export async function transactions(options: TransactionsOptions, io: AccountIo): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
     const { from, to, limit, after: newerThan, offset, types, pending } = options;
@@ -77,7 +77,7 @@ export async function transactions(options: TransactionsOptions, io: AccountIo):
     );
     printRows(rows, transactionColumns, {
       ...options,
-      none: `No transactions${from === undefined ? ' in the last 24 hours: --from asks for older ones' : ''}.`,
+      none: `No transactions${from === undefined ? ' in the last 24 hours; use --from for older ones' : ''}.`,
       out: io.stdout,
     });
     // Spec: "if 500 were received, 501 gives the next batch".
@@ -105,13 +105,13 @@ export async function trades(options: TradesOptions, io: AccountIo): Promise<num
 }
 
 export interface HistoryOptions extends AccountOptions {
-  /** Left out: 30 days ago, or one with `hourly`. */
+  /** Default: 30 days ago, or one day with `hourly`. */
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
   readonly hourly?: boolean | undefined;
 }
 
-/** Value of the portfolio over time, for people with a line of bars. */
+/** Prints the value of the portfolio over time, with a line of bars for people. */
 export async function history(options: HistoryOptions, io: AccountIo): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
     const isHourly = options.hourly === true;
@@ -134,7 +134,7 @@ export interface DepositAddressOptions extends AccountOptions {
   readonly new?: boolean | undefined;
 }
 
-/** Addresses to deposit a currency to; with `new` one more is made. */
+/** Prints the deposit addresses of a currency; with `new`, creates one more. */
 export async function depositAddress(
   currency: string,
   options: DepositAddressOptions,

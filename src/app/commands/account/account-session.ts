@@ -22,12 +22,12 @@ import type { CommandIo } from '../io.ts';
 /** Options of every account command. */
 export interface AccountOptions extends PrintOptions {
   readonly baseUrl?: string | undefined;
-  /** Its `venue.base_url` and `venue.ca_file` are used, and nothing else of it. */
+  /** Only `venue.base_url` and `venue.ca_file` of this config are used. */
   readonly config?: string | undefined;
   readonly tokenFile?: string | undefined;
 }
 
-/** Options of commands that move money, or decide who may. */
+/** Options of commands that move money or change who may. */
 export interface MovingOptions extends AccountOptions {
   readonly yes?: boolean | undefined;
 }
@@ -39,7 +39,7 @@ export interface AccountIo extends CommandIo {
   readonly ask: ((question: string) => Promise<string>) | undefined;
 }
 
-/** A conversation with the venue in the name of the operator. */
+/** A session with the venue under the operator's token. */
 export interface Session {
   readonly venue: AccountVenue;
   readonly http: VenueHttp;
@@ -50,7 +50,7 @@ export interface Session {
 
 /**
  * Runs a command against the account. What the venue or the network did not give becomes a sentence and an exit code: 64
- * usage, 69 the venue does not answer or refuses, 75 too many requests, 78 no token or address.
+ * usage, 69 the venue refused or did not answer, 75 too many requests, 78 no token or address.
  */
 export async function withAccount(
   options: AccountOptions,
@@ -75,13 +75,13 @@ export async function withAccount(
   }
 }
 
-/** The answer of a call. */
+/** The answer to a call. */
 export const answerOf = async <T>(call: MaybeAsync<T>): Promise<T> =>
   await firstValueFrom(toObservable(call));
 
-/** The error for the operator; after a lost answer it states what remains unknown. */
+/** The error message for the operator; after a lost answer, it says that the outcome is unknown. */
 function explainFailure(error: VenueError, baseUrl: string): string {
-  // The sentence ends with a full stop of its own.
+  // The venue's message already ends with a full stop.
   const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;
   if (error.applied === 'unknown') {
     return [
@@ -95,11 +95,11 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     case 'connect':
     case 'timeout':
     case 'broken':
-      return `The venue at ${baseUrl} does not answer (${error.code}). Nothing was changed.`;
+      return `The venue at ${baseUrl} did not answer (${error.code}). Nothing was changed.`;
     case 'unauthorised':
       return error.status === 403
         ? `The token is not authorized for this action${said}.`
-        : `The venue does not accept this token${said}. Set TRANCHE_OPERATOR_TOKEN or --token-file to a valid one.`;
+        : `The venue rejected this token${said}. Set TRANCHE_OPERATOR_TOKEN or --token-file to a valid one.`;
     case 'rate_limited':
       return `Too many requests${said}. Try again in ${Math.ceil((error.retryAfterMs ?? 10_000) / 1000)} s.`;
     case 'unavailable':
@@ -107,7 +107,7 @@ function explainFailure(error: VenueError, baseUrl: string): string {
     case 'refused':
       return error.status === 404
         ? `The venue does not have this route or resource${said}.`
-        : `The venue refuses${said}.`;
+        : `The venue refused the request${said}.`;
     case 'redirect':
     case 'unreadable':
     case 'too_large':
@@ -156,7 +156,7 @@ function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo)
       'No venue address: use --base-url, or --config with a file that has venue.base_url.',
     );
   }
-  // The desk's own token is not wanted here: that its variable is not set is no problem.
+  // The desk's token is not needed here, so a missing variable for it is not a problem.
   const { documents, problems } = readFile(resolve(cwd, file), {
     env: { TRANCHE_TOKEN: 'unused', ...env },
     cwd,
@@ -180,7 +180,7 @@ const valueAt = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 
 /**
- * Has a person agree to what is about to happen. `--yes` agrees beforehand, for scripts.
+ * Asks a person to confirm the action. `--yes` confirms in advance, for scripts.
  *
  * @throws OperatorError `usage` when nobody can be asked.
  */

@@ -23,21 +23,24 @@ export interface SyncOptions extends AccountOptions {
   readonly accountChanged?: boolean | undefined;
 }
 
-/** How a venue wants to be asked. Spec: 1 request per 10 s, at most 1000 rows. */
+/** Rate limit of the route. Spec: 1 request per 10 s, at most 1000 rows. */
 export interface SyncPace {
   readonly gapMs: number;
   readonly pageRows: number;
 }
-/** A quarter of a second more than the limit, because both ends count from other instants. */
+/**
+ * A quarter of a second longer than the limit, because the client and the venue measure from different
+ * instants.
+ */
 const SPEC_PACE: SyncPace = { gapMs: 10_250, pageRows: 1_000 };
-/** Looked at again each time: withdrawals and deposits change while they are under way, and rows may be booked late. */
+/** Overlap that is read again each time: pending withdrawals and deposits change, and the venue may book rows late. */
 const OVERLAP_MS = 30 * DAY_MS;
-/** Waits for the limit before giving up: a daemon that reads the same route takes turns with us. */
+/** Number of waits for the rate limit before giving up: a daemon that reads the same route competes for it. */
 const RATE_LIMITED_MAX = 12;
 
 /**
- * Downloads what of the account's transactions is not here yet. Can be stopped at any time: the next run goes on. Exit codes:
- * 0, 65 when balances do not follow from one another, and those of `withAccount`.
+ * Downloads the account's transactions that are not stored yet. It can be stopped at any time; the next run resumes. Exit
+ * codes: 0, 65 when balances do not follow from one another, and those of `withAccount`.
  */
 export async function sync(options: SyncOptions, io: AccountIo, pace: SyncPace = SPEC_PACE): Promise<number> {
   return await withAccount(options, io, async (session) => {
@@ -62,7 +65,7 @@ interface Download {
   readonly pace: SyncPace;
 }
 
-/** First the walk that an earlier run left, then one from there to now. */
+/** Finishes the download that an earlier run left, then downloads from there to now. */
 async function download(session: Session, world: Download): Promise<void> {
   const { store, options, io } = world;
   const left = store.progress().walk;
@@ -80,13 +83,13 @@ async function download(session: Session, world: Download): Promise<void> {
 const OVERLAP_ROWS = 10;
 
 /**
- * Where the next page begins. The specification counts from one ("500 received: 501 gives the next batch"), other readings
- * from zero, and a withdrawal that is done meanwhile leaves its place to the rows after it: pages overlap, so that rows come
- * twice rather than never.
+ * Start of the next page. The specification counts rows from one ("500 received: 501 gives the next batch"), other documents
+ * from zero, and a finished withdrawal shifts the rows after it. Pages therefore overlap, so that a row may come twice but
+ * is never missed.
  */
 const startOf = ({ offset }: Walk): number => Math.max(0, offset - OVERLAP_ROWS);
 
-/** Reads the pages of a walk to its end. */
+/** Reads all pages of one download. */
 async function follow(begun: Walk, session: Session, world: Download): Promise<void> {
   const { store, io, pace } = world;
   const { from, to } = begun;
@@ -139,7 +142,7 @@ async function readPage(
 }
 
 async function pause(ms: number, { clock }: AccountIo): Promise<void> {
-  // A clock that was set back must not make us wait for days.
+  // A clock that was set back must not cause a wait of days.
   if (ms > 0) await firstValueFrom(timer(Math.min(ms, 300_000), clock.scheduler));
 }
 
@@ -214,7 +217,7 @@ export async function exportHistory(
   const store = openHistory(resolve(io.cwd, file), {});
   try {
     if (out !== undefined) {
-      // Loaded here: no other command needs it.
+      // Loaded here because no other command needs it.
       const { writeParquet } = await import('./account-parquet.ts');
       await writeParquet(resolve(io.cwd, out), store.rows());
       io.stderr.write(`${store.count()} transactions written to ${out}.\n`);
@@ -236,7 +239,7 @@ export async function exportHistory(
   }
 }
 
-/** The text columns in their order; what the venue leaves out is left out. */
+/** The text columns in order; values that the venue omits stay empty. */
 const texts = (row: HistoryRow): object =>
   Object.fromEntries(
     HISTORY_COLUMNS.filter((name) => name !== 'id' && name !== 'at' && row[name] !== '').map((name) => [

@@ -9,7 +9,7 @@ const TENS = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 
 const POWERS = ['', 'thousand', 'million', 'billion', 'trillion'] as const;
 
 /**
- * An amount as it is written out on a cheque, so that a slipped point or a nought too many is read, not overlooked:
+ * An amount in words, as on a cheque, so that a misplaced decimal point or an extra zero is noticed:
  * 1250.05 is "one thousand two hundred fifty point zero five". Amounts of 10^15 and more stay digits.
  */
 export function inWords(amount: AnyAmount): string {

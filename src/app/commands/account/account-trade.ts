@@ -17,13 +17,13 @@ import { answerOf, confirmed, withAccount } from './account-session.ts';
 import type { AccountIo, AccountOptions, MovingOptions, Session } from './account-session.ts';
 import { amountInWords } from './account-text.ts';
 
-/** Quotes and orders against quotes, by hand. */
+/** Manual quote requests, and orders that execute a quote. */
 
 const SELL_PATH = '/v1/orders/sell';
 const ORDER_TIMEOUT_MS = 8_000;
-/** Life that a quote must have left when its order leaves: enough for the way and a slow answer. */
+/** Remaining quote life required when the order leaves: enough for the network and a slow answer. */
 const LIFE_MARGIN_MS = 2_000;
-/** Quotes requested for one order: a person may need several. */
+/** Maximum number of quotes for one order: a person may need several before confirming. */
 const QUOTES_MAX = 5;
 
 export interface QuoteOptions extends AccountOptions {
@@ -41,7 +41,7 @@ const quoteColumns: readonly Column<Quote>[] = [
   column('expires', (row) => isoOf(row.expiresAt)),
 ];
 
-/** Asks for a price and executes nothing. */
+/** Requests a quote and executes nothing. */
 export async function quote(
   { pair, side }: { readonly pair: string; readonly side: Side },
   options: QuoteOptions,
@@ -62,14 +62,14 @@ export interface TradeOptions extends MovingOptions {
   readonly clientId?: string | undefined;
 }
 
-/** What a person has agreed to: any price that is not worse. */
+/** What the person has confirmed: any price that is not worse. */
 interface Agreement {
   price?: Price | undefined;
 }
 
 /**
- * Buys or sells at a quote, once. A quote that expired while the person thought is replaced; they are asked again only
- * when the new price is worse than the one they agreed to. Exit codes: 0 done, 75 not executed, and those of `withAccount`.
+ * Buys or sells at a quote, once. If the quote expires while the person decides, a new quote replaces it, and the person is
+ * asked again only if its price is worse. Exit codes: 0 done, 75 not executed, and those of `withAccount`.
  */
 export async function trade(
   { pair, side }: { readonly pair: string; readonly side: Side },
@@ -161,7 +161,7 @@ async function agrees(
     ...(agreed.price === undefined ? [] : ['That quote has expired, and the new one is worse.']),
     `${side === 'buy' ? 'Buy' : 'Sell'} ${amountInWords(quantity, base)}`,
     `for ${amountInWords(amount, money)}`,
-    `at ${text(price)} ${money} each. The quote lives ${(lifeMs / 1000).toFixed(1)} s; a later quote replaces it if it is no worse.`,
+    `at ${text(price)} ${money} each. The quote expires in ${(lifeMs / 1000).toFixed(1)} s; a later quote replaces it unless it is worse.`,
   ];
   if (!(await confirmed(what.join('\n'), options, io))) return false;
   Object.assign(agreed, { price });
@@ -171,7 +171,7 @@ async function agrees(
 const livesOn = ({ lifeMs }: Quote, receivedAt: Monotonic, io: AccountIo): boolean =>
   io.clock.monotonic() - receivedAt < lifeMs - Math.min(LIFE_MARGIN_MS, lifeMs / 4);
 
-/** `op-` distinguishes it from the ids of desks. */
+/** The prefix `op-` distinguishes these ids from those of desks. */
 function newId({ clock, random }: AccountIo): string {
   const chance = Math.floor(random.next() * 36 ** 6);
   return `op-${clock.wall().toString(36)}-${chance.toString(36).padStart(6, '0')}`;
@@ -179,13 +179,13 @@ function newId({ clock, random }: AccountIo): string {
 
 type Unquoted = Exclude<Parameters<typeof whyNot>[0], { kind: 'quote' | 'order' }>;
 
-/** What every command says in the same words is thrown. */
+/** Failures that every command words the same way are thrown. */
 function noQuote(answer: Unquoted, { stderr }: AccountIo): number {
   const failed = { applied: 'no', attempt: 'POST /v1/quote' } as const;
   if (answer.kind === 'lost') throw new VenueError({ ...failed, code: answer.sent ? 'broken' : 'connect' });
   if (answer.kind === 'error' && (answer.status === 401 || answer.status === 403))
     throw new VenueError({ ...failed, code: 'unauthorised', status: answer.status, said: answer.error });
-  stderr.write(`No quote: ${whyNot(answer)}\n`);
+  stderr.write(`The venue gave no quote: ${whyNot(answer)}\n`);
   return answer.kind === 'error' && answer.status === 429 ? exitCodes.again : exitCodes.unavailable;
 }
 
@@ -204,7 +204,10 @@ interface Placed {
   readonly io: AccountIo;
 }
 
-/** Reports the outcome of an order. An unclear answer is looked up once; the order is never repeated. */
+/**
+ * Reports the outcome of an order. After an unclear answer it looks up the order once; it never repeats the
+ * order.
+ */
 async function outcome(answer: OrderAnswer, placed: Placed): Promise<number> {
   const { session, clientId, io } = placed;
   if (answer.kind === 'order') return told(answer.order, placed);

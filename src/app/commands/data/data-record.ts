@@ -60,7 +60,8 @@ export async function dataRecord(
   const barMs = durationOf('--bar', options.bar);
   const forMs = options.for === undefined ? undefined : durationOf('--for', options.for);
   const wrong = pairs.find((pair) => !/^[a-z0-9]{2,24}$/u.test(pair));
-  if (wrong !== undefined) throw new OperatorError('usage', `"${wrong}" is not a pair, such as btcusd`);
+  if (wrong !== undefined)
+    throw new OperatorError('usage', `"${wrong}" is not a pair: expected, for example, btcusd`);
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config } = loadConfig(options.config, settings);
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
@@ -129,7 +130,7 @@ async function refuseUnknown(pairs: readonly string[], venue: VenuePort): Promis
   for (const pair of pairs) {
     const known = splitPair(pair, symbols);
     if ('problem' in known && known.problem === 'unknown_pair')
-      throw new OperatorError('usage', `${known.why}: there are ${symbols.toSorted().join(', ')}`);
+      throw new OperatorError('usage', `${known.why}; it lists ${symbols.toSorted().join(', ')}`);
   }
 }
 

@@ -194,7 +194,7 @@ function show(
     io.stdout.write(`${JSON.stringify(snakeCase({ ...report, pair, ...times, origin, file }))}\n`);
   else
     io.stdout.write(
-      `${tapeWords({ ...report, pair: pair ?? 'not said: an import needs --pair' }).join('\n')}\n`,
+      `${tapeWords({ ...report, pair: pair ?? 'unknown: an import needs --pair' }).join('\n')}\n`,
     );
 }
 

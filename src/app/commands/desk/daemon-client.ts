@@ -55,7 +55,7 @@ const TIMEOUT_MS = 5_000;
 /**
  * Asks the daemon.
  *
- * @throws OperatorError `unavailable` when none can be reached, `config` when it refuses the token.
+ * @throws OperatorError `unavailable` when none can be reached, `config` when it rejected the token.
  */
 export async function ask(
   options: DaemonOptions,
@@ -70,11 +70,11 @@ export async function ask(
   if (token === undefined)
     throw new OperatorError(
       'config',
-      `set TRANCHE_OPERATOR_TOKEN to a token of ${url}: operate.tokens names who has one`,
+      `set TRANCHE_OPERATOR_TOKEN to a token of ${url}: operate.tokens lists who has one`,
     );
   const answer = await exchange(url, token, what);
   if (answer.status === 401 || (answer.status === 403 && typeof answer.body['error'] === 'string'))
-    throw new OperatorError('config', `the daemon refuses this: ${wordsOf(answer.body)}`);
+    throw new OperatorError('config', `the daemon refused the command: ${wordsOf(answer.body)}`);
   if (answer.status === 400) throw new OperatorError('usage', wordsOf(answer.body));
   if (answer.status !== 200 && answer.status !== 409)
     throw new OperatorError('software', `the daemon answered ${answer.status}: ${wordsOf(answer.body)}`);
@@ -102,7 +102,7 @@ async function exchange(
     const told: unknown = await answer.json();
     return { status: statusCode, body: typeof told === 'object' && told !== null ? { ...told } : {} };
   } catch (cause) {
-    throw new OperatorError('unavailable', `the daemon at ${url} does not answer: ${reasonOf(cause)}`, cause);
+    throw new OperatorError('unavailable', `the daemon at ${url} did not answer: ${reasonOf(cause)}`, cause);
   }
 }
 
@@ -117,7 +117,7 @@ const noDaemon = (found: FoundDaemon | undefined): OperatorError =>
     'unavailable',
     found?.control === undefined
       ? `no daemon runs on the journal ${found?.journal ?? ''}. Start it with tranche run, or name another with --config or --journal`
-      : `process ${found.control.pid} runs on ${found.journal}, but its config has operate: false, so it cannot be asked`,
+      : `process ${found.control.pid} runs on ${found.journal}, but its config has operate: false, so it accepts no commands`,
   );
 
 /** Who types: goes into the journal. */

@@ -20,7 +20,7 @@ const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
   `  ${plain(one['strategy'])} slice ${plain(one['slice'])}; open for ${plain(one['age_s'])} s; ${plain(one['why'])}`,
   one['earliest_answer_at'] === undefined
     ? '  traded; waiting for its figures'
-    : `  proof at the earliest ${plain(one['earliest_answer_at'])}, clean reads of the account still needed: ${plain(one['clean_reads_left'])}`,
+    : `  earliest proof ${plain(one['earliest_answer_at'])}; clean reads of the account still needed: ${plain(one['clean_reads_left'])}`,
 ];
 
 export interface ResolveOptions extends DaemonOptions {

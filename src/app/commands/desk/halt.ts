@@ -37,7 +37,7 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
     tell(io, options.json, { done: isThere, says, journal }, [
       isThere
         ? `no daemon runs on ${journal}; the next start is halted`
-        : `there is no journal ${journal} yet: check the name. A daemon that starts on it will be halted; no other is`,
+        : `the journal ${journal} does not exist yet: check the name. A daemon that starts on it will be halted; no other daemon is affected`,
     ]);
     return isThere ? 0 : exitCodes.unavailable;
   }
@@ -45,7 +45,7 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
     return await command({ ...options, by }, io, '/api/v1/halt', body);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const says = `halted by file and signal; orders under way are unknown: ${error.message}`;
+    const says = `halted by file and signal; the daemon did not report orders under way: ${error.message}`;
     tell(io, options.json, { done: true, says, journal }, [says]);
     return exitCodes.again;
   }

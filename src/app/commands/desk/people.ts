@@ -18,7 +18,7 @@ export async function listPeople(options: DaemonOptions, io: CommandIo): Promise
     return [name.padEnd(20), role.padEnd(9), state.padEnd(8), keys, `invited by ${by}`].join('  ');
   });
   const none =
-    'nobody is invited; tranche people invite NAME --role ROLE --why REASON prints a link for somebody';
+    'nobody is invited; tranche people invite NAME --role ROLE --why REASON prints an invitation link';
   tell(io, options.json, body, lines.length === 0 ? [none] : lines);
   return 0;
 }
@@ -43,7 +43,7 @@ export async function invitePerson(
   });
   const hours = Number(body['life_s']) / 3_600;
   return answered(options, io, { status, body }, () => [
-    `${textOf(body['says'])}. Send this link to ${name}, by a way that only ${name} reads; it works once, for ${hours} h:`,
+    `${textOf(body['says'])}. Send this link to ${name} over a channel that only ${name} can read; it works once, within ${hours} h:`,
     textOf(body['link']),
   ]);
 }
@@ -65,13 +65,13 @@ export async function signInLink(
   if (options.url !== undefined)
     throw new OperatorError(
       'usage',
-      'only the machine of the desk makes links: run tranche sign-in on it, without --url',
+      "sign-in links can be made only on the desk's own machine: run tranche sign-in there, without --url",
     );
   const body = role === undefined ? {} : { role };
   const answer = await ask(options, io, { path: '/api/v1/sign-in/new-link', body });
   const minutes = Number(answer.body['life_s']) / 60;
   return answered(options, io, answer, () => [
-    `open this link in a browser of this machine within ${minutes} minutes; it works once:`,
+    `open this link in a browser on this machine within ${minutes} minutes; it works once:`,
     textOf(answer.body['link']),
   ]);
 }

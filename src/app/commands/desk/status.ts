@@ -8,7 +8,7 @@ import { exitCodes } from '../../../core/errors.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * How the daemon is. Exit codes: 0, 69 when none can be reached, 78 when it refuses the token; with `exitCode` 75 when the desk
+ * How the daemon is. Exit codes: 0, 69 when none can be reached, 78 when it rejected the token; with `exitCode` 75 when the desk
  * cannot trade now.
  */
 export async function status(
@@ -50,7 +50,7 @@ function wordsOf(body: Json): readonly string[] {
     ...holdingWords(body),
     ...listOf(body['prices']).map((one) =>
       one['mid'] === undefined
-        ? `price ${plain(one['pair'])}: none that is fresh`
+        ? `price ${plain(one['pair'])}: no fresh price`
         : `price ${plain(one['pair'])} ${people(one['mid'])}, ${plain(one['age_s'])} s old (${plain(one['source'])})`,
     ),
     ...Object.entries(pausedOf(body)).map(([scope, reason]) => {

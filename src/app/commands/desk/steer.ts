@@ -51,7 +51,7 @@ async function scopeNamed(
   io: CommandIo,
 ): Promise<Readonly<Record<string, string>>> {
   if (options.parent !== undefined || options.pair !== undefined || options.strategy !== undefined)
-    throw new OperatorError('usage', `${what} and an option name two things: name one`);
+    throw new OperatorError('usage', `give either ${what} or the option, not both`);
   const { body } = await ask(options, io, { path: '/api/v1/status' });
   const {
     strategies = [],

@@ -26,7 +26,7 @@ export function openNamed(
   io: CommandIo,
 ): { url: string; journal: Journal } {
   if (file !== undefined && options.journal !== undefined)
-    throw new OperatorError('usage', 'the journal is given twice: omit --journal');
+    throw new OperatorError('usage', 'the journal is named twice: omit --journal');
   const { journal: url } = locate({ ...options, journal: file ?? options.journal }, io);
   if (url === 'memory:')
     throw new OperatorError(
@@ -51,7 +51,7 @@ export function readSpan(
     text === undefined ? undefined : readSince(text, { option, now, zone });
   const [since, until] = [timeOf(told.since, '--since'), timeOf(told.until, '--until')];
   if (since !== undefined && until !== undefined && until <= since)
-    throw new OperatorError('usage', '--until: it must be after --since');
+    throw new OperatorError('usage', '--until must be after --since');
   return { since, until };
 }
 

@@ -92,8 +92,8 @@ function approvalLines(findings: readonly ApprovalFinding[]): readonly string[] 
 }
 
 const WHAT_IT_PROVES =
-  'This shows that no record was changed by accident. Whoever can write the journal and its anchor can make a whole new chain: ' +
-  'only a head that was kept elsewhere shows that ("tranche journal head", then --head or --signed).';
+  'This shows that no record was changed by accident. Anyone who can write the journal and its anchor can build a new chain: ' +
+  'only a head stored elsewhere reveals that ("tranche journal head", then --head or --signed).';
 
 interface KeptHeads {
   readonly head: string | undefined;
@@ -113,7 +113,7 @@ function keptHeads({ head, signed: file, key }: VerifyOptions): KeptHeads {
   const isOurs = isSigned(read, key === undefined ? undefined : publicKeyIn(resolve(key)));
   const why = isOurs
     ? undefined
-    : `the signature in ${file} is not of ${key === undefined ? 'the key that it names' : `the key in ${key}`}`;
+    : `the signature in ${file} was not made with ${key === undefined ? 'the key that it names' : `the key in ${key}`}`;
   return { head, signed: { file, head: read, chain: read.chain, why } };
 }
 
@@ -143,16 +143,16 @@ function comparisons(
   if (head !== undefined) {
     const says =
       headSeq === undefined
-        ? `no record has the hash ${head}: this is another chain, or an older copy`
-        : `It holds the head that was kept elsewhere, as record ${headSeq}.`;
+        ? `no record has the hash ${head}: this is a different chain, or an older copy`
+        : `It contains the head stored elsewhere, as record ${headSeq}.`;
     found.push({ with: 'head', ok: headSeq !== undefined, says });
   }
   if (signed !== undefined) {
     const { seq, hash } = signed.head;
     const isIn = hashes.get(1) === signed.chain && hashes.get(seq) === hash;
-    const differs = `record ${seq} of the journal is not the one that was signed in ${signed.file}`;
+    const differs = `record ${seq} of the journal differs from the one signed in ${signed.file}`;
     const why = signed.why ?? (isIn ? undefined : differs);
-    const says = why ?? `It holds the head that was signed in ${signed.file}, as record ${seq}.`;
+    const says = why ?? `It contains the head signed in ${signed.file}, as record ${seq}.`;
     found.push({ with: 'signed_head', ok: why === undefined, says });
   }
   return found;

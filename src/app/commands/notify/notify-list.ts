@@ -19,7 +19,7 @@ export function notifyList(options: JournalOptions, io: CommandIo): number {
       for (const row of rows) tell(io, true, jsonOf(row), []);
       return 0;
     }
-    if (rows.length === 0) io.stderr.write(`nothing waits for delivery in ${forTerminal(url)}\n`);
+    if (rows.length === 0) io.stderr.write(`no notice waits for delivery in ${forTerminal(url)}\n`);
     const zone = zoneHere();
     for (const row of rows) {
       const { channel, at, severity, kind, message } = row;

@@ -43,7 +43,7 @@ export async function notifyTest(
         severity: 'info',
         at,
         title: 'a test of this channel',
-        lines: ['It works when you can read this. Nothing needs to be done.'],
+        lines: ['If you can read this, the channel works. No action is needed.'],
         page: '/#/now',
       },
     ],
@@ -63,6 +63,6 @@ export async function notifyTest(
     io.stderr.write(`channel ${name}: ${forTerminal(cause.message)}\n`);
     return exitCodes.unavailable;
   }
-  io.stdout.write(`channel ${name}: the message was taken\n`);
+  io.stdout.write(`channel ${name}: the message was delivered\n`);
   return 0;
 }

@@ -57,7 +57,7 @@ async function lookOnce(config: WatchConfig, { json }: WatchCommandOptions, io: 
       io.stdout.write(
         `${escapeMarks(JSON.stringify({ desk: name, conditions: conditions.map(({ kind, severity, says, lines }) => ({ kind, severity, says, lines })) }))}\n`,
       );
-    else if (conditions.length === 0) io.stdout.write(`${forTerminal(name)} is well\n`);
+    else if (conditions.length === 0) io.stdout.write(`${forTerminal(name)} is healthy\n`);
     else
       for (const { severity, says, lines } of conditions)
         io.stdout.write(`${forTerminal(`${severity}: ${name} ${says}: ${lines.join('; ')}`)}\n`);

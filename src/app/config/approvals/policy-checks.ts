@@ -16,12 +16,10 @@ export function checkApprovals(
   if (rules === undefined)
     return Object.keys(groups).length === 0
       ? []
-      : [at(['groups'], 'groups are for operate.policy, and there is none: add it, or remove them')];
+      : [at(['groups'], 'operate.groups needs operate.policy: add a policy, or remove the groups')];
   const problems: FileProblem[] = [];
   if (fourEyes !== undefined)
-    problems.push(
-      at(['four_eyes'], 'operate.policy says who must agree: remove four_eyes, which counts only without it'),
-    );
+    problems.push(at(['four_eyes'], 'four_eyes has no effect with operate.policy: remove four_eyes'));
   const currency = controls.max_order_notional?.currency ?? 'usd';
   rules.forEach(({ above }, rule) => {
     if (above !== undefined && above.currency !== currency)

@@ -8,9 +8,9 @@ import { moneyOf } from '../config-controls.ts';
 
 /** The settings of `operate` that say who must agree to what. */
 
-const groupName = z
-  .string()
-  .regex(/^[a-z][a-z0-9_-]{0,39}$/u, { error: 'expected 1 to 40 of a-z, 0-9, _ and -, a letter first' });
+const groupName = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/u, {
+  error: 'expected 1 to 40 of a-z, 0-9, _ and -, beginning with a letter',
+});
 const personName = z
   .string()
   .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' });
@@ -18,9 +18,7 @@ const personName = z
 export const groups = z
   .record(groupName, z.array(personName).min(1).max(50))
   .default({})
-  .describe(
-    'Groups of people by name, for operate.policy; names as in operate.tokens or of people who were invited',
-  );
+  .describe('Groups of people, for operate.policy; people are named as in operate.tokens or as invited');
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
 const kindNames = Object.keys(requestKinds) as [RequestKind, ...RequestKind[]];
@@ -39,15 +37,22 @@ const oneOrMore = <T extends z.ZodType>(element: T, error: string) =>
 
 const need = z.lazy(() =>
   z.strictObject({
-    count: z.int().min(1).max(20).default(1).describe('So many different people; default: 1'),
-    group: oneOrMore(groupName, GROUP_EXPECTED).describe('Of this group, or of any in a list'),
+    count: z
+      .int()
+      .min(1)
+      .max(20)
+      .default(1)
+      .describe('Number of different people who must agree; default: 1'),
+    group: oneOrMore(groupName, GROUP_EXPECTED).describe(
+      'Group, or list of groups, that these people belong to',
+    ),
   }),
 );
 
 const DAYS_MAX = 30;
 const rule = z.lazy(() =>
   z.strictObject({
-    for: oneOrMore(kind, KIND_EXPECTED).describe(`What it is about, one or a list. ${KINDS}`),
+    for: oneOrMore(kind, KIND_EXPECTED).describe(`Kind of request, or a list of kinds. ${KINDS}`),
     above: moneyOf('Only parents whose total is above this, at the reference price').optional(),
     by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests of members of these groups'),
     strategies: z
@@ -55,27 +60,33 @@ const rule = z.lazy(() =>
       .min(1)
       .max(1_000)
       .optional()
-      .describe('Only these strategies, for parent and strategy'),
-    limits: z.array(z.enum(overridable)).min(1).optional().describe('Only these limits, for override'),
+      .describe('Only these strategies; for the kinds parent and strategy'),
+    limits: z
+      .array(z.enum(overridable))
+      .min(1)
+      .optional()
+      .describe('Only these limits; for the kind override'),
     outcome: z
       .enum(['allow', 'block'])
       .optional()
-      .describe('allow: needs nobody else. block: nobody may. Instead of require'),
-    require: oneOrMore(need, 'expected { count: 1, group: risk }, or a list of such')
+      .describe('allow: no approval is needed. block: the request is refused. Give this or require'),
+    require: oneOrMore(need, 'expected { count: 1, group: risk }, or a list of these')
       .optional()
-      .describe('Who must agree, each line by other people; whoever asks never counts. Instead of outcome'),
+      .describe(
+        'Who must agree; each entry needs different people, and the person who asks never counts. Give this or outcome',
+      ),
     passkey: z
       .enum(['required', 'optional'])
       .optional()
       .describe(
-        'required: an approval is signed by a passkey. optional: a token is enough. Default: required once anybody has a passkey',
+        'required: a passkey signs each approval. optional: a token is enough. Default: required once anyone has a passkey',
       ),
     within: durationText
       .transform(parseDuration)
       .refine((ms) => ms > 0 && ms <= DAYS_MAX * 86_400_000, { error: `expected at most P${DAYS_MAX}D` })
       .optional()
       .describe(
-        'A request that nobody decides in this time is rejected; default: PT15M for override, rearm and doubt, which is also their most, P1D for the others',
+        'Time after which an undecided request is rejected; default: PT15M for override, rearm and doubt, which is also their maximum, and P1D for the others',
       ),
   }),
 );
@@ -93,7 +104,7 @@ export const approvalPolicy = z
   .min(1)
   .max(100)
   .describe(
-    'Who must agree to what: the first rule that matches counts, and what no rule matches is blocked. Default: what four_eyes says',
+    'Who must approve which requests: the first matching rule applies, and a request that no rule matches is blocked. Default: as four_eyes says',
   );
 
 export type RawPolicy = z.output<typeof approvalPolicy>;

@@ -214,7 +214,7 @@ export interface Approval {
   readonly hash: string;
   readonly kind: string;
   readonly asks: string;
-  /** What differs from before, a line each: `slices: 4 → 6`. */
+  /** What would change, one line each: `slices: 4 → 6`. */
   readonly difference?: readonly string[] | undefined;
   /** An approval needs the signature of a passkey. */
   readonly passkey?: 'required' | undefined;

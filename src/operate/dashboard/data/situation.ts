@@ -28,11 +28,11 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     return isLost
       ? {
           level: 'unknown',
-          sentence: 'The desk does not answer. Nothing is known about it.',
+          sentence: 'The desk does not answer. Its state is unknown.',
           reasons: [],
           action: { words: LOST },
         }
-      : { level: 'unknown', sentence: 'Reading the desk…', reasons: [] };
+      : { level: 'unknown', sentence: 'Loading the desk…', reasons: [] };
   }
   const told = alerts.filter(({ severity }) => severity !== 'info');
   const critical = told.filter(({ severity }) => severity === 'critical');
@@ -73,7 +73,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
       sentence: `${count(doubts, 'order has', 'orders have')} an unknown outcome. Its size stays reserved until the account proves what happened.`,
       reasons,
       action: {
-        words: 'Open the doubts: each says when it can be proven. Usually the desk proves it by itself.',
+        words: 'Open the doubts: each shows when it can be proven. The desk usually proves it without help.',
         href: '#/doubts',
       },
     };
@@ -116,14 +116,17 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     return { level: 'attention', sentence: 'The desk is stopping.', reasons, action: calls };
   return {
     level: approvals > 0 ? 'attention' : 'good',
-    sentence: approvals > 0 ? 'Everything is in order; a decision waits for you.' : 'Everything is in order.',
+    sentence:
+      approvals > 0
+        ? 'Everything is in order; a request waits for your decision.'
+        : 'Everything is in order.',
     reasons,
     action: calls,
   };
 }
 
 const LOST =
-  'Check that the machine and its network are up. The desk itself may well be trading: to stop it, use tranche halt on its machine.';
+  'Check that the machine and its network are up. The desk may still be trading: to stop it, run tranche halt on its machine.';
 
 const by = ({ by: who, since }: Status): string =>
   `${since === undefined ? '' : ` since ${clockTime(since)} UTC`}${who === undefined ? '' : ` by ${who}`}`;

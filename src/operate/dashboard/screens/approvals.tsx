@@ -187,7 +187,7 @@ function Decide(props: {
       title={`${words[what].verb}: ${one.asks}`}
       confirm={words[what].verb}
       isDangerous={what === 'approve'}
-      reason="Reason (goes into the record)"
+      reason="Reason (recorded in the journal)"
       isReasonNeeded
       act={async (why) => {
         const { id, hash } = one;

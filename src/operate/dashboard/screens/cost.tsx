@@ -54,7 +54,7 @@ export function Cost(): JSX.Element {
             <Fact name="Amount">
               {cash(amount)} {quote}
             </Fact>
-            <Fact name="Cost in all">
+            <Fact name="Total cost">
               <strong>{bps(costs.bps?.total)}</strong> · {cash(costs.total)} {quote}
             </Fact>
             <Fact name="Fees">
@@ -148,7 +148,7 @@ export function Cost(): JSX.Element {
       )}
       {report !== undefined && report.warnings.length > 0 && (
         <Panel
-          title="Read these figures with care"
+          title="Limitations of these figures"
           aside={<Tag level="attention">{report.warnings.length}</Tag>}
         >
           <ul class="alert-list">

@@ -130,7 +130,7 @@ function Settle({ doubt, onClose }: { readonly doubt: Doubt; readonly onClose: (
   return (
     <Dialog
       title="What became of this order?"
-      confirm="Write it down"
+      confirm="Record it"
       isDangerous
       reason="Evidence: where the venue shows it"
       isReasonNeeded

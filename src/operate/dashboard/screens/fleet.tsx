@@ -99,7 +99,7 @@ export function Fleet(): JSX.Element {
                 ),
               },
               {
-                title: 'What it needs',
+                title: 'Action needed',
                 kind: 'wide',
                 cell: (desk) => <span title={needOf(desk)}>{needOf(desk)}</span>,
               },

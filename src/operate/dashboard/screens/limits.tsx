@@ -33,7 +33,7 @@ export function Limits(): JSX.Element {
       <h1 class="sr">Limits</h1>
       <Panel
         title="Limits, the most used first"
-        aside={near === 0 ? 'None is near' : <Tag level="attention">{near} near or reached</Tag>}
+        aside={near === 0 ? 'No limit is close' : <Tag level="attention">{near} near or reached</Tag>}
       >
         <Problem of={read.problem} />
         <Rows<Limit>

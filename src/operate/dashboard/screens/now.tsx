@@ -132,8 +132,8 @@ function Commands({ known }: { readonly known: Status | undefined }): JSX.Elemen
     known.state === 'halted' ? ['rearm'] : known.state === 'active' ? ['pause'] : ['resume'];
   const titles = { pause: 'Pause', resume: 'Resume', rearm: 'Re-arm' };
   const tells = {
-    pause: 'No new slice starts until somebody resumes the desk. Orders that are under way end as they end.',
-    resume: 'Strategies go on with what is left, each as its catch-up rule says.',
+    pause: 'No new slice starts until somebody resumes the desk. Orders under way finish normally.',
+    resume: 'Each strategy continues with its remainder, as its catch-up rule says.',
     rearm: 'The desk may trade again. Make sure that the cause of the halt is gone.',
   };
   const what = asked.value;
@@ -156,7 +156,7 @@ function Commands({ known }: { readonly known: Status | undefined }): JSX.Elemen
           title={`${titles[what]} ${known.desk}?`}
           confirm={titles[what]}
           isDangerous={what === 'rearm'}
-          reason="Reason (goes into the record)"
+          reason="Reason (recorded in the journal)"
           isReasonNeeded
           act={async (why) => {
             const body = what === 'rearm' ? { why, confirm: known.desk } : { why };

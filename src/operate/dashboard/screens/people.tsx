@@ -55,7 +55,8 @@ export function People(): JSX.Element {
         <Problem of={read.problem} />
         {link.value !== undefined && (
           <p class="new-link" role="status">
-            Send this link to the person, by a way that only they read. It works once: <code>{link}</code>
+            Send this link to the person over a channel that only they can read. It works once:{' '}
+            <code>{link}</code>
           </p>
         )}
         <Rows<Person>
@@ -150,7 +151,7 @@ export function People(): JSX.Element {
           title={`Remove ${removing.value}?`}
           confirm="Remove"
           isDangerous
-          reason="Reason (goes into the record)"
+          reason="Reason (recorded in the journal)"
           isReasonNeeded
           act={async (why) => {
             const { says } = await post<Done>('people/remove', { name: removing.value, why });
@@ -171,7 +172,7 @@ export function People(): JSX.Element {
 async function end(session: string, onEnd: () => void): Promise<void> {
   try {
     const { says } = await post<Done>('sessions/revoke', { session, why: 'ended from the dashboard' });
-    announce(says ?? 'The session is over.');
+    announce(says ?? 'The session has ended.');
     onEnd();
   } catch (error) {
     announce(problemOf(error));
@@ -188,7 +189,7 @@ function Invite(props: {
     <Dialog
       title="Invite a person"
       confirm="Invite"
-      reason="Reason (goes into the record)"
+      reason="Reason (recorded in the journal)"
       isReasonNeeded
       act={async (why) => {
         const { link } = await post<{ readonly link: string }>('people/invite', {

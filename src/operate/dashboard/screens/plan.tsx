@@ -44,8 +44,8 @@ export function Plan(): JSX.Element {
           plan === undefined
             ? 'Reading the plan…'
             : plan.feasible
-              ? 'It can do all that it plans.'
-              : 'It cannot do all that it plans.'
+              ? 'The desk can execute the whole plan.'
+              : 'The desk cannot execute the whole plan.'
         }
       >
         {plan !== undefined && (
@@ -81,7 +81,7 @@ export function Plan(): JSX.Element {
             },
             { title: 'Strategy', isExtra: true, cell: ({ strategy: id }) => id ?? 'all' },
             {
-              title: 'What it found',
+              title: 'Findings',
               kind: 'wide',
               cell: ({ says, fix }) => (
                 <span title={`${says} ${fix ?? ''}`}>
@@ -97,7 +97,7 @@ export function Plan(): JSX.Element {
           label="Slots ahead"
           rows={slots}
           keyOf={(slot) => `${slot.strategy}${slot.leg}${slot.slice}${slot.at}`}
-          empty={plan === undefined ? 'Reading…' : 'No slot lies ahead.'}
+          empty={plan === undefined ? 'Reading…' : 'No slot is planned.'}
           height={12}
           columns={[
             { title: 'At', kind: 'time', cell: ({ at }) => dateTime(at) },

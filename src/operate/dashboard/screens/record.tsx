@@ -137,7 +137,7 @@ function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
           {grouped(of?.verified_to)}
           {of?.verified_at !== undefined && ` at ${dateTime(of.verified_at)}`}
         </Fact>
-        <Fact name="Hash of the newest, which covers the whole journal">
+        <Fact name="Hash of the newest record, which covers the whole journal">
           <code>{of?.hash ?? '–'}</code>
         </Fact>
         <Fact name="Head published elsewhere">
