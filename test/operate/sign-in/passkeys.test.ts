@@ -29,7 +29,12 @@ describe('an assertion of a passkey', () => {
     ['the counter stands still', HERE, { counter: 4 }, /counter/u],
     ['the counter goes back', HERE, { counter: 3 }, /counter/u],
     ['the device did not verify the person', HERE, { counter: 5, isUnverified: true }, /user/iu],
-    ['another person signed it', HERE, { counter: 5, signWith: aPasskey().privateKey }, /signature does not match/u],
+    [
+      'another person signed it',
+      HERE,
+      { counter: 5, signWith: aPasskey().privateKey },
+      /signature does not match/u,
+    ],
     ['it is an enrolment', HERE, { counter: 5, type: 'webauthn.create' }, /type/u],
   ])('is refused when %s', async (_why, ceremony, tampering, problem) => {
     const response = mine.assert(ceremony, tampering);
