@@ -45,7 +45,7 @@ describe('ids that have traded', () => {
   it('are forgotten once they are old and there are many, and nothing that old is taken for new', () => {
     const state = new EngineState();
     const then = Date.UTC(2026, 0, 1);
-    for (let i = 0; i < 10_000; i++) apply(state, then, fill(`old ${i}`, then));
+    for (let i = 0; i < 12_500; i++) apply(state, then, fill(`old ${i}`, then));
     const now = then + 3 * DAY_MS;
     apply(state, now, fill('new', now));
 

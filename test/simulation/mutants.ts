@@ -423,7 +423,7 @@ const ofCore: readonly Mutant[] = [
     name: 'ids-forgotten',
     rule: 'a clock that is set right does not make the desk forget what has traded',
     killedBy: 'A',
-    patches: [{ file: STATE, find: 'where.size > IDS_KEPT && ', replace: '' }],
+    patches: [{ file: STATE, find: 'keepNewest(where, IDS_KEPT, ', replace: 'keepNewest(where, 0, ' }],
   },
   // the gate
   {

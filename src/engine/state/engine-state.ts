@@ -13,7 +13,7 @@ import {
   subtract,
 } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
-import { deleteOldest, oldestOf } from '../../core/oldest.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
 import type {
   BalancesRecord,
   CorrectionRecord,
@@ -438,7 +438,7 @@ export class EngineState {
     // A dry run has no account that could show it.
     if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run') {
       this.unshown.set(fill.client_order_id, { fill, since });
-      if (this.unshown.size > UNSHOWN_MAX) deleteOldest(this.unshown);
+      keepNewest(this.unshown, UNSHOWN_MAX);
     }
     this.bookedSince++;
     this.fills++;
@@ -474,7 +474,7 @@ export class EngineState {
 
   #lack(fill: FillRecord): void {
     this.lacking.set(fill.client_order_id, fill);
-    if (this.lacking.size > UNSHOWN_MAX) deleteOldest(this.lacking);
+    keepNewest(this.lacking, UNSHOWN_MAX);
   }
 
   /** The figures of a fill were others: what follows from the difference. */
@@ -592,9 +592,6 @@ export class EngineState {
   #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);
     const since = what.at - 2 * DAY_MS;
-    while (where.size > IDS_KEPT && (oldestOf(where) ?? what).at <= since) {
-      deleteOldest(where);
-      this.rememberedSince = since;
-    }
+    if (keepNewest(where, IDS_KEPT, ({ at }) => at <= since) > 0) this.rememberedSince = since;
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../core/money.ts';
 import { priceOf, ratio, scale, slippageBps, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
-import { deleteOldest } from '../../core/oldest.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type {
   AttemptRecord,
@@ -337,7 +337,7 @@ export class Totals {
     };
     this.data.parents.delete(parent);
     this.data.parents.set(parent, known);
-    if (this.data.parents.size > PARENTS_MAX) deleteOldest(this.data.parents);
+    keepNewest(this.data.parents, PARENTS_MAX);
     this.newest = { of: this.data, parent, known };
     return known;
   }

@@ -1,6 +1,5 @@
 import { invariant } from '../../core/errors.ts';
 import { add, subtract } from '../../core/money.ts';
-import { deleteOldest, oldestOf } from '../../core/oldest.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
@@ -238,8 +237,10 @@ export class OrderRegistry {
 
 /** Notes when a client id came, and forgets the oldest that are free again. */
 function cameNow({ taken }: Kept, clientId: string, now: Instant): void {
-  for (let at = oldestOf(taken); at !== undefined && at + DAY_MS <= now; at = oldestOf(taken))
-    deleteOldest(taken);
+  for (const [id, at] of taken) {
+    if (at + DAY_MS > now) break;
+    taken.delete(id);
+  }
   taken.set(clientId, now);
 }
 
