@@ -95,8 +95,17 @@ export function apart<A extends AnyAmount>(amount: A): A {
   return own as A;
 }
 
-export const add = <A extends AnyAmount>(a: A, b: A): A => a.plus(b) as A;
-export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;
+/** Half of all that is added or taken off is nothing: no fees, no other attempt, nothing filled yet. */
+export function add<A extends AnyAmount>(a: A, b: A): A {
+  if (b.isZero()) return a;
+  return a.isZero() ? b : (a.plus(b) as A);
+}
+
+export const subtract = <A extends AnyAmount>(a: A, b: A): A => (b.isZero() ? a : (a.minus(b) as A));
+/** Whether it is more than nothing, by its sign: a comparison with 0 makes an amount of that first. */
+export const isAboveZero = (amount: AnyAmount): boolean => amount.isPositive() && !amount.isZero();
+/** Whether it is less than nothing. */
+export const isBelowZero = (amount: AnyAmount): boolean => amount.isNegative() && !amount.isZero();
 export const negate = <A extends AnyAmount>(a: A): A => a.negated() as A;
 export const size = <A extends AnyAmount>(a: A): A => a.abs() as A;
 export const scale = <A extends AnyAmount>(a: A, by: Ratio): A => a.times(by) as A;
@@ -181,7 +190,7 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
 
 /** Whether a price is within `bps` of `reference` on either side: multiplied out, as a quotient takes far longer. */
 export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
-  reference.gt(0) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
+  isAboveZero(reference) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>

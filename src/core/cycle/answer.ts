@@ -3,6 +3,7 @@ import type { Instrument } from '../instrument.ts';
 import {
   cost,
   decimalsOf,
+  isAboveZero,
   isAmountText,
   money,
   priceOf,
@@ -93,7 +94,7 @@ function maximumIn(
 function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument): string | undefined {
   if (quote.pair !== request.pair) return `pair ${quote.pair} instead of ${request.pair}`;
   if (quote.side !== request.side) return `side ${quote.side} instead of ${request.side}`;
-  if (!quote.price.gt(0) || !quote.quantity.gt(0) || !quote.amount.gt(0)) return 'a figure is not above zero';
+  if (![quote.price, quote.quantity, quote.amount].every(isAboveZero)) return 'a figure is not above zero';
   if (request.size.by === 'quantity' && !quote.quantity.eq(request.size.quantity)) {
     return `quantity ${quote.quantity.toFixed()} instead of ${request.size.quantity.toFixed()}`;
   }
@@ -118,8 +119,8 @@ function productHolds(
 ): boolean {
   const unit = unitOf(quotePrecision);
   const away = size(subtract(cost(quote.price, quote.quantity), quote.amount));
-  if (asked.by === 'quantity' || away.lte(unit)) return away.lte(unit);
-  return away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));
+  if (away.lte(unit)) return true;
+  return asked.by === 'amount' && away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));
 }
 
 /** What the answer to an order means. Only `filled` is certain good news, only `not_sent` certain absence. */
@@ -185,7 +186,8 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
     return { means: 'refused', reason: 'order_canceled', detail: 'Canceled', isCanceled: true };
   }
   if (status !== 'done') return doubt(`status ${order.status}`);
-  if (!order.filled.gt(0) || !order.filledAmount.gt(0)) return doubt('Done, and yet nothing filled');
+  if (!isAboveZero(order.filled) || !isAboveZero(order.filledAmount))
+    return doubt('Done, and yet nothing filled');
   const fees = feesFault(order);
   if (fees !== undefined) return doubt(fees);
   return { means: 'filled', order, differs: fillDifference(quote, order) };
@@ -197,10 +199,10 @@ const FEE_SHARE_MAX = ratio('0.1');
 /** Why these fees cannot be of this trade, in words: what the account shows of it decides. `undefined` when they can. */
 export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | 'fees'>): string | undefined {
   const most = filledAmount.times(FEE_SHARE_MAX);
-  const isRounding = fees.abs().lte(`1e-${decimalsOf(fees)}`) && fees.abs().lte(filledAmount);
-  return fees.abs().lte(most) || isRounding
-    ? undefined
-    : `fees of ${fees.toFixed()} for a trade of ${filledAmount.toFixed()}`;
+  const taken = size(fees);
+  if (taken.lte(most)) return undefined;
+  const isRounding = taken.lte(`1e-${decimalsOf(fees)}`) && taken.lte(filledAmount);
+  return isRounding ? undefined : `fees of ${fees.toFixed()} for a trade of ${filledAmount.toFixed()}`;
 }
 
 /** In what a fill differs from the quote it was for; `undefined` when in nothing. */
@@ -214,4 +216,4 @@ function fillDifference(quote: Quote, order: Order): string | undefined {
 
 /** Price of a fill: what was paid per base unit, cut to 18 decimals against nobody: it is a figure, not a payment. */
 export const fillPrice = (order: Order): Price =>
-  order.vwap.gt(0) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);
+  isAboveZero(order.vwap) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);

@@ -8,6 +8,8 @@ import {
   fraction,
   greatest,
   holding,
+  isAboveZero,
+  isBelowZero,
   least,
   negate,
   NO_MONEY,
@@ -105,7 +107,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const size = allowed.lt(paid) ? sizeOf(allowed, question, capped.size) : rounded(capped.size, instrument);
   const base =
     size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
-  if (base.lte(0)) {
+  if (!isAboveZero(base)) {
     const floored = funds.find(({ reason }) => reason === 'position_floor');
     if (floored !== undefined) return floored;
     // All that is there is set aside: whoever looks for it should look at the reserve.
@@ -189,7 +191,7 @@ function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   const kept = keptBack(question, paid);
   const available = availableOf(question);
   // Own funds pay for all of it, as nearly always.
-  if (available.gte(kept.allowed) && kept.allowed.gt(0)) return kept;
+  if (isAboveZero(kept.allowed) && available.gte(kept.allowed)) return kept;
   const { side, instrument, pts } = question;
   const asked = { ...pts, side, outgoing: kept.allowed, available, reducing: reducing(question) };
   const { allowed, cuts } = sizeForPts(asked);
@@ -311,7 +313,7 @@ const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Siz
     : { by: 'amount', amount: roundDown(size.amount, quotePrecision) };
 
 /** At least none. */
-const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (amount.lt(0) ? none : amount);
+const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (isBelowZero(amount) ? none : amount);
 
 /** What is left of a size after `filled` base for `filledAmount` quote. Never below zero. */
 export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size {
@@ -321,4 +323,4 @@ export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size 
 }
 
 export const isNothing = (size: Size): boolean =>
-  !(size.by === 'quantity' ? size.quantity : size.amount).gt(0);
+  !isAboveZero(size.by === 'quantity' ? size.quantity : size.amount);

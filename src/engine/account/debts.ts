@@ -1,4 +1,4 @@
-import { negate, ratio, scale } from '../../core/money.ts';
+import { isBelowZero, negate, ratio, scale } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import type { Debt } from '../../core/risk/settling.ts';
 import { DAY_MS, instant } from '../../core/time.ts';
@@ -43,7 +43,7 @@ export function noteDebts({ balances, owedSince, formerDebts }: Balances, change
   }
   if (balances === undefined) return;
   for (const [currency, balance] of balances) {
-    if (!balance.lt(0)) continue;
+    if (!isBelowZero(balance)) continue;
     const amount = negate(balance);
     const former = formerDebts.get(currency);
     const known = owedSince.get(currency);

@@ -231,7 +231,7 @@ function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
         end: 'filled',
         intent,
         differs: phase.differs,
-        isGrave: isGrave(phase, item.instrument),
+        isGrave: phase.differs !== undefined && isGrave(phase, item.instrument),
         fill: fillFromOrder(intent, {
           order: phase.order,
           quote: phase.quote,

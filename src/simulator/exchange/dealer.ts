@@ -1,4 +1,14 @@
-import { cost, holding, NO_MONEY, NO_QUANTITY, price, roundUp, text, add } from '../../core/money.ts';
+import {
+  cost,
+  holding,
+  isAboveZero,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  roundUp,
+  text,
+  add,
+} from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { after, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -83,7 +93,7 @@ export class Dealer {
     const impact = this.setup.impact?.bps({ pair, side, millionBps }, usd, now);
     const each = dealerPrice(listing, side, mid, usd, impact);
     const promised = priced(listing, request.side, request.size, each);
-    if (each.lte(0) || promised.quantity.lte(0) || promised.amount.lte(0))
+    if (![each, promised.quantity, promised.amount].every(isAboveZero))
       return assumed.invalidSize('too small to be priced');
     const quote = this.newQuote(request, promised, now);
     this.quotes.add({ account, quote, request, mid, used: false });
@@ -99,7 +109,7 @@ export class Dealer {
     if (refused !== undefined) return refused;
 
     const { quantity, amount, price: each } = filledSize(listing, entry, order.size);
-    if (quantity.lte(0) || amount.lte(0)) return assumed.invalidSize('too small to be filled');
+    if (!isAboveZero(quantity) || !isAboveZero(amount)) return assumed.invalidSize('too small to be filled');
     const fees = feeFor(listing, amount, this.setup.options.feeBps);
     const accepted = { entry, order, listing, fill: { quantity, amount, price: each, fees } };
     const isFilled = !this.isTurnedDown(entry, now);

@@ -1,4 +1,4 @@
-import { decimalsOf, holding, least, text } from '../../core/money.ts';
+import { decimalsOf, holding, isAboveZero, least, text } from '../../core/money.ts';
 import type { QuoteRequest, Size } from '../../core/venue.ts';
 import type { Listing } from './listing.ts';
 import { priced } from './pricing.ts';
@@ -13,7 +13,7 @@ export function sizeProblem(listing: Listing, size: Size): Refusal | undefined {
     size.by === 'quantity'
       ? [size.quantity, listing.base, listing.basePrecision]
       : [holding(size.amount), listing.quote, listing.quotePrecision];
-  if (value.lte(0)) return assumed.invalidSize(`${size.by} must be above zero`);
+  if (!isAboveZero(value)) return assumed.invalidSize(`${size.by} must be above zero`);
   if (decimalsOf(value) <= precision) return undefined;
   return assumed.invalidSize(`${size.by} has more than the ${precision} decimals of ${currency}`);
 }

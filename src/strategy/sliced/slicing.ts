@@ -2,6 +2,7 @@ import {
   add,
   decimalsOf,
   fraction,
+  isAboveZero,
   least,
   ratioOf,
   roundDown,
@@ -134,9 +135,10 @@ function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
  */
 export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left: A, spread: boolean): A {
   const planned = plannedSize(plan, k);
+  if (!spread) return least(planned, left);
   const missed = subtract(left, k === 0 ? plan.total : subtract(plan.total, plannedBefore(plan, k)));
   // Ahead of the plan, because the venue filled more than was asked for: the parent just ends the sooner.
-  if (!spread || !missed.gt(0)) return least(planned, left);
+  if (!isAboveZero(missed)) return least(planned, left);
   const isLast = k === plan.slices - 1;
   const wanted = isLast ? left : add(planned, partOfMissed(plan, k, missed));
   return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);

@@ -4,6 +4,7 @@ import {
   approximate,
   decimalsOf,
   fraction,
+  isAboveZero,
   money,
   price,
   quantity,
@@ -449,7 +450,7 @@ function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): S
   const done = plan.each_quantity === undefined ? filledAmount : filled;
   const left = subtract(leftOf(plan, was.now.left), done);
   const now: Under = { ...was, now: { ...was.now, left: text(left) } };
-  return !left.gt(0) || now.now.slice >= plan.slices
+  return !isAboveZero(left) || now.now.slice >= plan.slices
     ? endOccurrence(now, { at: wake.at, told: SILENT }, plan)
     : { state: now, waits: [slotWait(now, setting)] };
 }
@@ -466,7 +467,7 @@ function endOccurrence(
   plan: Params,
 ): Step<State> {
   const over: State = { after: dealtWith, begun };
-  const next = leftOf(plan, now.left).gt(0)
+  const next = isAboveZero(leftOf(plan, now.left))
     ? idle(over, plan, {
         ...told,
         reason: told.reason ?? 'window_over',
