@@ -1,4 +1,4 @@
-/** How urgent: `critical` pages someone, `warning` needs a look the same day, `info` is for information. */
+/** Severity: `critical` pages someone, `warning` needs a look the same day, `info` is for information. */
 export const severities = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof severities)[number];
 export const isSeverity = (text: string): text is Severity => severities.some((one) => one === text);

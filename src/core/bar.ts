@@ -2,9 +2,9 @@ import type { Price } from './money.ts';
 import { DAY_MS, MINUTE_MS, instant, parseDuration } from './time.ts';
 import type { Instant } from './time.ts';
 
-/** What prices did in one interval that has ended. Prices are quote per base. */
+/** Prices of one finished interval, quote per base. */
 export interface Bar {
-  /** Begin of the interval: a multiple of its length since 1970-01-01T00:00Z. */
+  /** Start of the interval: a multiple of its length since 1970-01-01T00:00Z. */
   readonly from: Instant;
   readonly open: Price;
   readonly high: Price;
@@ -12,19 +12,19 @@ export interface Bar {
   readonly close: Price;
 }
 
-/** Bars that a strategy looks at. */
+/** Bars that a strategy requests. */
 export interface BarWish {
   readonly pair: string;
-  /** ISO 8601, such as `PT1H`: it divides a day, and is at least a minute. */
+  /** ISO 8601, such as `PT1H`: at least a minute, and must divide a day. */
   readonly interval: string;
-  /** How many of the newest. */
+  /** Number of newest bars. */
   readonly count: number;
 }
 
-/** Bars of one strategy in all: they are handed over at each step. */
+/** Maximum number of bars of one strategy: they are passed to each step. */
 export const BARS_MAX = 1_000;
 
-/** Length of an interval of bars, ms. @throws RangeError in words for whoever wrote it. */
+/** Length of a bar interval, ms. @throws RangeError with a message for its author. */
 export function barMs(interval: string): number {
   const ms = parseDuration(interval);
   if (ms >= MINUTE_MS && ms <= DAY_MS && DAY_MS % ms === 0) return ms;
@@ -33,6 +33,6 @@ export function barMs(interval: string): number {
   );
 }
 
-/** The end of the last interval that has ended by `at`. */
+/** The end of the last interval that is over at `at`. */
 export const lastEnd = (at: number, intervalMs: number): Instant =>
   instant(Math.floor(at / intervalMs) * intervalMs);

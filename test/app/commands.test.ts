@@ -55,6 +55,25 @@ describe('validate', () => {
     });
   });
 
+  it('prints when a strategy of timed decisions without slots decides', () => {
+    writeFileSync(
+      join(folder, 'share.yaml'),
+      `id: share
+kind: pov
+pair: btcusd
+side: buy
+total_quantity: { amount: '2', currency: btc }
+share: '0.05'
+interval: PT15M
+start_time: '2026-11-23T09:00:00Z'
+duration: PT1H
+`,
+    );
+    const to = io(folder);
+    expect(validate({ files: ['share.yaml'] }, to)).toBe(0);
+    expect(to.printed.out).toContain('decides at 4 times, 2026-11-23T09:15:00Z');
+  });
+
   it('says when no time of a calendar is ahead', () => {
     writeFileSync(
       join(folder, 'x.yaml'),

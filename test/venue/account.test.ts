@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { firstValueFrom } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -77,6 +77,22 @@ const calls = (venue: AccountVenue): Readonly<Record<keyof AccountVenue, Observa
   ptsRates: venue.ptsRates(),
   ptsModes: venue.ptsModes(),
   ptsInterest: venue.ptsInterest({}),
+});
+
+/** Methods of the port that no account command calls, each with the reason. */
+const WITHOUT_COMMAND: Readonly<Partial<Record<keyof AccountVenue, string>>> = {};
+
+describe('the account commands', () => {
+  it('call every method of the account client, except those listed with a reason', () => {
+    const folder = new URL('../../src/app/commands/account/', import.meta.url);
+    const text = readdirSync(folder)
+      .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+      .join('\n');
+    const http = client('http://127.0.0.1:9', { routes: [] });
+    const methods = Object.keys(calls(accountVenue({ http, onExtras: () => undefined })));
+    const called = methods.filter((name) => text.includes(`venue.${name}(`));
+    expect(methods.toSorted()).toEqual([...called, ...Object.keys(WITHOUT_COMMAND)].toSorted());
+  });
 });
 
 /** What decides about money leaving the account, and about who may let it. */

@@ -104,10 +104,12 @@ export interface StrategySummary {
   readonly kind: string;
   readonly enabled: boolean;
   readonly pairs: readonly string[];
-  /** Slots known beforehand; 0 when the strategy waits for something else. */
+  /** Slots known in advance; 0 if the strategy waits for something else. */
   readonly slots: number;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
+  /** Fixed times at which it decides on a size; omitted for a strategy without such times. */
+  readonly looks?: { readonly count: number; readonly first: string; readonly last: string } | undefined;
   /** The next times of its calendar; omitted without one. */
   readonly next?: readonly Occurrence[] | undefined;
   readonly file: string;
@@ -140,11 +142,19 @@ function summaryOf(
     slots: slots.length,
     first: first && isoOf(first.at),
     last: last && isoOf(last.at),
+    looks: looksOf(bound.looks(now)),
     next: bound.occurrences(now, NEXT_SHOWN)?.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),
     file,
     line,
     hash,
   };
+}
+
+function looksOf(looks: readonly Instant[]): StrategySummary['looks'] {
+  const [first, last] = [looks[0], looks.at(-1)];
+  return first === undefined || last === undefined
+    ? undefined
+    : { count: looks.length, first: isoOf(first), last: isoOf(last) };
 }
 
 function report(config: Config | undefined, summaries: readonly StrategySummary[]): string {
@@ -159,9 +169,11 @@ function report(config: Config | undefined, summaries: readonly StrategySummary[
   return [...head, ...lines, `${count} usable`, ''].join('\n');
 }
 
-function whenOf({ slots, first, last, next }: StrategySummary): string {
+function whenOf({ slots, first, last, looks, next }: StrategySummary): string {
   if (first !== undefined && last !== undefined) return `${slots} slots, ${both(first)} to ${both(last)}`;
-  if (next === undefined) return 'when its condition holds';
+  if (looks !== undefined)
+    return `decides at ${looks.count} times, ${both(looks.first)} to ${both(looks.last)}`;
+  if (next === undefined) return 'when its condition is met';
   const [coming] = next;
   return coming === undefined ? 'no future time in its calendar' : `on a calendar in ${coming.zone}, next`;
 }

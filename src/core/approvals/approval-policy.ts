@@ -2,7 +2,10 @@ import { money } from '../money.ts';
 import type { Money } from '../money.ts';
 import { DAY_MS, MINUTE_MS } from '../time.ts';
 
-/** What may need an approval, with a sentence each. Names are stable: configs and journals rely on them. */
+/**
+ * Kinds of request that may need approval, with a sentence each. Names are stable: configs and journals rely
+ * on them.
+ */
 export const requestKinds = {
   parent: 'a parent order sends its first slice',
   strategy: 'a strategy begins, or takes over from a running one with another text',
@@ -16,35 +19,35 @@ export const requestKinds = {
 export type RequestKind = keyof typeof requestKinds;
 export const isRequestKind = (name: string): name is RequestKind => Object.hasOwn(requestKinds, name);
 
-/** The group that exists without being written: everybody whose role is approver or admin. */
+/** The built-in group: everyone whose role is approver or admin. */
 export const APPROVERS = 'approvers';
 
-/** So many different people of these groups. */
+/** This number of different people from these groups. */
 export interface Need {
   readonly count: number;
   readonly groups: readonly string[];
 }
 
-/** One rule of a policy, as plain JSON: the journal keeps it. */
+/** One rule of a policy, as plain JSON: the journal stores it. */
 export interface ApprovalRule {
   readonly for: readonly RequestKind[];
-  /** Parents above this amount alone, in the currency of the limits. */
+  /** Only parents above this amount, in the currency of the limits. */
   readonly above?: string | undefined;
-  /** Only what a member of these groups asks for. */
+  /** Only requests by members of these groups. */
   readonly by?: readonly string[] | undefined;
-  /** Only these strategies, of parents and strategies. */
+  /** Only these strategies; for parents and strategies. */
   readonly strategies?: readonly string[] | undefined;
-  /** Only these limits, of overrides. */
+  /** Only these limits; for overrides. */
   readonly limits?: readonly string[] | undefined;
-  /** All of the needs, each by other people. */
+  /** All of these needs must be met, each by different people. */
   readonly outcome: 'allow' | 'block' | readonly Need[];
-  /** `required`: an approval is a signature by a passkey. Left out: once anybody has a passkey in the journal. */
+  /** `required`: a passkey must sign each approval. Omitted: required once anyone has a passkey in the journal. */
   readonly passkey?: 'required' | 'optional' | undefined;
   /** A request expires after this time. Left out: `defaultWithinMs`. */
   readonly within_ms?: number | undefined;
 }
 
-/** Who must agree to what. The first rule that matches counts; what no rule matches is blocked. */
+/** Who must approve what. The first matching rule applies; a request that no rule matches is blocked. */
 export interface ApprovalPolicy {
   readonly rules: readonly ApprovalRule[];
   readonly groups: Readonly<Record<string, readonly string[]>>;
@@ -55,12 +58,12 @@ export interface ApprovalPolicy {
   readonly unknown_asker?: 'one_more' | undefined;
 }
 
-/** What is asked for, as far as rules look at it. */
+/** The parts of a request that rules look at. */
 export interface PolicyQuestion {
   readonly kind: RequestKind;
-  /** Of a parent, in the currency of the limits; left out: not known, which counts as above every amount. */
+  /** For a parent, in the currency of the limits; omitted if unknown, which counts as above every amount. */
   readonly amount?: Money | undefined;
-  /** Name of who asks; left out: nobody that the desk knows, such as an edited file. */
+  /** Name of the requester; omitted if the desk does not know it, for example for an edited file. */
   readonly by?: string | undefined;
   readonly strategy?: string | undefined;
   readonly limit?: string | undefined;
@@ -72,11 +75,11 @@ export interface Requirement {
   readonly needs: readonly Need[];
   readonly passkey?: ApprovalRule['passkey'];
   readonly withinMs: number;
-  /** Number of the rule that matched, from 1; left out: none did. */
+  /** Number of the rule that matched, from 1; omitted if none did. */
   readonly rule?: number | undefined;
 }
 
-/** What a person holds in the hand may be approved for minutes only: the desk it was asked of is another one later. */
+/** A person's own request may be approved only for minutes, because the desk's situation changes. */
 const SHORT_MS = 15 * MINUTE_MS;
 const isShort = (kind: RequestKind): boolean => kind === 'override' || kind === 'rearm' || kind === 'doubt';
 export const defaultWithinMs = (kind: RequestKind): number => (isShort(kind) ? SHORT_MS : DAY_MS);
@@ -99,7 +102,7 @@ export function withOneMore(needs: readonly Need[]): readonly Need[] {
   return [...needs, { count: 1, groups }];
 }
 
-/** Names of people differ by more than their case. */
+/** Names that differ only in case are the same person. */
 export const sameName = (a: string, b: string): boolean => nameKey(a) === nameKey(b);
 const nameKey = (name: string): string => name.trim().toLowerCase();
 
@@ -129,11 +132,11 @@ function matches(policy: ApprovalPolicy, rule: ApprovalRule, question: PolicyQue
   return rule.limits === undefined || rule.limits.includes(limit ?? '');
 }
 
-/** Whether somebody belongs to one of the groups. That an approver has the role of one, the desk checks before it asks. */
+/** Whether a person belongs to one of the groups. The desk has already checked that an approver has the role. */
 export const isMember = ({ groups }: ApprovalPolicy, name: string, of: readonly string[]): boolean =>
   of.some((group) => group === APPROVERS || (groups[group] ?? []).some((member) => sameName(member, name)));
 
-/** Both requirements at once: what is blocked by one is blocked, and needs of the same groups are met by the same people. */
+/** Combines two requirements: blocked if either is blocked; the same people may meet needs of the same groups. */
 export function bothRequirements(a: Requirement, b: Requirement): Requirement {
   const outcomes = new Set([a.outcome, b.outcome]);
   const outcome = outcomes.has('block') ? 'block' : outcomes.has('require') ? 'require' : 'allow';
@@ -154,13 +157,13 @@ export function bothRequirements(a: Requirement, b: Requirement): Requirement {
 }
 
 export interface MetNeed extends Need {
-  /** Names of those who count for it. */
+  /** People who count for a need. */
   readonly have: readonly string[];
 }
 
 /**
- * Which of the people count for which need: each for one at the most, so that one person of two groups is still one person. The
- * initiator never counts.
+ * Assigns people to needs, each person to at most one, so that a member of two groups is still one person. The initiator never
+ * counts.
  */
 export function metNeeds(
   policy: ApprovalPolicy,
@@ -171,7 +174,7 @@ export function metNeeds(
   const seats = needs.flatMap(({ count }, need) => Array.from({ length: count }, () => need));
   const taken: (string | undefined)[] = seats.map(() => undefined);
   const groupsOf = (seat: number): readonly string[] => needs[seats[seat] ?? 0]?.groups ?? [];
-  // A maximum matching by augmenting paths: whoever comes later may move an earlier one to another need.
+  // A maximum matching by augmenting paths: a later person may move an earlier one to another need.
   const place = (name: string, tried: Set<number>): boolean => {
     for (const seat of seats.keys()) {
       if (tried.has(seat) || !isMember(policy, name, groupsOf(seat))) continue;
@@ -202,15 +205,15 @@ export const areMet = (needs: readonly MetNeed[]): boolean =>
 export const needWords = (needs: readonly Need[]): string =>
   needs.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
 
-/** What a requirement says, for people. */
+/** Describes a requirement for people. */
 export function requirementWords({ outcome, needs }: Requirement): string {
   if (outcome === 'require') return `needs ${needWords(needs)}`;
   return outcome === 'allow' ? 'needs no approval' : 'is blocked';
 }
 
 /**
- * The policy of a desk that writes none: an override always takes a second person, and with four eyes so does what lifts a halt,
- * ends a doubt with figures, raises a limit, or turns four eyes off.
+ * The policy of a desk without one: an override always takes a second person; with four eyes, so does lifting a halt, resolving
+ * a doubt with figures, raising a limit, and turning four eyes off.
  */
 export function builtInPolicy(hasFourEyes: boolean): ApprovalPolicy {
   const second: ApprovalRule['outcome'] = [{ count: 1, groups: [APPROVERS] }];

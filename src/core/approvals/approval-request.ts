@@ -4,18 +4,18 @@ import type { FillRecord, OverrideRecord, UsedToken } from '../record.ts';
 import { sameName } from './approval-policy.ts';
 import type { RequestKind } from './approval-policy.ts';
 
-/** The desk that a request is of: its name and account, as its journal has them. */
+/** The desk that a request belongs to: its name and account, as in its journal. */
 export interface RequestOrigin {
   readonly desk: string;
   readonly account: string;
 }
 
-/** What a request says, as it was proposed: what follows from it repeats these fields. */
+/** The content of a request as proposed; later records repeat these fields. */
 export type RequestFields = Omit<OverrideRecord, 'kind' | 'step' | 'hash' | 'assertion'>;
 
 /**
- * What a person agrees to, as one text: every field of the request as it was proposed, with the desk and the account, in the one
- * spelling of plain JSON. Its SHA-256 is the `hash` of the request, and the challenge of a passkey.
+ * The canonical request: every field as proposed, with the desk and the account, as canonical JSON. Its SHA-256 is the `hash` of
+ * the request, and the challenge for a passkey.
  */
 export function requestText(proposal: OverrideRecord, { desk, account }: RequestOrigin): string {
   const { kind: _kind, step: _step, hash: _hash, assertion: _assertion, ...fields } = proposal;
@@ -26,13 +26,13 @@ export function requestText(proposal: OverrideRecord, { desk, account }: Request
 export const requestHash = (proposal: OverrideRecord, origin: RequestOrigin): string =>
   sha256(requestText(proposal, origin));
 
-/** What a request is for; those of older journals name the limit alone. */
+/** The kind of a request; in older journals, derived from the limit. */
 export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'limit'>): RequestKind {
   if (request !== undefined) return request;
   return limit === 'halt' ? 'rearm' : limit === 'doubt' ? 'doubt' : 'override';
 }
 
-/** What an approval of a strategy is of: this text under this id. */
+/** What an approval of a strategy covers: this document under this id. */
 export const strategySubject = (id: string, hash: string): string =>
   sha256(JSON.stringify(['strategy', id, hash]));
 
@@ -51,14 +51,14 @@ export const figureWords = (
   }: Pick<FillRecord, 'order_id' | 'quantity' | 'amount' | 'fees'>,
 ): string => `${clientOrderId} filled as ${orderId}: ${quantity} for ${amount}, fees ${fees}`;
 
-/** The token where it is that of a person. */
+/** The token, if it belongs to a person. */
 export const personOf = (token: UsedToken | undefined): UsedToken | undefined =>
   token?.kind === 'person' ? token : undefined;
 
-/** Who asked: the name of the token where there is one, which no body can claim. */
+/** The requester: the name of the token if there is one, which a request body cannot claim. */
 export const nameOf = ({ token, by }: Pick<OverrideRecord, 'token' | 'by'>): string => token?.name ?? by;
 
-/** Whether a person who acts is the one who asked, under any spelling, by name or by token. */
+/** Whether a person who acts is the requester, by name (in any case) or by token. */
 export const isInitiator = (
   proposal: Pick<OverrideRecord, 'token' | 'by'>,
   actor: Pick<OverrideRecord, 'token' | 'by'>,

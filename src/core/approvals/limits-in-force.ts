@@ -5,22 +5,22 @@ import { canonicalValue } from '../text/json.ts';
 import { loosenedLimits } from '../risk/limit-changes.ts';
 import type { LimitTexts } from '../risk/limit-changes.ts';
 
-/** The limits of a start, and who must agree when they are raised. */
+/** The limits and policy of a start, and who must approve when they are raised. */
 export interface KeptLimits {
   readonly limits: LimitTexts;
   readonly fourEyes: boolean;
   readonly policy?: ApprovalPolicy | undefined;
 }
 
-/** Limits as the journal knows them. */
+/** Limits as the journal records them. */
 export interface LimitsInForce {
-  /** Those of the last start that needed no second person, or that one has agreed to. */
+  /** Those of the last start that needed no approval, or got it. */
   readonly agreed?: KeptLimits | undefined;
-  /** Those of this process, while a second person has not agreed to them. */
+  /** Those of this process, until they are approved. */
   readonly raised?: KeptLimits | undefined;
 }
 
-/** After the record of a start. */
+/** Applies the record of a start. */
 export function limitsAtStart({ agreed }: LimitsInForce, record: StartedRecord): LimitsInForce {
   const { limits, four_eyes: fourEyes, policy } = record;
   if (limits === undefined) return { agreed };
@@ -29,8 +29,8 @@ export function limitsAtStart({ agreed }: LimitsInForce, record: StartedRecord):
 }
 
 /**
- * After a reload. A desk raises a limit only once those who must have agreed to it, and raises none while others wait for a rearm: what
- * it lowers then is lowered for both.
+ * Applies a reload. A desk raises a limit only once everyone needed has approved, and raises none while other raised limits wait for a
+ * rearm; a lowered limit is lowered in both sets.
  */
 export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: ReloadRecord): LimitsInForce {
   if (limits === undefined) return { agreed, raised };
@@ -39,15 +39,15 @@ export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: Re
     : { agreed, raised: { ...raised, limits } };
 }
 
-/** After a halt was lifted: whoever lifts it was told what was raised. */
+/** Applies a rearm: the person who lifts the halt was shown what was raised. */
 export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({ agreed: raised ?? agreed });
 
-/** What counts without `operate.policy`: with four eyes, and without. */
+/** The rules without `operate.policy`: with four eyes, and without. */
 export const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
 
 /**
- * Who must agree to what. While nobody has agreed to the limits or the policy of this start, the policy of the last start that needed
- * nobody, or was agreed to; a desk without one that turns four eyes on needs them at once.
+ * Who must approve. While the limits or policy of this start are not approved, the policy of the last start that needed no approval
+ * or got it; but turning four eyes on takes effect at once.
  */
 export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | undefined): ApprovalPolicy {
   const kept = agreed ?? now;
@@ -56,7 +56,7 @@ export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | u
   return isTwo ? BUILT_IN.two : BUILT_IN.one;
 }
 
-/** What other people must agree to before the desk trades with the config of this start, in words. */
+/** What others must approve before the desk trades with the config of this start, in words. */
 export function raisedLimits(agreed: KeptLimits | undefined, now: KeptLimits | undefined): readonly string[] {
   const { limits, policy } = raisedParts(agreed, now);
   return [...limits, ...policy];
@@ -80,7 +80,7 @@ export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by
 export const kindOfRearm = ({ limits, policy }: RaisedParts): 'rearm' | 'limits' | 'policy' =>
   policy.length > 0 ? 'policy' : limits.length > 0 ? 'limits' : 'rearm';
 
-/** The same by what it is a change of. */
+/** The same, as a kind of request. */
 export function raisedParts(agreed: KeptLimits | undefined, now: KeptLimits | undefined): RaisedParts {
   if (agreed === undefined || now === undefined) return { limits: [], policy: [] };
   const inForce = policyOfBoth(agreed, now);
@@ -92,7 +92,7 @@ export function raisedParts(agreed: KeptLimits | undefined, now: KeptLimits | un
   };
 }
 
-/** What is another rule or another group, in words. */
+/** Differences between two policies and their groups, in words. */
 function policyChanges(before: KeptLimits, now: KeptLimits): readonly string[] {
   if (before.policy === undefined && now.policy === undefined)
     return before.fourEyes && !now.fourEyes ? ['four_eyes on -> off'] : [];

@@ -1,7 +1,7 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** What a passkey signed, each part base64url as a browser gives it. */
+/** An assertion, each part base64url as a browser sends it. */
 export interface PasskeyAssertion {
   readonly credential_id: string;
   readonly authenticator_data: string;
@@ -9,7 +9,7 @@ export interface PasskeyAssertion {
   readonly signature: string;
 }
 
-/** A key that a person enrolled: COSE, base64url. */
+/** A public key that a person enrolled: COSE, base64url. */
 export interface PublicPasskey {
   readonly id: string;
   readonly public_key: string;
@@ -37,7 +37,7 @@ export function homeAfter(
 /** An assertion is a few hundred bytes. */
 export const ASSERTION_PART_MAX = 4_096;
 
-/** Flags of the authenticator data: somebody touched it, and it checked who. */
+/** Flags of the authenticator data: user present, and user verified. */
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 /** SHA-256 of the relying party, the flags, the counter. */
@@ -104,7 +104,7 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).hostname : undefined;
 }
 
-/** A relying party is the host of the page or a domain that the host is in. */
+/** A relying party is the host of the page, or a domain that contains the host. */
 const partiesOf = (host = ''): readonly string[] =>
   host.split('.').map((_part, at, parts) => parts.slice(at).join('.'));
 
@@ -115,12 +115,12 @@ function isSignedBy(cose: string, signed: Buffer, signature: Buffer): boolean {
     const { key, digest } = keyOf(decodeMap(bytesOf(cose)));
     return verify(digest, signed, key, signature);
   } catch {
-    // A key or a signature that cannot be read verifies nothing.
+    // An unreadable key or signature verifies nothing.
     return false;
   }
 }
 
-/** Labels of COSE (RFC 9052, RFC 9053): key type, algorithm, and what a type has besides. */
+/** Labels of COSE (RFC 9052, RFC 9053): key type, algorithm, and the parameters of each type. */
 const KEY_TYPE = 1;
 const ALGORITHM = 3;
 const CURVE_OR_MODULUS = -1;
@@ -128,7 +128,7 @@ const X_OR_EXPONENT = -2;
 const Y = -3;
 const [ES256, EDDSA, RS256] = [-7, -8, -257];
 
-/** The three algorithms that passkeys have: ES256 on P-256, EdDSA on Ed25519, RS256. */
+/** The three algorithms of passkeys: ES256 on P-256, EdDSA on Ed25519, RS256. */
 function keyOf(cose: ReadonlyMap<number, number | Buffer>): { key: KeyObject; digest: string | null } {
   const type = cose.get(KEY_TYPE);
   const part = (label: number): string => {
@@ -156,7 +156,7 @@ function keyOf(cose: ReadonlyMap<number, number | Buffer>): { key: KeyObject; di
   throw new RangeError('COSE: no key of an algorithm that passkeys use');
 }
 
-/** A CBOR map of integers to integers and byte strings (RFC 8949): all that a COSE key is. */
+/** A CBOR map from integers to integers and byte strings (RFC 8949), which is all that a COSE key contains. */
 function decodeMap(bytes: Buffer): ReadonlyMap<number, number | Buffer> {
   let at = 0;
   const head = (): { major: number; value: number } => {

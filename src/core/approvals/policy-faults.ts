@@ -11,23 +11,23 @@ import {
 } from './approval-policy.ts';
 import type { ApprovalPolicy, ApprovalRule, RequestKind } from './approval-policy.ts';
 
-/** What is wrong with a policy, and where: the rule from 0, or the group. */
+/** A fault of a policy and its place: the rule, from 0, or the group. */
 export interface PolicyFault {
   readonly rule?: number | undefined;
   readonly group?: string | undefined;
   readonly problem: string;
 }
 
-/** A person whom the config knows, and whether they may approve. Others may be in the journal. */
+/** A person known to the config, and whether they may approve. The journal may know others. */
 export interface KnownPerson {
   readonly name: string;
   readonly mayApprove: boolean;
 }
 
-/** Kinds that a person asks for by name, who then does not count. */
+/** Kinds that a named person requests; that person does not count as an approver. */
 const BY_PERSON: ReadonlySet<RequestKind> = new Set(['override', 'rearm', 'doubt', 'limits', 'policy']);
 
-/** Everything that makes a policy other than its author can have meant. */
+/** Finds every fault that makes a policy differ from what its author can have meant. */
 export function policyFaults(policy: ApprovalPolicy, known: readonly KnownPerson[]): readonly PolicyFault[] {
   const groups = Object.entries(policy.groups).flatMap(([group, members]) =>
     groupFaults(group, members, known).map((problem) => ({ group, problem })),
@@ -84,7 +84,7 @@ function ruleFaults(policy: ApprovalPolicy, rule: ApprovalRule): readonly string
   return unknown.length > 0 ? faults : [...faults, ...peopleFaults(policy, rule, needs)];
 }
 
-/** Whether there are enough people whoever asks. How many approvers there are beside the groups nobody knows here. */
+/** Whether there are enough people whoever asks. The number of approvers outside the groups is unknown here. */
 function peopleFaults(
   policy: ApprovalPolicy,
   rule: ApprovalRule,
@@ -113,7 +113,7 @@ function peopleFaults(
       ];
 }
 
-/** A rule that an earlier one leaves nothing to. */
+/** A rule that an earlier one makes unreachable. */
 function coverFaults({ rules }: ApprovalPolicy, rule: ApprovalRule, index: number): readonly string[] {
   const before = rules.slice(0, index);
   const same = before.findIndex((other) => isCoveredBy(rule, other) && isCoveredBy(other, rule));
@@ -136,7 +136,7 @@ const isCoveredBy = (rule: ApprovalRule, other: ApprovalRule): boolean =>
   isWithin(rule.strategies, other.strategies) &&
   isWithin(rule.limits, other.limits);
 
-/** A change of the policy that nobody may make would hold for as long as the journal. */
+/** A policy that nobody may change would hold as long as the journal. */
 function deadEnds({ rules }: ApprovalPolicy): readonly PolicyFault[] {
   return rules.some((rule) => rule.for.includes('policy') && rule.outcome !== 'block')
     ? []
@@ -148,7 +148,7 @@ function deadEnds({ rules }: ApprovalPolicy): readonly PolicyFault[] {
       ];
 }
 
-/** Kinds of which some requests match no rule, and so are blocked. */
+/** Kinds with requests that match no rule, and so are blocked. */
 export const uncoveredKinds = ({ rules }: ApprovalPolicy): readonly RequestKind[] =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
   (Object.keys(requestKinds) as RequestKind[]).filter(

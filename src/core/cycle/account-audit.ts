@@ -4,24 +4,24 @@ import type { Instant } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * Whether a read of the account can be believed when it does not show something. Rows are compared with those of earlier
- * reads of this process, and the balance after each row must follow from the row before: what does not add up has a hole,
- * and through a hole anything may have fallen.
+ * Decides whether a read of the account can prove that something is absent. Rows are compared with those of earlier reads
+ * of this process, and the balance after each row must follow from the row before. A mismatch is a hole, and any row may
+ * be missing there.
  */
 
-/** What earlier reads showed. Begins as `NO_BOOKS`. */
+/** What earlier reads showed. Starts as `NO_BOOKS`. */
 export interface Books {
   /** Content of the rows of the last read, by id: the newest `ROWS_MAX`. */
   readonly rows: ReadonlyMap<number, { readonly at: Instant; readonly content: string }>;
-  /** Reads in a row that lacked rows which an earlier one had shown. */
+  /** Consecutive reads that lacked rows shown by an earlier read. */
   readonly shrunk: number;
-  /** Breaks that were there before anything was at stake, or that the check began with. */
+  /** Breaks from before anything was at stake, or from when the check was switched on. */
   readonly accepted: ReadonlySet<string>;
-  /** Other breaks, with the number of reads in a row that showed them. */
+  /** Other breaks, with the number of consecutive reads that showed them. */
   readonly breaks: ReadonlyMap<string, number>;
-  /** `undefined` until the rows show it; `off`: balances of this venue do not follow from its rows. */
+  /** `undefined` until the rows show it; `off`: this venue's balances do not follow from its rows. */
   readonly check: 'on' | 'off' | undefined;
-  /** Reads whose balances mostly did not follow. */
+  /** Number of reads whose balances mostly did not follow. */
   readonly strikes: number;
 }
 
@@ -34,47 +34,47 @@ export const NO_BOOKS: Books = {
   strikes: 0,
 };
 
-/** What a read says of itself. */
+/** The result of the audit of a read. */
 export interface Audit {
   readonly books: Books;
-  /** Rows that have another content than before, or two in one read: history was changed. */
+  /** Rows whose content changed, or differs within one read: history was changed. */
   readonly changed: readonly number[];
-  /** Rows that an earlier read showed and this one should: a replica that lags, or history that was cut. */
+  /** Rows that an earlier read showed and this one should: a lagging replica, or removed history. */
   readonly gone: readonly number[];
-  /** Rows were missing in more consecutive reads than a lag explains. */
+  /** Rows were missing in more consecutive reads than replica lag explains. */
   readonly isCut: boolean;
   /** Gaps that lasted for `PATIENCE` reads, each reported once. */
   readonly stayed: readonly Break[];
   /** The check was just switched off. */
   readonly isGivenUp: boolean;
-  /** Absence in these cannot be proven by this read: `all`, or the currencies with a hole. */
+  /** Currencies in which this read cannot prove absence: `all`, or those with a hole. */
   readonly doubtful: 'all' | ReadonlySet<string>;
 }
 
-/** Two neighbours of one currency whose balances do not follow from one another. */
+/** Two consecutive rows of one currency whose balances do not follow from one another. */
 export interface Break {
   readonly currency: string;
   readonly after: number;
   readonly id: number;
-  /** What no row explains. */
+  /** The unexplained amount. */
   readonly missing: string;
 }
 
 /** Rows kept for comparison: a month of a busy account. */
 const ROWS_MAX = 50_000;
-/** Consecutive reads after which a gap is not a replica lag. */
+/** Consecutive reads after which replica lag no longer explains a gap. */
 const PATIENCE = 3;
 
 export interface AuditedRead {
-  /** In the order of the answers; a row that pages repeat may be there more than once. */
+  /** In the order of the answers; overlapping pages may repeat a row. */
   readonly rows: readonly Transaction[];
   /** The read covers everything after this. */
   readonly from: Instant;
-  /** Something is in doubt: a break that appears now may be the order that it is about. */
+  /** Whether anything is in doubt: a new break may then hide the order in doubt. */
   readonly hasDoubts: boolean;
 }
 
-/** Compares a whole read with those before it. Pure: the caller keeps `books` and passes them in with the next read. */
+/** Compares a whole read with earlier ones. Pure: the caller stores `books` and passes them in with the next read. */
 export function audit(books: Books, { rows, from, hasDoubts }: AuditedRead): Audit {
   const { now, changed } = contents(books, rows);
   const gone = [...books.rows].flatMap(([id, { at }]) => (at > from && !now.has(id) ? [id] : []));
@@ -99,7 +99,7 @@ export function audit(books: Books, { rows, from, hasDoubts }: AuditedRead): Aud
     }
   }
   return {
-    // A read that lacks rows says nothing of what it lacks: what was known stays known.
+    // A read that lacks rows says nothing about them: what was known stays known.
     books: {
       ...calibrated,
       rows: bounded(gone.length === 0 ? now : new Map([...books.rows, ...now])),
@@ -128,7 +128,7 @@ function contents(
   const now = new Map<number, { readonly at: Instant; readonly content: string }>();
   const changed = new Set<number>();
   for (const row of rows) {
-    // What is announced may still become another row, or none.
+    // A pending row may still become another row, or disappear.
     if (!isDone(row)) continue;
     const content = contentOf(row);
     const before = now.get(row.id) ?? books.rows.get(row.id);
@@ -138,7 +138,7 @@ function contents(
   return { now, changed: [...changed] };
 }
 
-/** What of a done row may never change: who moved what, for which order, and what was left. */
+/** The parts of a completed row that may never change. */
 const contentOf = (row: Transaction): string =>
   [
     row.orderId ?? '',
@@ -161,11 +161,11 @@ function bounded<T>(rows: ReadonlyMap<number, T>): ReadonlyMap<number, T> {
 
 interface Found {
   readonly breaks: readonly Break[];
-  /** Pairs of neighbours that were looked at. */
+  /** Number of row pairs that were compared. */
   readonly joints: number;
 }
 
-/** Follows the balance of each currency through its done rows, by id. */
+/** Follows the balance of each currency through its completed rows, by id. */
 function breaksOf(rows: readonly Transaction[]): Found {
   const last = new Map<string, Transaction>();
   const breaks: Break[] = [];
@@ -184,15 +184,15 @@ function breaksOf(rows: readonly Transaction[]): Found {
   return { breaks, joints };
 }
 
-/** A row explains a step by its amount, with or without its fees: samples leave open which it is for which action. */
+/** A row explains a balance step by its amount, with or without fees: the samples do not say which for which action. */
 function unexplained(step: Quantity, { amount, fees }: Transaction): Quantity {
   const withFees = subtract(step, subtract(amount, fees));
   return withFees.isZero() || step.eq(amount) ? NO_QUANTITY : withFees;
 }
 
 /**
- * Finds out whether the balances of this venue follow from its rows at all: the first read in which most of them do switches
- * the check on, with the breaks it has; two in which most do not switch it off.
+ * Finds out whether this venue's balances follow from its rows at all. The first read in which most do switches the check
+ * on, together with its breaks; two reads in which most do not switch it off.
  */
 function calibrate(books: Books, { breaks, joints }: Found): Books {
   if (books.check !== undefined || joints === 0) return books;
@@ -202,8 +202,8 @@ function calibrate(books: Books, { breaks, joints }: Found): Books {
 }
 
 /**
- * Puts the next page behind those before it. Pages overlap, and the last row of those before must be in the new one,
- * unchanged: otherwise rows have moved between the two requests, and one may have been skipped. `undefined` then.
+ * Appends the next page. Pages overlap, and the last known row must be in the new page unchanged; otherwise rows
+ * moved between the two requests, and one may have been skipped: then `undefined`.
  */
 export function joinPages(
   before: readonly Transaction[],

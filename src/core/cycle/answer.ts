@@ -16,10 +16,10 @@ import type { Price } from '../money.ts';
 import type { Reason } from '../reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from '../venue.ts';
 
-/** What the answer to a quote request means. Nothing has traded whatever it is. */
+/** The meaning of an answer to a quote request. Nothing has traded in any case. */
 export type QuoteMeaning =
   | { readonly means: 'quote'; readonly quote: Quote }
-  /** Not now; asking again later may help. */
+  /** Not now; a later request may succeed. */
   | {
       readonly means: 'later';
       readonly reason: Reason;
@@ -28,9 +28,9 @@ export type QuoteMeaning =
     }
   /** A smaller request may succeed. The venue stated its maximum and its value of the request, in USD. */
   | { readonly means: 'smaller'; readonly usdMax: string; readonly usdAsked: string; readonly detail: string }
-  /** Asking again cannot help. */
+  /** Another request cannot succeed. */
   | { readonly means: 'never'; readonly reason: Reason; readonly detail: string }
-  /** The token is refused: the desk halts. */
+  /** The venue refused the token: the desk halts. */
   | { readonly means: 'halt'; readonly reason: Reason; readonly detail: string };
 
 const TOO_LARGE =
@@ -41,7 +41,7 @@ const UNSUPPORTED = /not currently supported for RFQ/iu;
 const LIFE_MIN_MS = 1_000;
 const LIFE_MAX_MS = 300_000;
 
-/** Reads the answer to a quote request and checks the quote against what was asked. */
+/** Parses the answer to a quote request and checks the quote against the request. */
 export function classifyQuote(
   request: QuoteRequest,
   answer: QuoteAnswer,
@@ -90,7 +90,7 @@ function maximumIn(
   return money(max).gt(0) && money(asked).gt(money(max)) ? { usdMax: max, usdAsked: asked } : undefined;
 }
 
-/** How a quote differs from its request, in words; `undefined` if it matches. */
+/** How a quote differs from its request; `undefined` if it matches. */
 function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument): string | undefined {
   if (quote.pair !== request.pair) return `pair ${quote.pair} instead of ${request.pair}`;
   if (quote.side !== request.side) return `side ${quote.side} instead of ${request.side}`;
@@ -109,8 +109,8 @@ function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument)
 }
 
 /**
- * `price × quantity = amount` within one unit of the quote currency. Where an amount was asked for, the venue had to
- * round the quantity, so that what one unit of quantity is worth is allowed as well.
+ * `price × quantity = amount` within one unit of the quote currency. If an amount was requested, the venue had to
+ * round the quantity, so the value of one unit of quantity is allowed as well.
  */
 function productHolds(
   { size: asked }: QuoteRequest,
@@ -123,12 +123,15 @@ function productHolds(
   return asked.by === 'amount' && away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));
 }
 
-/** What the answer to an order means. Only `filled` is certain good news, only `not_sent` certain absence. */
+/**
+ * The meaning of an answer to an order. Only `filled` proves a trade, and only `not_sent` proves that there
+ * was none.
+ */
 export type OrderMeaning =
   | { readonly means: 'filled'; readonly order: Order; readonly differs: string | undefined }
   /** Certainly no byte left. */
   | { readonly means: 'not_sent'; readonly detail: string }
-  /** A "no" of the venue to the only copy: final after one clean read of the account. */
+  /** The venue refused the only copy: final after one clean read of the account. */
   | {
       readonly means: 'refused';
       readonly reason: Reason;
@@ -140,7 +143,7 @@ export type OrderMeaning =
       readonly means: 'doubt';
       readonly detail: string;
       readonly halt: boolean;
-      /** Nothing of the venue's came back about the order itself: asking once more may bring it. */
+      /** No answer of the venue about the order itself: sending it again may bring one. */
       readonly isSilence: boolean;
     };
 
@@ -151,7 +154,7 @@ const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderM
   isSilence,
 });
 
-/** The table of what came back from an order, for the first and only copy sent. Anything not listed is a doubt. */
+/** The meaning of each answer to the first and only copy of an order. Any answer not listed leaves a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
   switch (answer.kind) {
     case 'lost':
@@ -162,7 +165,7 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
-      // This answer comes from a gateway, not from the venue. After 409, 425 and 429 another copy would only make it worse.
+      // This answer comes from a gateway, not from the venue. After 409, 425 and 429 another copy would make things worse.
       if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
       if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
@@ -193,10 +196,10 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
   return { means: 'filled', order, differs: fillDifference(quote, order) };
 }
 
-/** No venue takes or gives back more of what was traded, save for the last unit of a fee that was rounded up. */
+/** A fee or rebate cannot exceed the traded amount, except by one unit of rounding. */
 const FEE_SHARE_MAX = ratio('0.1');
 
-/** Why these fees cannot be of this trade, in words: what the account shows of it decides. `undefined` when they can. */
+/** Why these fees cannot belong to this trade: the account decides. `undefined` if they can. */
 export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | 'fees'>): string | undefined {
   const most = filledAmount.times(FEE_SHARE_MAX);
   const taken = size(fees);
@@ -205,7 +208,7 @@ export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | '
   return isRounding ? undefined : `fees of ${fees.toFixed()} for a trade of ${filledAmount.toFixed()}`;
 }
 
-/** In what a fill differs from the quote it was for; `undefined` when in nothing. */
+/** How the fill differs from its quote; `undefined` if it does not. */
 function fillDifference(quote: Quote, order: Order): string | undefined {
   if (!order.filled.eq(quote.quantity))
     return `filled ${order.filled.toFixed()} of ${quote.quantity.toFixed()}`;
@@ -214,6 +217,6 @@ function fillDifference(quote: Quote, order: Order): string | undefined {
   return undefined;
 }
 
-/** Price of a fill: what was paid per base unit, cut to 18 decimals against nobody: it is a figure, not a payment. */
+/** Price of a fill: amount per base unit, truncated to 18 decimals. A figure, not a payment. */
 export const fillPrice = (order: Order): Price =>
   isAboveZero(order.vwap) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);

@@ -14,7 +14,7 @@ import {
 import type { Money, Quantity } from '../money.ts';
 import type { FillRecord, IntentRecord } from '../record.ts';
 
-/** What the order of an intent takes from `currency` at worst. */
+/** The largest amount that an order of the intent can take from `currency`. */
 export function outgoing(intent: IntentRecord, currency: string): Quantity {
   const sized = quantity(intent.size);
   if (intent.side === 'sell') {
@@ -34,7 +34,7 @@ export const amountsOf = (fill: FillRecord): FillAmounts => ({
   fees: money(fill.fees),
 });
 
-/** The same of amounts that are read already. */
+/** The same for amounts that are already parsed. */
 export function changesBy(
   { side, base, quote }: Pick<FillRecord, 'side' | 'base' | 'quote'>,
   { quantity: traded, amount, fees }: FillAmounts,

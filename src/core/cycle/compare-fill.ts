@@ -21,21 +21,21 @@ import type { CorrectionRecord, FillRecord, Missing } from '../record.ts';
 import { MINUTE_MS, after } from '../time.ts';
 import type { Instant } from '../time.ts';
 
-/** What a read of the account says of a fill that was booked before. */
+/** What a read of the account says about a booked fill. */
 export type Comparison =
-  /** It shows nothing new, or does not have to show the fill yet. */
+  /** Nothing new, or the fill need not appear yet. */
   | { readonly is: 'agreed' | 'early' }
-  /** It shows the fill for the first time, just as it was booked. */
+  /** The fill appears for the first time, exactly as booked. */
   | { readonly is: 'shown'; readonly rows: readonly number[] }
-  /** It shows a part, which may be all so far: the venue is still booking. `isMore`: what it books is a further trade. */
+  /** A part appears; the venue may still be booking. `isMore`: the new rows are a further trade. */
   | { readonly is: 'booking'; readonly isMore: boolean; readonly why: string }
-  /** It should have shown the fill by now. */
+  /** The fill should have appeared by now. */
   | { readonly is: 'unbooked' }
-  /** It shows other figures: they are the ones that count. */
+  /** The account shows other figures, and they count. */
   | {
       readonly is: 'differs';
       readonly correction: CorrectionRecord;
-      /** `rounding`: by no more than a unit; `grave`: by more than a desk can overlook. */
+      /** `rounding`: by at most one unit; `grave`: too large to ignore. */
       readonly by: 'rounding' | 'units' | 'grave';
       /** More was executed than was ordered: the venue executed its quote twice. */
       readonly isMore: boolean;
@@ -44,25 +44,25 @@ export type Comparison =
 
 /** The account must show a fill this long after it was booked here, milliseconds. */
 const SHOWN_AFTER_MS = MINUTE_MS;
-/** Of what shows one leg it must show the other by then. */
+/** If it shows one leg, it must show the other by then. */
 const WHOLE_AFTER_MS = 2 * MINUTE_MS;
 /** A difference above this share of a figure is not a rounding difference. */
 const TOLERANCE = '0.001';
 
 export interface FillCheck {
-  /** As it was corrected last. */
+  /** Including its last correction. */
   readonly fill: FillRecord;
   /** Its trade in the read, if the read shows one. */
   readonly trade: TradeEvidence | undefined;
   /** When the read began. */
   readonly readAt: Instant;
-  /** The venue has had the time to book all of it, and the read covers that time. */
+  /** Whether the venue has had time to book all of it, and the read covers that time. */
   readonly isDue: boolean;
   readonly basePrecision: number;
   readonly quotePrecision: number;
 }
 
-/** What the account shows of a fill, all reads together. */
+/** What the account shows of a fill, over all reads. */
 interface Total {
   readonly quantity: Quantity;
   readonly amount: Money;
@@ -75,8 +75,8 @@ interface Total {
 }
 
 /**
- * Compares a fill with what the account shows of it. The account has the last word: it is what the venue settles by. It has it once
- * the time for booking is over, and before that where nothing that is still to be booked can explain what it shows.
+ * Compares a fill with the account, which is authoritative, because the venue settles by it. Its figures count once the booking
+ * margin is over, and earlier if no pending row can explain them.
  */
 export function compareFill(check: FillCheck): Comparison {
   const { fill, trade, readAt, isDue } = check;
@@ -106,7 +106,7 @@ export function compareFill(check: FillCheck): Comparison {
   };
 }
 
-/** The rows that are not in the fill yet on top of it; `undefined` when it has them all. */
+/** Adds the rows that are not in the fill yet; `undefined` if it contains all of them. */
 function totalOf(fill: FillRecord, trade: TradeEvidence): Total | undefined {
   if (fill.rows === undefined) return totalFrom(trade, tradePriceOf(trade));
   const known = new Set(fill.rows);
@@ -141,7 +141,7 @@ const totalFrom = (trade: TradeEvidence, each: Price): Total => ({
 });
 
 interface Differences {
-  /** In words, one a figure. */
+  /** Differences in words, one per figure. */
   readonly names: readonly string[];
   readonly by: 'rounding' | 'units' | 'grave';
   /** Less than the order: the rest may still be booked. */
@@ -171,12 +171,12 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
   };
   // The amount of each trade of an order is rounded separately.
   const isLess = lacks.quantity.gt(0) || lacks.amount.gt(quote.times(total.trades));
-  // A difference from a person's figures is only a slip; the size of an adopted order is unknown.
+  // A difference from a person's figures is only a typing error; the size of an adopted order is unknown.
   const isKnown = fill.adopted === undefined && (fill.source !== 'operator' || fill.rows !== undefined);
   const isBoth = lacks.quantity.lte(base.times(-1)) && lacks.amount.lte(quote.times(-1));
-  // A unit more on both sides may be rounding.
+  // One unit more on both sides may be rounding.
   const isRounding = lacks.quantity.eq(base.times(-1)) && lacks.amount.gte(quote.times(-total.trades));
-  // Of a trade that shows one leg so far that leg tells.
+  // For a trade with one leg so far, that leg decides.
   const isEither = lacks.quantity.lt(base.times(-1)) || lacks.amount.lt(quote.times(-total.trades));
   const isMore = isKnown && (total.isWhole ? isBoth && !isRounding : isEither);
   const isCrumb = lacks.quantity.lte(base) && lacks.amount.lte(quote.times(total.trades));
@@ -186,7 +186,7 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
     isLess,
     isMore,
     ordered,
-    // Of what lacks only some of its amount the price was another.
+    // If only part of the amount is missing, the price was different.
     missing: lacks.quantity.gt(0) && !isCrumb ? missingAs(fill, ordered, lacks) : undefined,
   };
 }
@@ -223,12 +223,12 @@ function correctionOf(fill: FillRecord, total: Total, missing: Missing | undefin
     was_fees: fill.fees,
     rows: total.rows,
   };
-  // Left out rather than undefined: the journal holds plain JSON.
+  // Omitted rather than `undefined`, because the journal holds plain JSON.
   if (missing !== undefined) made.missing = missing;
   return made;
 }
 
-/** A fill with the figures of a correction. What it is worth in the currency of the limits follows its amount. */
+/** Applies a correction to a fill. Its value in the currency of the limits scales with its amount. */
 export function corrected(fill: FillRecord, by: CorrectionRecord): FillRecord {
   return {
     ...fill,
@@ -245,6 +245,6 @@ export function corrected(fill: FillRecord, by: CorrectionRecord): FillRecord {
 function notionalOf(fill: FillRecord, amount: string): string {
   const before = money(fill.amount);
   if (fill.notional_usd === fill.amount || before.isZero()) return amount;
-  // Cut like every other notional: a quotient that never ends is no amount, and no journal with one could be read again.
+  // Truncated like every other notional: a quotient without end could not be read back.
   return text(roundUp(scale(money(fill.notional_usd), fraction(money(amount), before)), 8));
 }

@@ -5,15 +5,15 @@ import type { Monotonic } from '../time.ts';
 import type { Order, Quote } from '../venue.ts';
 
 /**
- * One attempt: quote, check, execute. What is not in `follow` cannot happen. A doubt has no way out by a timer or a
- * count: only a fill, or reads of the account that prove its absence.
+ * The state machine of one attempt: quote, check, execute. Transitions that `follow` does not list cannot happen. A
+ * doubt never ends by a timer or a count: only by a fill, or by reads of the account that prove its absence.
  */
 export type Phase = Readonly<
   | { state: 'quoting' }
   | { state: 'quoted'; quote: Quote; life: QuoteLife }
-  /** `copies`: how often the order has left, this one counted. */
+  /** `copies`: number of times the order has left, including this one. */
   | { state: 'ordering'; quote: Quote; life: QuoteLife; copies: number }
-  /** Silence; the same order leaves once more, not before `notBefore`. */
+  /** No answer; the same order leaves again, not before `notBefore`. */
   | {
       state: 'resending';
       quote: Quote;
@@ -33,7 +33,7 @@ export type Phase = Readonly<
     }
 >;
 
-/** The life of a quote on our monotonic clock. It began at the venue between the two instants. */
+/** The life of a quote on our monotonic clock. At the venue it began between the two instants. */
 export interface QuoteLife {
   readonly askedAt: Monotonic;
   readonly receivedAt: Monotonic;
@@ -47,15 +47,18 @@ export interface QuoteLife {
 export interface Proof {
   /** Clean reads of the account that are still needed. */
   readonly readsLeft: number;
-  /** A read counts only if it started at or after this. */
+  /** A read counts only if it started at or after this instant. */
   readonly notBefore: Monotonic;
-  /** What the attempt is once the reads are there. `nothing`: it certainly traded, and only its figures end it. */
+  /**
+   * The end of the attempt once the reads are complete. `nothing`: it certainly traded, and only its figures end
+   * the doubt.
+   */
   readonly proves: 'rejected' | 'absent' | 'nothing';
 }
 
 /** What may follow an attempt that did not trade. */
 export type Next =
-  /** Ask again for the same, after a wait that suits the reason. */
+  /** Retry the same size, after a wait that suits the reason. */
   | { readonly do: 'again'; readonly waitMs?: number | undefined }
   /** Request less: the venue stated its maximum and its value of the request, in USD. */
   | { readonly do: 'smaller'; readonly usdMax: string; readonly usdAsked: string }
@@ -69,23 +72,23 @@ export type CycleEvent = Readonly<
   | { on: 'approved' }
   | { on: 'stopped'; reason: Reason; detail: string; next: Next }
   | { on: 'order_answer'; meaning: OrderMeaning; at: Monotonic }
-  /** The gate lets another copy go. The exchange of the one before is closed. */
+  /** The gate approved another copy. The exchange of the previous copy is closed. */
   | { on: 'resend'; at: Monotonic }
-  /** It does not. */
+  /** The gate refused. */
   | { on: 'hold'; why: string }
   | { on: 'fill'; order: Order; quote: Quote }
-  /** One whole read of the account that does not name the attempt. */
+  /** One whole read of the account that does not show the attempt. */
   | { on: 'clean_read'; startedAt: Monotonic; gapMs: number }
 >;
 
 export interface Trust {
-  /** A first `Canceled` is final without a read of the account. */
+  /** Whether a first `Canceled` is final without a read of the account. */
   readonly firstCanceled: boolean;
-  /** So is a well-formed 4xx. */
+  /** The same for a well-formed 4xx. */
   readonly refusals: boolean;
   /** How long the venue may take to book a trade, milliseconds. */
   readonly bookingMarginMs: number;
-  /** An order that was met with silence is sent again, on the same quote. */
+  /** Whether an unanswered order is sent again on the same quote. */
   readonly resend: boolean;
 }
 
@@ -146,15 +149,15 @@ function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): 
 
 /** Waits before the second and the third copy. There is never a fourth. */
 const RESEND_GAPS_MS = [300, 600] as const;
-/** A copy must reach the venue while its quote certainly lives. */
+/** A copy must reach the venue within the certain life of its quote. */
 const RESEND_MARGIN_MS = 1_500;
 
 /** Last instant at which a further copy of an order may leave. */
 export const lastResendStart = (life: QuoteLife): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
 
 /**
- * The answer to one copy of an order. A "no" to the only copy ends the attempt, after a look at the account; a "no" to a
- * later one says nothing about those before it, which may have traded or still be on their way.
+ * Handles the answer to one copy of an order. A refusal of the only copy ends the attempt after a read of the account; a
+ * refusal of a later copy says nothing about earlier ones, which may have traded or still be on their way.
  */
 function ordered(
   from: Phase & { state: 'ordering' },
@@ -175,8 +178,8 @@ function ordered(
       if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
         return { state: 'ended', result: 'rejected', reason, detail, next: END };
       }
-      // A cancelled order has used its quote up. After any other "no" a second copy on its way may still use the quote,
-      // for as long as that can be alive.
+      // A canceled order has used its quote. After any other refusal a second copy may still use the quote, for as long
+      // as it can live.
       const settled = meaning.isCanceled || at > life.upper ? at : life.upper;
       const notBefore = after(settled, trust.bookingMarginMs);
       const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };
@@ -191,7 +194,7 @@ function ordered(
   }
 }
 
-/** The order may have traded, and for as long as its quote can be alive it still may. */
+/** The order may have traded, or may still trade for as long as its quote can live. */
 const unknown = (life: QuoteLife, trust: Trust, detail: string, halt = false): Phase => ({
   state: 'doubt',
   proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },

@@ -12,40 +12,40 @@ import type { BootTime, Instant, Monotonic } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * All decisions about an order with an unknown outcome, as functions of plain data: what a dead process left open, what a
- * whole read of the account means, which trades are unknown, and until when an order may be sent. The caller keeps the
- * phase of each doubt and passes it in again.
+ * All decisions about orders with an unknown outcome, as pure functions: what a dead process left open, what a whole read
+ * of the account proves, which trades are unknown, and until when an order may be sent. The caller stores the phase of
+ * each doubt and passes it in again.
  */
 
 export type Doubt = Phase & { readonly state: 'doubt' };
 
-/** Two reads that prove an absence are at least this far apart: a lagging replica may serve both. */
+/** Two reads that prove an absence are at least this far apart: the same lagging replica may serve both. */
 export const READ_GAP_MS = 10_000;
 
 export interface Inheritance {
-  /** Now, on the monotonic clock of this process: before its first request. */
+  /** Now, on the monotonic clock of this process, before its first request. */
   readonly startedAt: Monotonic;
-  /** Life of the quote when the journal holds it, else the longest life that is ever executed. */
+  /** Life of the quote if the journal holds it, otherwise the longest life that is ever executed. */
   readonly lifeMs: number;
   readonly bookingMarginMs: number;
   /** The journal says that it traded: only its figures are missing. */
   readonly isTraded?: boolean | undefined;
-  /** Now, on the boot clock: what passed there since a record of the dead process counts. */
+  /** Now, on the boot clock: time passed there since a record of the dead process counts. */
   readonly boot?: BootTime | undefined;
   /** Time by which the quote had certainly been requested. */
   readonly asked?: BootTime | undefined;
   /** Largest difference between the two clocks for one attempt, milliseconds. */
   readonly clockSlackMs?: number | undefined;
-  /** What the dead process knew of the doubt. */
+  /** Progress of the proof that the dead process recorded. */
   readonly known?:
     { readonly reason?: Reason | undefined; readonly proof?: ProofRecord | undefined } | undefined;
 }
 
 /**
- * What an attempt becomes that a dead process left open. Where the journal says how far its proof had come, the proof goes on from
- * there, less what has passed since. Else the quote may have been received a moment before this process began; it was asked for
- * before the intent was written, and an order leaves only while its quote certainly lives, so the quote is over twice its life
- * after that at the latest.
+ * What becomes of an attempt that a dead process left open. If the journal records the progress of its proof, the proof continues
+ * from there, minus the time passed since. Otherwise the quote may have arrived just before this process started: it was requested
+ * before the intent was written, and an order leaves only within its certain life, so the quote is over at the latest twice its
+ * life later.
  */
 export function inherited(from: Inheritance): Doubt {
   const { startedAt, lifeMs, bookingMarginMs, isTraded, boot, asked, clockSlackMs = 0, known } = from;
@@ -63,7 +63,7 @@ export function inherited(from: Inheritance): Doubt {
   };
 }
 
-/** How far the proof of a doubt has come, for the journal. */
+/** Progress of the proof of a doubt, for the journal. */
 export const proofRecord = (
   { readsLeft, notBefore, proves }: Proof,
   now: Monotonic,
@@ -75,7 +75,7 @@ export const proofRecord = (
   ...(boot === undefined ? {} : { boot }),
 });
 
-/** One whole read of the account: every page came, from an hour before the oldest open intent at least. */
+/** One whole read of the account, reaching back at least to an hour before the oldest open intent. */
 export interface WholeRead {
   /** When its first request left. */
   readonly startedAt: Monotonic;
@@ -84,42 +84,44 @@ export interface WholeRead {
   readonly trades: ReadonlyMap<string, TradeEvidence>;
   /** Currencies in which this read cannot prove absence because of a gap: see `audit`. Default: none. */
   readonly doubtful?: 'all' | ReadonlySet<string> | undefined;
-  /** By row: the attempts that were open when a read of this process first showed it. Omitted: any row may be new. */
+  /**
+   * For each row: the attempts that were open when a read of this process first showed it. Omitted: any row may be
+   * new.
+   */
   readonly openAtFirst?: ReadonlyMap<number, ReadonlySet<string>> | undefined;
 }
 
 /** What a whole read says about one doubt. */
 export type Judgement =
-  /** It traded. `differs`: in what the trade is not what was ordered. */
+  /** It traded. `differs`: how the trade differs from the order. */
   | {
       readonly is: 'filled';
       readonly trade: TradeEvidence;
       readonly differs?: string | undefined;
-      /** More was executed than was ordered: the venue broke its word. */
+      /** The venue executed more than was ordered. */
       readonly isMore?: boolean | undefined;
       readonly missing?: Missing | undefined;
     }
-  /** The doubt continues and needs what `phase` states. */
+  /** The doubt continues, as `phase` states. */
   | {
       readonly is: 'open';
       readonly phase: Doubt;
       /**
-       * `twin`: a row without any id of ours could be it. `booking`: it did
-       * trade, and its figures are to come. `unseen`: it is not there, and
-       * that is not proof
-       * yet. `hole`: the read does not add up, and proves no absence.
+       * `twin`: a row without our id could be its trade. `booking`: it traded, and its figures are still
+       * missing. `unseen`: it is absent, which is not proof yet. `hole`: the read has a gap, and proves no
+       * absence.
        */
       readonly why: 'twin' | 'booking' | 'unseen' | 'hole';
-      /** The row that could be it. */
+      /** The row that could be its trade. */
       readonly row?: Transaction | undefined;
     }
   /** It certainly did not trade. */
   | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
 
 /**
- * Judges a doubt by one whole read. Rows with its id that are just what was quoted end it at once. Anything less certainly traded
- * and may still be being booked: it is believed once the time for that is over. No row at all is counted towards the proof of
- * its absence, unless rows without an id could be its trade.
+ * Judges a doubt by one whole read. Rows with its id that match the quote end it at once. Anything less proves a trade that may
+ * still be booked further: it is final once the booking margin is over. Without any row, the read counts towards the proof of
+ * absence, unless rows without an id could be its trade.
  */
 export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust): Judgement {
   const { intent } = open;
@@ -130,14 +132,14 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
     return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
   const row = trade === undefined ? lookalike(open, read) : undefined;
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
-  // One leg, or a part: the order certainly traded, whatever later reads show.
+  // One leg or a part: the order certainly traded, whatever later reads show.
   const before = trade === undefined ? phase : certain(phase);
   if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
   const next = follow(before, event, trust);
   if (next.state === 'ended') return { is: 'closed', phase: next };
   if (next.state !== 'doubt') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
-  // All of it must have been booked by now: the venue filled less than all, against its word.
+  // All of it must be booked by now: the venue filled less than the whole order.
   if (trade?.isWhole === true && next.proof.readsLeft === 0) {
     const missing = missingOf(open, trade);
     const differs = `booked for ${missing === undefined ? 'another price' : 'less'} than the order`;
@@ -146,37 +148,37 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
   return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
 }
 
-/** The order moves two currencies: a hole in either may be the row of its trade. */
+/** The order moves two currencies: a hole in either may hide its trade. */
 const hasHole = ({ base, quote }: IntentRecord, { doubtful }: WholeRead): boolean =>
   doubtful === 'all' || doubtful?.has(base) === true || doubtful?.has(quote) === true;
 
-/** A doubt of which something shows that it traded: nothing but its figures ends it. */
+/** A doubt that certainly traded: only its figures end it. */
 export const certain = (phase: Doubt): Doubt => ({
   ...phase,
   proof: { ...phase.proof, proves: 'nothing' },
   reason: 'certainly_traded',
 });
 
-/** When a doubt can end by absence at the earliest. The account decides whether it does. */
+/** The earliest time at which a doubt can end by absence. The account decides whether it does. */
 export const earliestProof = ({ proof: { notBefore, readsLeft } }: Doubt): Monotonic =>
   after(notBefore, Math.max(0, readsLeft - 1) * READ_GAP_MS);
 
-/** How many trades the order was booked as. */
+/** Number of trades as which the order was booked. */
 const tradesIn = ({ rows }: TradeEvidence): number => new Set(rows.map(({ tradeId }) => tradeId)).size;
 
 /** An order whose outcome is unknown. */
 export interface Doubted extends Asked {
-  /** No trade of it can be stamped before this, in the venue's time. Left out: any may be its trade. */
+  /** No trade of it can carry an earlier timestamp, in the venue's time. Omitted: any row may be its trade. */
   readonly earliest?: Instant | undefined;
 }
 
-/** Rows without any id that are tried in every combination. */
+/** Number of rows without an id that are tried in every combination. */
 const ROWS_MAX = 12;
 
 /**
- * A row without a client id that could be the trade of this order, by itself or with others: those of one order id, or of none,
- * that come to just its size. Never guessed: it only keeps the doubt open. What was there before the order cannot be its trade:
- * a row that a read showed before the attempt began, and one that is older than its quote.
+ * Finds a row without a client id that could be the trade of this order, alone or with others: rows of one order id, or of
+ * none, that sum to exactly its size. This never ends a doubt, it only keeps it open. Rows that a read showed before the
+ * attempt started, or older than its quote, are excluded.
  */
 function lookalike(
   { intent, earliest }: Doubted,
@@ -205,7 +207,7 @@ function lookalike(
 const sumOf = (rows: readonly Transaction[]): Quantity =>
   rows.reduce((sum, { amount }) => add(sum, size(amount)), NO_QUANTITY);
 
-/** Whether some of the rows come to this size. More rows than can be tried may. */
+/** Whether some of the rows sum to this size. With too many rows to try, they may. */
 function comesTo(rows: readonly Transaction[], wanted: string): boolean {
   if (rows.length > ROWS_MAX) return true;
   for (let bits = 1; bits < 1 << rows.length; bits++)
@@ -214,8 +216,8 @@ function comesTo(rows: readonly Transaction[], wanted: string): boolean {
 }
 
 /**
- * Notes which attempts were open when a read first showed a row that could be anybody's. Pure: the caller keeps `before`, which holds
- * the rows of the newest reads.
+ * Records which attempts were open when a read first showed a row without our id. Pure: the caller stores `before`, which holds the
+ * rows of the newest reads.
  */
 export function notedRows(
   before: ReadonlyMap<number, ReadonlySet<string>>,
@@ -233,7 +235,7 @@ export function notedRows(
 
 const NOTED_MAX = 50_000;
 
-/** What the journal knows of client ids; `EngineState` is one. */
+/** What the journal knows of client ids; implemented by `EngineState`. */
 export interface KnownIds {
   /** Traded and booked. */
   readonly filledIds: { has(clientId: string): boolean };
@@ -241,20 +243,20 @@ export interface KnownIds {
   readonly attempts: { has(clientId: string): boolean };
   /** Closed without a trade after an order had left. */
   readonly closedIds: { has(clientId: string): boolean };
-  /** Ids of before are forgotten. */
+  /** Older ids have been dropped. */
   readonly rememberedSince: Instant | number;
 }
 
-/** Trades of ours that the journal does not know. */
+/** Trades with our ids that the journal does not know. */
 export interface Adoption {
   readonly unknown: readonly TradeEvidence[];
-  /** Those that show one leg only: they have traded, and nothing may trade in their place before their figures are there. */
+  /** Trades with one leg so far: nothing may trade in their place before their figures are known. */
   readonly waiting: readonly TradeEvidence[];
-  /** One of them was proven not to have traded: the venue did not keep its word, and the desk halts whatever its config says. */
+  /** One of them was proven not to have traded: the venue contradicted itself, and the desk halts whatever its config says. */
   readonly isBreach: boolean;
 }
 
-/** Which trades of a whole read nobody knows of: they are booked all the same, as soon as both legs are there. */
+/** Finds the trades of a whole read that nobody knows; they are booked as soon as both legs are there. */
 export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: KnownIds): Adoption {
   const strange = [...trades.values()].filter(
     ({ clientId, at }) =>
@@ -268,16 +270,17 @@ export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: Kno
 }
 
 /**
- * Last instant at which an order may start: it must reach the venue while its quote certainly lives. After it the attempt ends
- * without an order. The answer may come later than the quote's end: an order that arrives too late is refused.
+ * Last instant at which an order may be sent: it must reach the venue within the certain life of its quote. After it the
+ * attempt ends without an order. The answer may come after the quote's end, because the venue refuses an order that arrives
+ * too late.
  */
 export const lastOrderStart = (life: QuoteLife, orderMarginMs: number): Monotonic =>
   after(life.lower, -orderMarginMs);
 
 /**
- * How long to wait for the answer to an order that leaves at `sentAt`, milliseconds. An answer is evidence whenever it comes,
- * so the end of the quote does not end the wait. From the first instant at which the account can prove the outcome, it does:
- * waiting on would only delay that proof.
+ * How long to wait for the answer to an order sent at `sentAt`, milliseconds. An answer is evidence whenever it comes, so the
+ * end of the quote does not end the wait. The wait ends when the account can first prove the outcome: waiting longer would
+ * only delay that proof.
  */
 export const answerWaitMs = (
   life: QuoteLife,
