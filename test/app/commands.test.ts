@@ -71,7 +71,7 @@ duration: PT1H
     );
     const to = io(folder);
     expect(validate({ files: ['share.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toContain('decides at 4 times, 2026-11-23T09:15:00Z');
+    expect(to.printed.out).toContain('decides at 3 times, 2026-11-23T09:15:00Z');
   });
 
   it('says when no time of a calendar is ahead', () => {

@@ -88,8 +88,8 @@ describe('the account commands', () => {
     const text = readdirSync(folder)
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
       .join('\n');
-    const http = client('http://127.0.0.1:9', { routes: [] });
-    const methods = Object.keys(calls(accountVenue({ http, onExtras: () => undefined })));
+    const unused = client('http://127.0.0.1:9', { routes: [] });
+    const methods = Object.keys(calls(accountVenue({ http: unused, onExtras: () => undefined })));
     const called = methods.filter((name) => text.includes(`venue.${name}(`));
     expect(methods.toSorted()).toEqual([...called, ...Object.keys(WITHOUT_COMMAND)].toSorted());
   });
