@@ -34,6 +34,8 @@ export class Fleet {
   readonly #members: readonly FleetMember[];
   readonly #now: () => number;
   #kept: { readonly at: number; readonly rows: Promise<readonly FleetRow[]> } | undefined;
+  /** The last answer of each desk, and when it came. */
+  readonly #heard = new Map<string, { readonly at: number; readonly row: FleetRow }>();
 
   constructor(members: readonly FleetMember[], now: () => number) {
     this.#members = members;
@@ -43,8 +45,22 @@ export class Fleet {
   async rows(): Promise<readonly FleetRow[]> {
     const at = this.#now();
     if (this.#kept === undefined || at - this.#kept.at > FRESH_MS)
-      this.#kept = { at, rows: Promise.all(this.#members.map(askedRow)) };
+      this.#kept = { at, rows: Promise.all(this.#members.map(async (one) => await this.#row(one))) };
     return await this.#kept.rows;
+  }
+
+  /** A desk that does not answer keeps its place among live or paper, with the time since it last did. */
+  async #row(member: FleetMember): Promise<FleetRow> {
+    const row = await askedRow(member);
+    const at = this.#now();
+    if (row.error === undefined) {
+      this.#heard.set(member.name, { at, row });
+      return row;
+    }
+    const last = this.#heard.get(member.name);
+    if (last === undefined) return row;
+    const { desk, mode } = last.row;
+    return { ...row, desk, mode, silent_s: (at - last.at) / 1_000 };
   }
 }
 

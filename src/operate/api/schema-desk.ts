@@ -223,6 +223,7 @@ export const fleet = z.strictObject({
   day_notional: z.strictObject(usedOf).optional(),
   data_age_s: seconds.optional().describe('Since the account was read'),
   error: z.string().optional().describe('Why the desk could not be asked'),
+  silent_s: seconds.optional().describe('Since it last answered this desk; omitted: never, or it answers'),
 });
 
 export const chain = z.strictObject({

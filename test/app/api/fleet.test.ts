@@ -76,6 +76,22 @@ describe('a fleet', () => {
     expect(JSON.stringify(errors)).not.toContain(tokenOf('viewer'));
   });
 
+  it('says since when a desk is silent, and keeps its mode', async () => {
+    const { url } = await served(aBench({ strategies: [aTwap()] }));
+    const tokenFile = aTokenFile(tokenOf('viewer'));
+    let now = 0;
+    const fleet = new Fleet([{ name: 'london', url, tokenFile }], () => now);
+    expect((await fleet.rows())[0]?.silent_s).toBeUndefined();
+    chmodSync(tokenFile, 0o644);
+    now = 7_000;
+    const [row] = await fleet.rows();
+    expect(row).toMatchObject({ name: 'london', mode: 'paper', desk: 'main', silent_s: 7 });
+    expect([row?.error, row?.state]).toEqual([expect.stringContaining('token_file'), undefined]);
+    chmodSync(tokenFile, 0o600);
+    now = 10_000;
+    expect((await fleet.rows())[0]).toMatchObject({ state: 'active' });
+  });
+
   it('asks a desk once for all who look within two seconds', async () => {
     const stranger = await aStranger('{}');
     let now = 0;

@@ -248,6 +248,8 @@ export interface FleetDesk {
   readonly fills?: number | undefined;
   readonly data_age_s?: number | undefined;
   readonly error?: string | undefined;
+  /** Seconds since it last answered. */
+  readonly silent_s?: number | undefined;
 }
 
 export interface Person {

@@ -26,14 +26,16 @@ const levels = ['good', 'attention', 'attention', 'bad', 'bad', 'bad'] as const;
 /** Why it needs somebody, in a few words. */
 const needOf = ({
   error,
+  silent_s: silent,
   state,
   open_alerts: alerts,
   not_ready: notReady,
   open_doubts: doubts = 0,
 }: FleetDesk): string =>
-  error ??
   [
-    ...(state === 'active' ? [] : [state ?? 'unknown']),
+    ...(error === undefined ? [] : [error]),
+    ...(silent === undefined ? [] : [`last heard ${duration(silent)} ago`]),
+    ...(state === 'active' || state === undefined ? [] : [state]),
     ...(doubts > 0 ? [`${doubts} in doubt`] : []),
     ...notReady,
     ...alerts.map(({ says, alert }) => says ?? alert),
