@@ -4,34 +4,34 @@ export type Applied = 'no' | 'unknown';
 export type VenueErrorCode =
   | 'connect' // no connection: nothing was sent
   | 'certificate' // the server's certificate was refused: nothing was sent
-  | 'timeout' // no (whole) answer in time
+  | 'timeout' // no complete answer in time
   | 'broken' // the connection ended before the answer did
   | 'too_large' // the answer is larger than its cap
   | 'redirect' // the venue redirected the request: never followed
-  | 'unreadable' // not JSON, or not what the interface says
+  | 'unreadable' // not JSON, or not as the interface specifies
   | 'refused' // a well-formed {error}
   | 'unauthorised' // 401 or 403
   | 'rate_limited' // 429
   | 'unavailable' // 5xx
-  | 'forbidden_route'; // our own allow-list refused the call
+  | 'forbidden_route'; // our own list of allowed routes refused the call
 
 export interface VenueErrorDetail {
   readonly code: VenueErrorCode;
   readonly applied: Applied;
-  /** What was tried, in words: `GET /v1/currency`. */
+  /** What was attempted: `GET /v1/currency`. */
   readonly attempt: string;
   /** Whether a byte of the request may have been sent. Omitted where it does not apply. */
   readonly sent?: boolean | undefined;
   /** HTTP status when there was one. */
   readonly status?: number | undefined;
-  /** Text of the venue, cut and with control characters replaced. */
+  /** Text of the venue, truncated and with control characters replaced. */
   readonly said?: string | undefined;
-  /** From `retry-after`, when sane. */
+  /** From `retry-after`, if plausible. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** What a call to the venue may fail with. The engine branches on `code` and `applied`; the message is for people. */
+/** An error of a call to the venue. The engine branches on `code` and `applied`; the message is for people. */
 export class VenueError extends Error {
   override readonly name = 'VenueError';
   readonly code: VenueErrorCode;
@@ -55,7 +55,7 @@ export class VenueError extends Error {
   }
 }
 
-/** Exit codes as in sysexits(3): what scripts branch on. */
+/** Exit codes as in sysexits(3); scripts rely on them. */
 export const exitCodes = {
   usage: 64,
   data: 65,
@@ -86,8 +86,8 @@ export class FencedOut extends OperatorError {
 }
 
 /**
- * A bug, not a business answer: something that the code relies on does not hold. Ends the process. What is checked again and
- * again gives a message with figures as a function: to write it costs more than the check.
+ * A bug, not a business answer: an assumption of the code does not hold. Ends the process. Pass the message as a function
+ * where the check runs often and building the text would cost more than the check.
  */
 export function invariant(holds: boolean, message: string | (() => string)): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${typeof message === 'string' ? message : message()}`);

@@ -3,7 +3,7 @@ import type { Instant } from './time.ts';
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** A span of the day in which nothing trades, in local time. One whose end is not after its begin lasts past midnight. */
+/** A span of the day without trading, in local time. If it does not end after its start, it lasts past midnight. */
 export interface ClosedHours {
   /** First minute, as in `22:00`. */
   readonly from: string;
@@ -11,11 +11,11 @@ export interface ClosedHours {
   readonly to: string;
   /** IANA name. */
   readonly timeZone: string;
-  /** Days on which the span begins. */
+  /** Days on which the span starts. */
   readonly days: ReadonlySet<Weekday>;
 }
 
-/** Whether `at` lies in the span. Clock changes: local time decides, so an hour that comes twice is closed twice. */
+/** Whether `at` lies in the span. Local time decides, so an hour that a clock change repeats is closed twice. */
 export function isClosedAt({ from, to, timeZone, days }: ClosedHours, at: Instant): boolean {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
   const time = local.toPlainTime();

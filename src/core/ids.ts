@@ -1,7 +1,7 @@
 import { hash as hashOf } from 'node:crypto';
 
 /**
- * Ids are pure functions of what they name: recomputable after a crash, recognisable at the venue, never drawn.
+ * Ids are pure functions of what they identify: recomputable after a crash, recognizable at the venue, never random.
  *
  * A client id is `tr-<desk>-<parent>-<slice>-<attempt>-<check>`: at most 36 characters of `[a-z0-9-]`. It is sent as
  * `client_quote_id` and again as `client_order_id`.
@@ -17,7 +17,7 @@ export interface AttemptName {
   readonly attempt: number;
 }
 
-/** What can be read back from a client id. */
+/** The fields of a client id. */
 export interface ClientId {
   /** Mark of the desk: `deskMark(desk)`. */
   readonly mark: string;
@@ -26,7 +26,7 @@ export interface ClientId {
   readonly attempt: number;
 }
 
-/** Attempts that a slice can have: more have no id. */
+/** Number of attempts that a slice can have: ids have no room for more. */
 export const ATTEMPTS_MAX = 36 ** 3;
 
 const BASE32 = 'abcdefghijkmnpqrstuvwxyz23456789';
@@ -38,7 +38,7 @@ export const sha256 = (text: string): string => hashOf('sha256', text, 'hex');
 
 /** A hash of `text` in `length` characters of 5 bits each. */
 export function digest(text: string, length: number): string {
-  // One character a byte: a buffer would cost more than the hash.
+  // One character per byte: a buffer would cost more than the hash.
   const bytes = hashOf('sha256', text, 'latin1');
   let out = '';
   for (let i = 0; i < length; i++) out += BASE32[bytes.charCodeAt(i) & 31] ?? '';
@@ -47,11 +47,11 @@ export function digest(text: string, length: number): string {
 
 /** Characters of a check. */
 const CHECK = 4;
-/** Checks that were computed lately: a desk reads its own few ids many times. */
+/** Cache of checks: a desk parses the same few ids many times. */
 const checks = new Map<string, string>();
 const CHECKS_MAX = 4_096;
 
-/** Four characters that no slip of the pen keeps right. */
+/** Four characters that detect typing errors. */
 function checkOf(body: string): string {
   const known = checks.get(body);
   if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export function deskMark(desk: string): string {
   return lastMark.mark;
 }
 
-/** A process has one desk, or few. */
+/** A process has one desk, or a few. */
 let lastMark = { desk: '', mark: checkOf('desk\n') };
 
 /** Id of a parent: a function of the desk, the strategy, its content, the run and the leg. */
@@ -80,7 +80,7 @@ export function parentId(desk: string, strategy: string, hash: string, run: stri
   return digest(lastRun.begin + leg, 8);
 }
 
-/** Mostly one leg after another of the same run is named: what their texts begin with, in one piece. */
+/** Cached prefix: consecutive ids mostly name legs of the same run. */
 let lastRun = { desk: '', strategy: '', hash: '', run: '', begin: 'parent\n\n\n\n\n' };
 
 export function clientId({ desk, parent, slice, attempt }: AttemptName): string {
@@ -88,11 +88,11 @@ export function clientId({ desk, parent, slice, attempt }: AttemptName): string 
     throw new RangeError(`clientId: slice ${slice} or attempt ${attempt} is out of range`);
   }
   const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;
-  // Not looked up: an attempt is named once.
+  // Not cached: an attempt is named once.
   return `${body}-${digest(body, CHECK)}`;
 }
 
-/** Reads a client id back; `undefined` when it is not one of ours or its check does not hold. */
+/** Parses a client id; `undefined` if it is not one of ours or its check fails. */
 export function parseClientId(id: string): ClientId | undefined {
   const groups = SHAPE.exec(id)?.groups;
   if (groups === undefined) return undefined;

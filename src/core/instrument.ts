@@ -13,7 +13,7 @@ export interface Instrument {
   readonly minimum: Minimum;
 }
 
-/** The smallest order of a pair: both hold when both are there. */
+/** The smallest order of a pair: both bounds apply if both are given. */
 export interface Minimum {
   readonly quantity?: Quantity | undefined;
   readonly notional?: Money | undefined;
@@ -28,8 +28,8 @@ export interface Precisions {
 }
 
 /**
- * Decimals in which a pair is sized: those of its currencies, and of its lot where that is coarser. The one rule by which
- * `validate`, `plan` and the desk cut a total.
+ * Decimals in which a pair is sized: those of its currencies, or of its lot if that is coarser. `validate`, `plan` and
+ * the desk all round with this rule.
  */
 export function precisionsOf<D extends number | undefined>(
   { base, quote }: Pick<Instrument, 'base' | 'quote'>,

@@ -12,7 +12,8 @@ const Decimal = DecimalJs.clone({
   toExpNeg: -100,
   toExpPos: 100,
 });
-// A strategy module can reach it through an amount, and must not change how the desk counts.
+// A strategy module can reach the class through an amount, but must not be able to change the desk's
+// arithmetic.
 Object.freeze(Decimal);
 
 declare const unit: unique symbol;
@@ -30,10 +31,16 @@ export type AnyAmount = Price | Quantity | Money | Ratio;
 
 const EXPONENT = /[eE]/u;
 const PLAIN = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/u;
-/** Most digits an amount may have in all, and after the point: what the journal and the wire promise to keep. */
+/**
+ * Maximum number of digits of an amount, in total and after the point: the journal and the wire preserve that
+ * many.
+ */
 export const DIGITS_MAX = 40;
 
-/** Whether `text` is a number this module reads: digits, one point, an optional short exponent; at most 40 digits. */
+/**
+ * Whether `text` is a number that this module accepts: digits, one point, an optional short exponent; at most 40
+ * digits.
+ */
 export function isAmountText(text: string): boolean {
   if (text.length > 64 || !PLAIN.test(text)) return false;
   return (text.length <= DIGITS_MAX && !EXPONENT.test(text)) || isShortEnough(new Decimal(text));
@@ -43,8 +50,8 @@ const isShortEnough = (value: DecimalJs): boolean =>
   value.precision() <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
 
 /**
- * The amounts that were read last, by their text: the fields of one order are read many times between its decision and its fill.
- * Amounts are never changed in place, so that all may share one.
+ * Cache of recently parsed amounts by text: the fields of one order are parsed many times. Amounts are immutable, so they can be
+ * shared.
  */
 const lastRead = new Map<string, DecimalJs>();
 const LAST_READ_MAX = 256;
@@ -75,7 +82,7 @@ const BASIS_POINT = ratio('0.0001');
 const POINTS = ratio('10000');
 const HALF = ratio('0.5');
 
-/** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
+/** The canonical text of an amount: no exponent, no leading plus, no trailing zeros. */
 export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amount.toFixed());
 
 /** What `of` units cost at `each`. Exact. */
@@ -84,7 +91,7 @@ export const cost = (each: Price, of: Quantity): Money => each.times(of) as Mone
 /** An amount of the quote currency of a pair as a holding of that currency: where the pair no longer matters. */
 export const holding = (amount: Money): Quantity => amount as DecimalJs as Quantity;
 
-/** A holding as money, where its currency is the one that everything is counted in. */
+/** A holding as money, if its currency is the unit of account. */
 export const counted = (held: Quantity): Money => held as DecimalJs as Money;
 
 /** A separate, immutable copy of the amount, for code outside the product. */
@@ -129,8 +136,8 @@ export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
 };
 
 /**
- * The base quantity that `amount` buys at `each`, cut down to `precision` decimals: never more than was meant. Counted in whole
- * units of the last decimal, as a quotient of 80 digits takes far longer.
+ * The base quantity that `amount` buys at `each`, truncated to `precision` decimals: never more than intended. Computed in
+ * whole units of the last decimal, because a quotient of 80 digits is much slower.
  */
 export const quantityDown = (amount: Money, each: Price, precision: number): Quantity =>
   amount
@@ -138,14 +145,14 @@ export const quantityDown = (amount: Money, each: Price, precision: number): Qua
     .divToInt(each)
     .times(ratio(`1e-${precision}`)) as Quantity;
 
-/** The base quantity that it takes to be paid `amount` at `each`, at most one unit of `precision` too much. */
+/** The base quantity to sell for `amount` at `each`; at most one unit of `precision` too much. */
 export const quantityUp = (amount: Money, each: Price, precision: number): Quantity =>
   roundUp(amount.div(each) as Quantity, precision);
 
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 
-/** The same to the nearest of `precision` decimals, halves to even. */
+/** The same, rounded to `precision` decimals, halves to even. */
 export const priceEven = (amount: Money, of: Quantity, precision: number): Price =>
   roundEven(priceOf(amount, of), precision);
 
@@ -155,31 +162,31 @@ export const through = (first: Price, onward: Price): Price => first.times(onwar
 /** The middle of two prices. Exact. */
 export const middle = (a: Price, b: Price): Price => a.plus(b).times(HALF) as Price;
 
-/** Towards zero: a size we send, a balance we count on. */
+/** Towards zero: for a size to send, or a balance to rely on. */
 export const roundDown = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_DOWN) as A;
 
-/** Away from zero: a cost we must be able to bear. */
+/** Away from zero: for a cost that must be affordable. */
 export const roundUp = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_UP) as A;
 
-/** To the nearest, halves to even: figures for people, and money a venue books. */
+/** To the nearest, halves to even: for figures, and for money that a venue books. */
 export const roundEven = <A extends AnyAmount>(amount: A, precision: number): A =>
   amount.toDecimalPlaces(precision, DecimalJs.ROUND_HALF_EVEN) as A;
 
-/** To the nearest, halves to even, with all decimals written out. */
+/** To the nearest, halves to even, with all decimals written. */
 export const fixedEven = (amount: AnyAmount, decimals: number): string =>
   amount.toFixed(decimals, DecimalJs.ROUND_HALF_EVEN);
 
-/** Towards zero: so many digits from the first that is none. */
+/** Towards zero, to this number of significant digits. */
 export const significant = <A extends AnyAmount>(amount: A, digits: number): A =>
   amount.toSignificantDigits(digits) as A;
 
-/** One of `parts` equal parts of `total`, cut down to `precision` decimals; the last part takes what is left. */
+/** One of `parts` equal parts of `total`, truncated to `precision` decimals; the last part takes the remainder. */
 export const share = <A extends AnyAmount>(total: A, parts: number, precision: number): A =>
   roundDown(total.div(parts) as A, precision);
 
-/** Decimals after the point that `amount` really uses. */
+/** Number of decimals that `amount` uses. */
 export const decimalsOf = (amount: AnyAmount): number => amount.decimalPlaces();
 
 /** How much worse than `reference` a price is for us, in basis points: positive is bad on either side. */
@@ -188,7 +195,7 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
   return (side === 'buy' ? away : away.negated()) as Ratio;
 }
 
-/** Whether a price is within `bps` of `reference` on either side: multiplied out, as a quotient takes far longer. */
+/** Whether a price is within `bps` of `reference` on either side. Multiplied out, because a quotient is much slower. */
 export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
   isAboveZero(reference) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
 
@@ -196,23 +203,23 @@ export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>
   scale(reference, worse(side, bps));
 
-/** What `worsen` multiplies with. */
+/** The factor of `worsen`. */
 export const worse = (side: 'buy' | 'sell', bps: Ratio): Ratio =>
   ONE.plus((side === 'buy' ? bps : bps.negated()).times(BASIS_POINT)) as Ratio;
 
 /** For figures that never become money again: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();
 
-/** A ratio from a counting number or a setting that is not money (a percentage, a number of steps). */
+/** A ratio from a count or from a setting that is not money (a percentage, a number of steps). */
 export const ratioOf = (count: number): Ratio => new Decimal(count) as Ratio;
 
 /** Whether this is an amount, of whatever unit. */
 export const isAmount = (value: unknown): value is AnyAmount => value instanceof Decimal;
 
-/** All digits of an amount, as many as there are: for `amountOf` alone, never for people, the wire or the journal. */
+/** All digits of an amount, for `amountOf` only: never for people, the wire or the journal. */
 export const wordOf = (amount: AnyAmount): string => amount.valueOf();
 
-/** The amount that `wordOf` told. Its unit is known by where it was kept. */
+/** Restores an amount from `wordOf`. The place where it is stored determines its unit. */
 export function amountOf(word: string): AnyAmount {
   if (word.length > 1_000 || !PLAIN.test(word)) throw new RangeError('not an amount that was kept');
   return new Decimal(word) as AnyAmount;

@@ -1,7 +1,7 @@
 import type { Severity } from './alerts.ts';
 import type { Instant } from './time.ts';
 
-/** A notice on its way to one channel. */
+/** A notice queued for one channel. */
 export interface OutboxRow {
   /** Rises with every row of this outbox; never given twice. */
   readonly id: number;
@@ -11,7 +11,7 @@ export interface OutboxRow {
   readonly due: Instant;
   readonly severity: Severity;
   readonly kind: string;
-  /** Key of the message that it was put into; a later process sends the same message under the same key. */
+  /** Key of the message that contains it; a later process sends the same message under the same key. */
   readonly message?: string | undefined;
   /** The notice itself, JSON. */
   readonly notice: string;
@@ -20,17 +20,17 @@ export interface OutboxRow {
 export interface OutboxChange {
   readonly put: readonly OutboxRow[];
   readonly remove: readonly number[];
-  /** What else the next process must know, by name. */
+  /** Further notes for the next process, by name. */
   readonly notes: Readonly<Record<string, string>>;
 }
 
-/** Keeps what people have not been told yet over the end of the process. */
+/** Stores undelivered notices beyond the end of the process. */
 export interface OutboxPort {
   /** In the order of their ids. */
   load(): { readonly rows: readonly OutboxRow[]; readonly notes: ReadonlyMap<string, string> };
   /**
-   * Durable, all or nothing. `false`: the disk has no room, or none to spare, and nothing changed. Throws when the disk failed: what
-   * lies beside it accepts nothing any more either.
+   * Durable, all or nothing. `false`: the disk has no space, or none to spare, and nothing changed. Throws if the disk failed: then
+   * the journal beside it accepts nothing any more either.
    */
   save(change: OutboxChange): boolean;
 }

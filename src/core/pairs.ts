@@ -14,8 +14,8 @@ export interface PairProblem {
 }
 
 /**
- * Takes `pair` apart into two known currencies. `usdcusdt` is `usdc` + `usdt` only if both are known and no other cut
- * gives two known currencies: a pair is never guessed.
+ * Splits `pair` into two known currencies. `usdcusdt` becomes `usdc` + `usdt` only if both are known and no other
+ * split gives two known currencies: it never guesses.
  */
 export function splitPair(pair: string, currencies: Iterable<string>): Pair | PairProblem {
   const known = new Set(currencies);
@@ -44,12 +44,12 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
   return first;
 }
 
-/** What most markets quote in, the longer names first: of two that fit the longer one is meant. */
+/** Common quote currencies, longest first, because the longest match is meant. */
 const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
 
 /**
- * The two currencies of a tape. A backtest trades whatever there are prices of: a coin that nobody has heard of is what stands before
- * the quote currency. Nothing when the name does not tell: the venue then refuses it.
+ * The two currencies of a tape. A backtest trades every pair it has prices for: an unknown currency is the part before the quote
+ * currency. `undefined` if the name does not tell; the venue then refuses the pair.
  */
 export function sidesOf(
   pair: string,

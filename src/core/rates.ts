@@ -4,30 +4,30 @@ import type { Money, Price, Quantity, Ratio } from './money.ts';
 /** Rate of a currency from the config. */
 export interface StatedRate {
   readonly usd: Price;
-  /** How far a market price may be from it, basis points; `undefined`: nothing contradicts it. */
+  /** Largest distance of the market price from it, basis points; `undefined`: no limit. */
   readonly gapBpsMax: Ratio | undefined;
 }
 
 /** Currencies with a stated rate. */
 export type StatedRates = ReadonlyMap<string, StatedRate>;
 
-/** What is known of rates: which pairs there are, their prices, and what was stated. */
+/** Known rates: existing pairs, their prices, and stated rates. */
 export interface RateSource {
   /** Price of a pair; `undefined` while it is unknown or stale. */
   readonly midOf: (pair: string) => Price | undefined;
   readonly stated: StatedRates;
-  /** Currencies that a conversion may go through. */
+  /** Currencies through which a conversion may go. */
   readonly between: readonly string[];
 }
 
 export interface Rate {
   /** Of the other currency for one. */
   readonly each: Price;
-  /** The pairs it comes from, `stated` where it was stated. */
+  /** The pairs behind it; `stated` for a stated rate. */
   readonly by: string;
 }
 
-/** A stated rate and a market price that contradict one another. */
+/** A stated rate and a market price that contradict each other. */
 export interface Contradiction {
   readonly currency: string;
   readonly stated: string;
@@ -41,15 +41,15 @@ const RATE_DIGITS = 18;
 const USD = 'usd';
 
 /**
- * What one of `from` is worth in `into`: the price of their pair either way round; else what was stated; else through one
- * currency between.
+ * The value of one `from` in `into`: the price of their pair in either direction; otherwise a stated rate; otherwise
+ * through one other currency.
  */
 export function rateOf(from: string, into: string, source: RateSource): Rate | undefined {
   if (from === into) return { each: UNIT, by: 'the same currency' };
   return pairRate(from, into, source) ?? statedRate(from, into, source) ?? pathRate(from, into, source);
 }
 
-/** `amount` at a rate. Exact where the pair itself is traded. */
+/** Converts `amount` at a rate. Exact if the pair itself is traded. */
 export const converted = ({ each }: Rate, amount: Quantity): Money => cost(each, amount);
 
 /** The price of the pair of two currencies, either way round. */
@@ -60,7 +60,7 @@ function pairRate(from: string, into: string, { midOf }: RateSource): Rate | und
   return other?.gt(0) === true ? { each: inverse(other), by: into + from } : undefined;
 }
 
-/** From one currency to another with what was stated: of both, or of one where a pair leads on to usd. */
+/** Converts through stated rates: of both currencies, or of one if a pair leads to usd. */
 function statedRate(from: string, into: string, source: RateSource): Rate | undefined {
   const first = inUsd(from, source);
   const second = inUsd(into, source);
@@ -77,7 +77,7 @@ function inUsd(currency: string, source: RateSource): Rate | undefined {
   return pairRate(currency, USD, source) ?? (stated && { each: stated.usd, by: 'stated' });
 }
 
-/** Over one currency that trades against both. */
+/** Through one currency that trades against both. */
 function pathRate(from: string, into: string, source: RateSource): Rate | undefined {
   for (const between of source.between) {
     if (between === from || between === into) continue;
@@ -113,15 +113,15 @@ const inverse = (each: Price): Price =>
 
 /** Which pairs there are, as far as they can be listed. */
 export interface Listing {
-  /** Whether there is such a pair. */
+  /** Whether this pair exists. */
   readonly has: (pair: string) => boolean;
-  /** Whether the pairs that there are are known: else any two currencies might have one. */
+  /** Whether all pairs are known; otherwise any two currencies may form one. */
   readonly isComplete: boolean;
 }
 
 /**
- * The pairs whose prices tell a rate, so that somebody can ask for them: none where what was stated tells it alone.
- * `undefined` where nothing can tell it.
+ * The pairs whose prices give a rate, so that the caller can watch them; none if a stated rate is enough.
+ * `undefined` if there is no way.
  */
 export function pairsOfRate(
   from: string,
@@ -131,7 +131,7 @@ export function pairsOfRate(
 ): readonly string[] | undefined {
   if (from === into) return [];
   const pairOf = (one: string, other: string): string | undefined => {
-    // Where nothing lists the pairs it is the usual one that may be asked for: usd comes second.
+    // If no list of pairs exists, the usual order is assumed: usd is the quote currency.
     const names = isComplete || one !== USD ? [one + other, other + one] : [other + one];
     return names.find(has);
   };

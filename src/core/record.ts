@@ -10,8 +10,8 @@ import type { Side } from './venue.ts';
 import type { Wait } from './wake.ts';
 
 /**
- * Every kind of journal record. Plain JSON: amounts are text in their one spelling, times are Unix ms. Everything else
- * that the engine knows is a fold of these. Names are stable: exports and old journals rely on them.
+ * Every kind of journal record. Plain JSON: amounts are canonical text, times are Unix ms. All other state of the
+ * engine is a fold of these. Names are stable: exports and old journals rely on them.
  */
 export type RecordBody =
   | StartedRecord
@@ -35,7 +35,7 @@ export type RecordBody =
   | AlertRecord
   | PersonRecord;
 
-/** A slice that passed without a try. */
+/** A slot that passed without a try. */
 export interface MissedSlice {
   readonly leg: string;
   readonly slice: number;
@@ -44,7 +44,7 @@ export interface MissedSlice {
   readonly size?: string | undefined;
 }
 
-/** A process took the journal over. */
+/** A process took over the journal. */
 export interface StartedRecord {
   readonly kind: 'started';
   readonly version: string;
@@ -53,15 +53,15 @@ export interface StartedRecord {
   readonly config_hash: string;
   /** Hash of origin and token: a journal belongs to one account. */
   readonly account: string;
-  /** What the desk may trade at most, by the names of the config. Omitted: not recorded. */
+  /** The limits of the desk, by the names of the config. Omitted: not recorded. */
   readonly limits?: LimitTexts | undefined;
-  /** Two people must agree to lift a halt and to raise a limit. */
+  /** Lifting a halt and raising a limit take two people. */
   readonly four_eyes?: boolean | undefined;
-  /** Who must agree to what, as `operate.policy` says it. Omitted: the config has none. */
+  /** Who must approve what, as in `operate.policy`. Omitted: the config has none. */
   readonly policy?: ApprovalPolicy | undefined;
 }
 
-/** A process let the journal go in good order. */
+/** A process released the journal in good order. */
 export interface StoppedRecord {
   readonly kind: 'stopped';
   readonly why: string;
@@ -70,19 +70,19 @@ export interface StoppedRecord {
   readonly closing_read?: boolean | undefined;
 }
 
-/** How a process fares between its start and its end. */
+/** The state of a process between its start and its end. */
 export interface ProcessRecord {
   readonly kind: 'process';
   /**
-   * `running`: a process that follows one that died has run for `SOON_AFTER_START_MS`. `failed`: an error of its own ends it.
-   * `refused`: it ends with a message for the operator, such as a token that the venue refuses.
+   * `running`: a process that follows a crashed one has run for `SOON_AFTER_START_MS`. `failed`: its own error ends it.
+   * `refused`: it ends with a message for the operator, for example because the venue refuses its token.
    */
   readonly state: 'running' | 'failed' | 'refused';
   /** The error, or the message. */
   readonly why?: string | undefined;
 }
 
-/** A strategy begins a life: the same content never begins twice in one journal. */
+/** A strategy starts a run: the same content never starts twice in one journal. */
 export interface StrategyRecord {
   readonly kind: 'strategy';
   readonly strategy: string;
@@ -91,19 +91,19 @@ export interface StrategyRecord {
   readonly type: string;
   /** The default of `start_time`. */
   readonly begun_at: Instant;
-  /** The document, as written: a running parent keeps its snapshot. */
+  /** The document as written: a running parent keeps it. */
   readonly document: unknown;
 }
 
-/** One wake and what came of it: exactly one line a wake ("why no trade"). */
+/** One wake and its result: exactly one record per wake ("why no trade"). */
 export interface WakeRecord {
   readonly kind: 'wake';
   readonly strategy: string;
   readonly hash: string;
   readonly on: 'start' | 'at' | 'drift' | 'price' | 'inflow' | 'debt' | 'lifted' | 'run' | 'outcome';
   /**
-   * For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. For `price` and `inflow`: what was seen. For `run`: who
-   * asked for it, and why.
+   * For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. For `price` and `inflow`: the observed value. For
+   * `run`: who asked for it, and why.
    */
   readonly detail: Readonly<Record<string, string | number>>;
   /** With `run`. */
@@ -111,11 +111,11 @@ export interface WakeRecord {
   /** Why nothing, or less, is traded; absent when all is as planned. */
   readonly reason?: Reason | undefined;
   readonly note?: string | undefined;
-  /** State of the kernel afterwards; absent when its first step failed. */
+  /** State of the kernel after the step; absent if its first step failed. */
   readonly state?: unknown;
   readonly waits: readonly Wait[];
   readonly intents: readonly IntentText[];
-  /** Slices that passed without a try. */
+  /** Slots that passed without a try. */
   readonly missed: readonly MissedSlice[];
   /** The strategy has nothing more to do. */
   readonly finished?: Reason | undefined;
@@ -137,7 +137,7 @@ export interface IntentText {
   readonly decision_price?: string | undefined;
 }
 
-/** Durable before the order leaves: from here on the attempt may have traded until something proves otherwise. */
+/** Durable before the order leaves: from here on the attempt may have traded, until proven otherwise. */
 export interface IntentRecord {
   readonly kind: 'intent';
   readonly client_order_id: string;
@@ -151,7 +151,7 @@ export interface IntentRecord {
   readonly side: Side;
   readonly by: 'quantity' | 'amount';
   readonly size: string;
-  /** Worst price at which the order may leave, quote per base. */
+  /** Worst price at which the order may be sent, quote per base. */
   readonly worst_price: string;
   readonly reference_price: string;
   /** Worst case of the order in the currency of the limits, for limits while the outcome is unknown. */
@@ -160,7 +160,7 @@ export interface IntentRecord {
   readonly cuts: readonly Reason[];
   /** The figures of each cut, `limit=… value=…`. */
   readonly cut_notes?: readonly string[] | undefined;
-  /** The override that this attempt uses up. */
+  /** The override that this attempt uses. */
   readonly override?: string | undefined;
   /** Boot clock at or after the quote request, if the machine has one. */
   readonly boot?: BootTime | undefined;
@@ -178,7 +178,7 @@ export interface QuoteRecord {
   readonly price: string;
   readonly amount: string;
   readonly life_ms: number;
-  /** The venue's own stamp of the quote: rows of its account are in that time. */
+  /** The venue's own timestamp of the quote: rows of its account use the same clock. */
   readonly quoted_at?: Instant | undefined;
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
@@ -200,7 +200,7 @@ export interface AttemptRecord {
   readonly result: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
   readonly reason?: Reason | undefined;
   readonly detail?: string | undefined;
-  /** Of a doubt: how far its proof has come. */
+  /** For a doubt: the progress of its proof. */
   readonly proof?: ProofRecord | undefined;
 }
 
@@ -208,7 +208,7 @@ export interface AttemptRecord {
 export interface ProofRecord {
   /** Clean reads of the account that are still needed. */
   readonly reads_left: number;
-  /** Least time from this record to the start of the next read that counts, milliseconds. */
+  /** Shortest time from this record to the start of the next read that counts, milliseconds. */
   readonly wait_ms: number;
   readonly proves: 'rejected' | 'absent' | 'nothing';
   /** When this record was made, where the machine has a boot clock. */
@@ -237,20 +237,20 @@ export interface FillRecord {
   readonly attempt: number;
   /** In the currency of the limits. */
   readonly notional_usd: string;
-  /** Reference price when the parent was decided; empty when none was known. */
+  /** Reference price when the parent was decided; empty if unknown. */
   readonly decision_price: string;
   /** Where the proof came from. */
   readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run' | 'operator';
   /** The account rows behind these figures. Omitted: the figures come from an answer or a person. */
   readonly rows?: readonly number[] | undefined;
   readonly missing?: Missing | undefined;
-  /** The journal did not know its order when the account showed it: nobody can tell what it was for. */
+  /** The journal did not know its order when the account showed it, so the ordered size is unknown. */
   readonly adopted?: true | undefined;
 }
 
 /**
- * What the account does not show of an order that certainly traded. It counts as filled, at its worst, until rows show it or a
- * person says that it never traded: the strategy does not trade it again by itself.
+ * The part of a traded order that the account does not show. It counts as filled, at its worst, until rows show it or a person
+ * resolves it: the strategy does not trade it again.
  */
 export interface Missing {
   readonly quantity: string;
@@ -272,7 +272,7 @@ export interface SliceRecord {
   readonly detail?: string | undefined;
   readonly filled: string;
   readonly filled_amount: string;
-  /** What its fills lack: the strategy counts it as filled. */
+  /** The missing part of its fills: the strategy counts it as filled. */
   readonly missing?: string | undefined;
   readonly missing_amount?: string | undefined;
 }
@@ -286,7 +286,7 @@ export interface BalancesRecord {
   readonly read_at: Instant;
 }
 
-/** The largest size that the venue quotes in one piece: as it told, or as its fills let one think. */
+/** The largest size that the venue quotes in one piece: as it stated, or as its fills suggest. */
 export interface MaximumRecord {
   readonly kind: 'maximum';
   readonly pair: string;
@@ -297,13 +297,13 @@ export interface MaximumRecord {
   readonly why?: 'raised' | undefined;
 }
 
-/** The token with which somebody gave a command. `machine`: the one that a daemon writes beside its journal. */
+/** The token behind a command. `machine`: the one that a daemon writes beside its journal. */
 export interface UsedToken {
   readonly name: string;
   readonly kind: 'person' | 'program' | 'machine';
 }
 
-/** A person said what became of an order in doubt. What follows from it is written with it, after it. */
+/** A person resolved an order in doubt. Its consequences are written with it, after it. */
 export interface ResolvedRecord {
   readonly kind: 'resolved';
   readonly client_order_id: string;
@@ -313,7 +313,7 @@ export interface ResolvedRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** The account shows other figures of a fill than those it was booked with. The fill stays as it was written; these count. */
+/** The account shows other figures of a fill than were booked. The fill record stays; these figures count. */
 export interface CorrectionRecord {
   readonly kind: 'correction';
   readonly client_order_id: string;
@@ -331,38 +331,35 @@ export interface CorrectionRecord {
   readonly missing?: Missing | undefined;
 }
 
-/**
- * The account shows fills just as they were booked: the rows of each, by client id. A row with such an id that is not among
- * them is a further trade.
- */
+/** The account shows fills exactly as booked: their rows, by client id. Any other row with such an id is a further trade. */
 export interface ShownRecord {
   readonly kind: 'shown';
   readonly fills: Readonly<Record<string, readonly number[]>>;
 }
 
 /**
- * Something needs the approval of other people: it was proposed, approved by one of them, or ended without. The first were overrides
- * of a limit for one order, which is what the kind is named after.
+ * A request for approval was proposed, approved by one person, or ended. The kind is named after its first use, overrides of a limit
+ * for one order.
  */
 export interface OverrideRecord {
   readonly kind: 'override';
   readonly override: string;
-  /** `agreed`: one of several that are needed. `approved`: the last of them. `expired`: nobody decided in time. */
+  /** `agreed`: one of several needed approvals. `approved`: the last of them. `expired`: nobody decided in time. */
   readonly step: 'proposed' | 'agreed' | 'approved' | 'withdrawn' | 'rejected' | 'expired';
   /** A setting of `controls`; for everything else the kind of request, `halt` for a rearm. */
   readonly limit: string;
-  /** What is asked for; omitted by older versions. */
+  /** Kind of request; omitted by older versions. */
   readonly request?: RequestKind | undefined;
-  /** What is asked for, for people; omitted for the override of a limit. */
+  /** The request in words; omitted for the override of a limit. */
   readonly asks?: string | undefined;
   /** What would change, one line each. */
   readonly difference?: readonly string[] | undefined;
-  /** What the approval is of, as a hash that is another one once the desk has changed. */
+  /** Hash of the subject of the approval; it changes when the desk changes. */
   readonly subject?: string | undefined;
-  /** Who must agree, by the policy in force, and whether with a passkey. */
+  /** Who must approve under the policy in force, and whether with a passkey. */
   readonly needs?: readonly Need[] | undefined;
   readonly passkey?: 'required' | undefined;
-  /** Of the canonical request: what a passkey signs. In older journals the subject. */
+  /** Hash of the canonical request: what a passkey signs. In older journals, of the subject. */
   readonly hash?: string | undefined;
   /** Of an approval by a passkey. */
   readonly assertion?: PasskeyAssertion | undefined;
@@ -370,7 +367,7 @@ export interface OverrideRecord {
   readonly strategy?: string | undefined;
   /** Of a parent: what it is worth at most, in the currency of the limits. Older versions leave it out. */
   readonly amount?: string | undefined;
-  /** Its value for that order; absent for what is lifted altogether. */
+  /** Value of the limit for that order; absent if the limit is lifted entirely. */
   readonly value?: string | undefined;
   /** One order of this parent, or of this slice of it. */
   readonly parent?: string | undefined;
@@ -384,7 +381,10 @@ export interface OverrideRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** The documents of the strategies, and the limits of the config, were read again while the desk ran. Lives that began with it are written with it, after it. */
+/**
+ * The strategy documents and the limits of the config were reloaded while the desk ran. The runs that it started are written with it, after
+ * it.
+ */
 export interface ReloadRecord {
   readonly kind: 'reload';
   readonly by: string;
@@ -395,16 +395,16 @@ export interface ReloadRecord {
   readonly changes: readonly {
     readonly strategy: string;
     readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over' | 'waits';
-    /** Hash of the text that ran, and of the text that was read. */
+    /** Hashes of the document that ran, and of the one that was read. */
     readonly from?: string | undefined;
     readonly to?: string | undefined;
     readonly why?: string | undefined;
   }[];
-  /** Limits that are others from here on. */
+  /** Limits that changed. */
   readonly limit_changes?: readonly LimitChange[] | undefined;
-  /** Channels to people that are others from here on, by name. */
+  /** Notification channels that changed, by name. */
   readonly channel_changes?: readonly string[] | undefined;
-  /** All limits in force from here on, where one of them has changed. */
+  /** All limits in force from here on, if one of them changed. */
   readonly limits?: LimitTexts | undefined;
   readonly notes?: readonly string[] | undefined;
   /** Approved requests that this carries out. */
@@ -413,7 +413,7 @@ export interface ReloadRecord {
   readonly problems?: string | undefined;
 }
 
-/** The state of the desk changed, or that of one parent, pair or strategy. */
+/** The state of the desk changed, or of one parent, pair or strategy. */
 export interface ControlRecord {
   readonly kind: 'control';
   /** Parents, pairs and strategies are `active` or `paused`. */
@@ -431,13 +431,13 @@ export interface ControlRecord {
   readonly until?: Instant | undefined;
   /** The pause of a parent ends once quotes agree with the reference price; omitted: an operator must resume it. */
   readonly ends?: 'prices_agree' | undefined;
-  /** With a halt that is a kill: no order can leave until another process is armed. */
+  /** For a halt that is a kill: no order can leave until another process is armed. */
   readonly transport?: 'closed' | undefined;
-  /** Orders whose outcome was unknown when a person armed the desk again. */
+  /** Orders with unknown outcome when a person re-armed the desk. */
   readonly doubts?: readonly string[] | undefined;
 }
 
-/** Who may sign in to the desk: somebody was invited, enrolled a passkey, signed in with it, or was removed. */
+/** Who may sign in changed: a person was invited, enrolled a passkey, signed in with it, or was removed. */
 export interface PersonRecord {
   readonly kind: 'person';
   readonly person: string;
@@ -460,7 +460,7 @@ export interface PersonRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** An alert was raised. Nothing follows from it: it tells people what a daemon told them. */
+/** An alert was raised. It has no effect on the state: it records what a daemon reported. */
 export interface AlertRecord {
   readonly kind: 'alert';
   /** An id of `alerts`; those of earlier versions stay readable. */
@@ -468,16 +468,19 @@ export interface AlertRecord {
   readonly severity: Severity;
   /** What it is about: plain, bounded and without secrets. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** Alerts of the same id since the record before that have none of their own: there were too many. */
+  /**
+   * Number of alerts of the same id since the previous record that have no record of their own, because there
+   * were too many.
+   */
   readonly others?: number | undefined;
 }
 
-/** A record as it lies in the journal. */
+/** A record as stored in the journal. */
 export interface StoredRecord {
   /** From 1, without gaps. */
   readonly seq: number;
   readonly at: Instant;
   readonly body: RecordBody;
-  /** SHA-256 over the hash before and this record, hex. */
+  /** SHA-256 over the previous hash and this record, hex. */
   readonly hash: string;
 }

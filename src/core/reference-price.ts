@@ -15,6 +15,6 @@ export interface ReferencePrice {
 export const isFresh = (reference: ReferencePrice, now: Instant, ageMaxMs: number): boolean =>
   now - reference.at <= ageMaxMs;
 
-/** Whether a price is on this side of a level. The level itself is. */
+/** Whether a price is on this side of a level; the level itself counts. */
 export const isBeyond = (mid: Price, is: Beyond, level: Price): boolean =>
   is === 'at_or_below' ? mid.lte(level) : mid.gte(level);

@@ -1,26 +1,26 @@
 import { durationMeant } from './duration-meant.ts';
 
-/** Unix milliseconds, UTC. Wall time: for records, calendars and people; never for deciding whether a quote lives. */
+/** Unix milliseconds, UTC. Wall time: for records, calendars and people; never to decide whether a quote is alive. */
 export type Instant = number & { readonly __time: 'wall' };
-/** Milliseconds of the monotonic clock of this process. Means nothing to another process. */
+/** Milliseconds on the monotonic clock of this process; meaningless to another process. */
 export type Monotonic = number & { readonly __time: 'monotonic' };
 
 export const instant = (ms: number): Instant => ms as Instant;
 /**
- * An instant on the boot clock of a machine: it goes on while the machine sleeps and while no process of ours runs, and nobody can
- * set it. Two instants can be compared only where their `id` is the same.
+ * An instant on the boot clock of a machine: it continues while the machine sleeps and between our processes, and nobody can set
+ * it. Two instants are comparable only with the same `id`.
  */
 export interface BootTime {
-  /** Of this boot of this machine: another after each restart of it. */
+  /** Id of this boot of this machine; changes with each restart. */
   readonly id: string;
   /** Milliseconds since the boot; it may lag by `BOOT_STEP_MS`. */
   readonly ms: number;
 }
 
-/** The boot clock is told in steps of this many milliseconds. */
+/** Resolution of the boot clock, milliseconds. */
 export const BOOT_STEP_MS = 10;
 
-/** How long ago an instant of the boot clock certainly was, milliseconds; 0 where nothing tells. */
+/** How long ago an instant of the boot clock certainly was, milliseconds; 0 if unknown. */
 export const passedSince = (then: BootTime | undefined, now: BootTime | undefined): number =>
   then === undefined || then.id !== now?.id ? 0 : Math.max(0, now.ms - then.ms - BOOT_STEP_MS);
 
@@ -40,7 +40,7 @@ export function isoOf(at: Instant): string {
   return text;
 }
 
-/** What is written twice is mostly written twice in a row. */
+/** Cached, because the same time is often formatted twice in a row. */
 let lastTime: { readonly at: number; readonly text: string } = { at: Number.NaN, text: '' };
 
 function writtenIso(at: Instant): string {
@@ -48,7 +48,7 @@ function writtenIso(at: Instant): string {
   const ms = Math.trunc(at);
   const day = Math.floor(ms / DAY_MS);
   const of = ms - day * DAY_MS;
-  // Times that are written one after another are mostly of one day; the calendar is asked once a month.
+  // Cached by day, because consecutive times are mostly on the same day.
   if (day !== lastDay.day) lastDay = { day, text: dateOf(day) };
   return lastDay.text + clockOf(of);
 }
@@ -92,8 +92,8 @@ export function parseIso(text: string): Instant | undefined {
 }
 
 /**
- * Reads a point in time written by a person: `2026-12-01T09:00:00Z`, with an offset, or with an IANA zone in brackets
- * (`2026-12-01T09:00:00[Europe/London]`). A local time that a clock change skips or repeats is refused.
+ * Parses a point in time written by a person: `2026-12-01T09:00:00Z`, with an offset, or with an IANA zone in
+ * brackets (`2026-12-01T09:00:00[Europe/London]`). A local time that a clock change skips or repeats is refused.
  *
  * @throws RangeError in words for the operator.
  */
@@ -149,7 +149,7 @@ export function parseDuration(text: string): number {
   return ms;
 }
 
-/** Steps of strategies read the durations of their document again and again. */
+/** Cached, because strategies parse the durations of their document at every step. */
 const durations = new Map<string, number>();
 const DURATIONS_MAX = 1_000;
 
@@ -157,7 +157,7 @@ function readDuration(text: string): number {
   try {
     const duration = Temporal.Duration.from(text);
     if (duration.years !== 0 || duration.months !== 0) throw new RangeError('no fixed length');
-    // Whole ones: no record holds a part of a millisecond.
+    // Whole milliseconds: records hold no fractions.
     const ms = Math.round(
       duration.total({ unit: 'milliseconds', relativeTo: Temporal.PlainDate.from('2000-01-01') }),
     );
@@ -188,7 +188,7 @@ export const durationText = (ms: number): string =>
     .round({ largestUnit: 'hours' })
     .toString();
 
-/** A span in words, in its two largest units: `2 d 3 h`, `1 h 58 min`, `45 s`. */
+/** A duration in its two largest units: `2 d 3 h`, `1 h 58 min`, `45 s`. */
 export function spanText(ms: number): string {
   const seconds = Math.round(ms / SECOND_MS);
   if (seconds < 60) return `${seconds} s`;

@@ -1,11 +1,11 @@
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import type { Instant } from './time.ts';
 
-/** The venue's messages in our own words: what `wire/` reads them into. Unknown extra fields are gone here. */
+/** The venue's messages in our own terms, as `wire/` parses them. Unknown fields are dropped there. */
 export type Side = 'buy' | 'sell';
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
 
-/** What to trade: exactly one of base quantity or quote amount, as the quote request wants it. */
+/** What to trade: exactly one of base quantity or quote amount, as in the quote request. */
 export type Size =
   | { readonly by: 'quantity'; readonly quantity: Quantity }
   | { readonly by: 'amount'; readonly amount: Money };
@@ -14,11 +14,11 @@ export interface QuoteRequest {
   readonly pair: string;
   readonly side: Side;
   readonly size: Size;
-  /** Left out for probes, which are never executed. */
+  /** Omitted for probes, which are never executed. */
   readonly clientId?: string | undefined;
 }
 
-/** An executable price. Lives for `lifeMs` after it was made, by the clock of the venue. */
+/** An executable price. It lives for `lifeMs` after its creation, on the venue's clock. */
 export interface Quote {
   readonly quoteId: string;
   readonly pair: string;
@@ -31,7 +31,7 @@ export interface Quote {
   readonly price: Price;
   readonly quotedAt: Instant;
   readonly expiresAt: Instant;
-  /** `expiresAt - quotedAt`: both stamps are the venue's, so no clocks are compared. Milliseconds. */
+  /** `expiresAt - quotedAt`: both timestamps are the venue's, so no clocks are compared. Milliseconds. */
   readonly lifeMs: number;
 }
 
@@ -44,7 +44,7 @@ export interface OrderRequest {
   readonly clientId: string;
 }
 
-/** An order as the venue tells it. `status` in the spelling of the venue; compare without case. */
+/** An order as the venue reports it, with the venue's own `status`; compare without case. */
 export interface Order {
   readonly orderId: string;
   readonly clientId: string;
@@ -62,10 +62,13 @@ export interface Order {
   readonly fees: Money;
 }
 
-/** `other`: an action that the specification does not name. It moves a balance and is nobody's trade. */
+/** `other`: an action that the specification does not name. It moves a balance and is not a trade. */
 export type TransactionAction = 'deposit' | 'withdraw' | 'buy' | 'sell' | 'credit' | 'charge' | 'other';
 
-/** One row of the account's transactions. A trade has two rows, one a currency, sharing `orderId` and `tradeId`. */
+/**
+ * One row of the account's transactions. A trade has two rows, one per currency, with the same `orderId` and
+ * `tradeId`.
+ */
 export interface Transaction {
   readonly id: number;
   readonly orderId: string | undefined;
@@ -88,7 +91,7 @@ export interface Transaction {
   readonly pair: string | undefined;
 }
 
-/** Everything that the transactions route can be asked. Times are Unix ms. */
+/** All parameters of the transactions route. Times are Unix ms. */
 export interface TransactionsQuery {
   readonly from: Instant;
   readonly limit: number;
@@ -96,7 +99,7 @@ export interface TransactionsQuery {
   readonly after?: number | undefined;
   /** These alone. */
   readonly types?: ReadonlySet<'deposit' | 'withdraw'> | undefined;
-  /** Deposits and withdrawals that are not done as well. */
+  /** Includes pending deposits and withdrawals. */
   readonly pending?: boolean | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Tactics } from './risk/tactics.ts';
 import type { Instant } from './time.ts';
 import type { RiskMode, Side, Size } from './venue.ts';
 
-/** What a strategy waits for. Plain data, so that the journal can hold it: amounts are text. */
+/** A condition that a strategy waits for. Plain data, so that the journal can store it: amounts are text. */
 export type Wait =
   | { readonly on: 'at'; readonly at: Instant }
   | {
@@ -41,9 +41,9 @@ export type Wait =
       readonly notBefore: Instant;
     }
   | {
-      /** A balance below zero, whose time to be closed has come. */
+      /** A negative balance whose closing time has come. */
       readonly on: 'debt';
-      /** Pairs by which it may be closed: a debt in another currency than theirs is not waited for. */
+      /** Pairs that may close it: debts in other currencies are ignored. */
       readonly pairs: readonly string[];
       /** So long before the grace period ends, ms. */
       readonly beforeGraceMs?: number | undefined;
@@ -59,9 +59,12 @@ export type Wait =
       readonly notBefore: Instant;
     }
   | {
-      /** What a limit refused may pass now: a balance is another, or an operator or a new process may have lifted the limit. */
+      /**
+       * A limit that refused a trade may allow it now: a balance changed, or an operator or a new process may have lifted the
+       * limit.
+       */
       readonly on: 'lifted';
-      /** Balances as they were, as text, by currency. */
+      /** Balances at the refusal, as text, by currency. */
       readonly held: Readonly<Record<string, string>>;
       /** When it was refused. */
       readonly since: Instant;
@@ -75,7 +78,7 @@ export type Beyond = 'at_or_below' | 'at_or_above';
 
 export type DriftType = 'absolute' | 'relative';
 
-/** What came true. `at` is now. */
+/** The wait that came true. `at` is now. */
 export type Wake =
   | { readonly on: 'start'; readonly at: Instant }
   | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }
@@ -93,9 +96,9 @@ export interface SliceOutcome {
   readonly leg: string;
   readonly slice: number;
   readonly result: 'filled' | 'skipped' | 'expired';
-  /** Why it did not fill, or not whole. */
+  /** Why it did not fill, or not completely. */
   readonly reason?: Reason | undefined;
-  /** Base currency, all attempts of the slice together. */
+  /** Base currency, summed over all attempts of the slice. */
   readonly filled: Quantity;
   /** Quote currency, before fees. */
   readonly filledAmount: Money;
@@ -103,7 +106,7 @@ export interface SliceOutcome {
 
 /** What a strategy wants to trade now: one slice, before sizing and controls. */
 export interface Intent {
-  /** Names the parent within its strategy: one instruction, such as one leg of one rebalancing. */
+  /** Name of the parent within its strategy: one instruction, such as one leg of one rebalancing. */
   readonly leg: string;
   readonly slice: number;
   readonly pair: string;
@@ -111,8 +114,8 @@ export interface Intent {
   readonly size: Size;
   /** Worst price, quote per base. */
   readonly limit?: Price | undefined;
-  /** How it is quoted besides. */
+  /** Tactics for its quotes. */
   readonly tactics?: Tactics | undefined;
-  /** Nothing is started for the slice from this instant on. */
+  /** Nothing starts for the slice from this instant on. */
   readonly deadline: Instant;
 }

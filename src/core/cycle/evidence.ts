@@ -7,8 +7,8 @@ import type { Instant } from '../time.ts';
 import type { Side, Transaction } from '../venue.ts';
 
 /**
- * What the venue executed for one client id, as the account's transactions show it: all rows of that id together, however many
- * trades the order is booked as.
+ * The venue's execution for one client id, as the account's transactions show it: all rows of that id, however many trades the
+ * order is booked as.
  */
 export interface TradeEvidence {
   readonly clientId: string;
@@ -22,16 +22,15 @@ export interface TradeEvidence {
   /** In quote currency. */
   readonly fees: Money;
   readonly at: Instant;
-  /** Both legs are there. With one, the order certainly traded and the figures are still to come. */
+  /** Both legs are present. With one leg, the order certainly traded and the figures are still incomplete. */
   readonly isWhole: boolean;
   /** The rows that show it. */
   readonly rows: readonly Transaction[];
 }
 
 /**
- * Trades that carry a client id of the desk with this mark, by client id. A row that overlapping pages show twice
- * counts once. A row without a client id belongs to the order that its order id names: one whose other rows carry our id, or
- * one that `orderOf` knows.
+ * Groups the trades of the desk with this mark by client id. A row repeated by overlapping pages counts once. A row without
+ * a client id belongs to the order that its order id names: one whose other rows carry our id, or one that `orderOf` knows.
  */
 export function tradesOf(
   rows: readonly Transaction[],
@@ -42,7 +41,7 @@ export function tradesOf(
     if (row.clientId === undefined || (row.action !== 'buy' && row.action !== 'sell')) continue;
     let group = groups.get(row.clientId);
     if (group === undefined) {
-      // Once an id, not once a row: its check is a hash.
+      // Checked once per id, not per row: the check is a hash.
       if (parseClientId(row.clientId)?.mark !== mark) continue;
       group = new Map();
       groups.set(row.clientId, group);
@@ -73,7 +72,7 @@ export interface KnownOrder {
   readonly side: Side;
 }
 
-/** Rows of ours that lack their client id. An order id that stands beside two client ids names neither. */
+/** Our rows without a client id. An order id that appears with two client ids identifies neither. */
 function addUnnamed(
   groups: Map<string, Map<number, Transaction>>,
   rows: readonly Transaction[],
@@ -97,7 +96,7 @@ function addUnnamed(
     const order = orders.has(orderId) ? orders.get(orderId) : orderOf?.(orderId);
     if (order?.side !== action || (pair !== undefined && pair !== order.pair)) continue;
     const group = groups.get(order.clientId);
-    // Of somebody else: an order of ours has a group, or is known to the journal.
+    // Not ours: an order of ours has a group, or is known to the journal.
     if (group === undefined && orders.has(orderId)) continue;
     groups.set(order.clientId, new Map([...(group ?? []), [row.id, row]]));
   }
@@ -130,20 +129,20 @@ export function evidenceOf(
   };
 }
 
-/** An order may fill in several trades: it is whole once each of them shows both its legs. */
+/** An order may fill in several trades: it is complete once each of them shows both legs. */
 function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[]): boolean {
   const [ofBase, ofQuote] = [bases, quotes].map((legs) => new Set(legs.map((leg) => leg.tradeId)));
   return ofBase?.symmetricDifference(ofQuote ?? new Set()).size === 0;
 }
 
 /**
- * Price of a trade: what the venue tells, so that a fill is written alike whichever proof it comes from; else amount over
- * quantity, 18 decimals. A figure for people: quantity and amount are what was booked.
+ * Price of a trade: the venue's, so that a fill is recorded alike whatever the proof; otherwise amount over quantity, 18
+ * decimals. A figure for people: quantity and amount are what was booked.
  */
 export const tradePrice = (trade: TradeEvidence): Price =>
   trade.price ?? price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));
 
-/** Balance of every currency that `rows` name: the newest row tells it. */
+/** Balance of every currency in `rows`, from its newest row. */
 export function balancesOf(rows: readonly Transaction[]): {
   readonly balances: ReadonlyMap<string, Quantity>;
   readonly newestId: number;

@@ -20,12 +20,12 @@ import {
 import type { AnyAmount, Money, Quantity } from '../money.ts';
 import type { IntentRecord, Missing, QuoteRecord } from '../record.ts';
 
-/** What an order was for, and how much of it what was traded comes to. */
+/** The size of an order, and how much of it a trade covers. */
 
-/** An order that may have left. */
+/** An order that may have been sent. */
 export interface Asked {
   readonly intent: IntentRecord;
-  /** The quote of the order. Omitted: no record has it. */
+  /** The quote of the order. Omitted: no record contains it. */
   readonly quoted?: Figures | undefined;
   /** Decimals in which the venue books the two currencies. Omitted: no difference counts as rounding. */
   readonly precisions?: Precisions | undefined;
@@ -46,8 +46,8 @@ export const quotedIn = (quote: QuoteRecord | undefined): Figures | undefined =>
   quote === undefined ? undefined : { quantity: quantity(quote.quantity), amount: money(quote.amount) };
 
 /**
- * `whole`: just what was ordered, so nothing of it can be missing. `more`: more than that, which no order of ours asked for.
- * `other`: less, or for another price: the rest may still be booked.
+ * `whole`: exactly the order, so nothing is missing. `more`: more than any order of ours asked for. `other`: less, or at
+ * another price; the rest may still be booked.
  */
 export type Extent = 'whole' | 'more' | 'other';
 
@@ -72,7 +72,8 @@ export function extentOf(
   const away = expected && subtract(other, expected);
   const isOff = away !== undefined && size(away).gt(unitOf(otherUnit).times(times));
   if (asked.gt(wanted)) {
-    // One unit more may be rounding, unless all of it is there twice, or the other side is more as well: an order of one unit, twice.
+    // One unit more may be rounding, unless the whole order is there twice, or the other side is more as well: an order of one unit,
+    // executed twice.
     const isTwice = asked.gte(wanted.times(2)) || (isOff && away.gt(0));
     return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';
   }
@@ -82,7 +83,7 @@ export function extentOf(
 const isBeyond = (a: AnyAmount, b: AnyAmount, decimals: number): boolean =>
   size(subtract(a, b)).gt(unitOf(decimals));
 
-/** What is missing of an order, as quoted; where no record tells of the quote, at its worst price. `undefined`: nothing. */
+/** The missing part of an order, as quoted, or at its worst price if no record has the quote. `undefined`: nothing. */
 export function missingOf({ intent, quoted }: Asked, traded: Figures): Missing | undefined {
   const wanted = quantity(intent.size);
   const done = intent.by === 'quantity' ? traded.quantity : holding(traded.amount);

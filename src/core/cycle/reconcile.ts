@@ -4,28 +4,28 @@ import type { Instant, Monotonic } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * Own records against the venue, exactly: every balance must be the one that was known before, moved by the rows that the
- * account has shown since. Rows explain themselves, whoever caused them; what none explains is a difference.
+ * Checks our records against the venue exactly: every balance must equal the last known one plus the rows that the
+ * account has shown since. Rows explain themselves, whoever caused them; the rest is a difference.
  */
 
-/** What a balance was when it last added up. */
+/** A balance at the last time it agreed. */
 export interface Anchor {
   readonly balance: Quantity;
-  /** Newest row of the currency that was in it. */
+  /** Newest row of the currency included in it. */
   readonly newestId: number;
   readonly at: Instant;
-  /** From the journal of an earlier process: own trades that its balances had in them, shown by a row or not. */
+  /** From an earlier process: own trades included in its balances, whether a row shows them or not. */
   readonly booked?: ReadonlySet<string> | undefined;
 }
 
 /** A difference that a later read may still explain. */
 export interface Pending {
   readonly missing: string;
-  /** The balance reported with it, and when: later rows may explain exactly that. */
+  /** The reported balance, and when: later rows may explain exactly that. */
   readonly told: Quantity;
   readonly at: Instant;
   readonly since: Monotonic;
-  /** Reads in a row that showed the same, and all reads that showed any. */
+  /** Consecutive reads with the same difference, and with any difference. */
   readonly same: number;
   readonly reads: number;
 }
@@ -34,11 +34,11 @@ export interface Pending {
 export interface Ledger {
   readonly anchors: ReadonlyMap<string, Anchor>;
   readonly pending: ReadonlyMap<string, Pending>;
-  /** Rows that appeared behind newer ones and are in no balance yet. */
+  /** Rows that appeared behind newer ones and are not in any balance yet. */
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
-  /** Currencies that did not add up while something was under way that may explain it. */
+  /** Currencies that did not agree while something under way could explain it. */
   readonly excused: ReadonlySet<string>;
-  /** Rows that were in a read: a longer read shows them once more, and they explain nothing again. The newest. */
+  /** Rows of past reads: a longer read shows them again, and they must not explain anything twice. The newest. */
   readonly seen: ReadonlySet<number>;
 }
 
@@ -56,11 +56,11 @@ export interface Difference {
   readonly expected: string;
   readonly told: string;
   /**
-   * Two reads a minute apart agree on it. Otherwise no two reads did, for so long that it is not waited for any more; or `row`
-   * may be what it is.
+   * Two reads a minute apart agree on it; or no two reads did for so long that the desk stops waiting; or `row` may explain
+   * it.
    */
   readonly isSteady: boolean;
-  /** A deposit or withdrawal of just this amount that reads of the account have not shown. */
+  /** A deposit or withdrawal of exactly this amount that reads of the account have not shown. */
   readonly row?: number;
 }
 
@@ -70,27 +70,27 @@ export interface ToldAccount {
   readonly rows: readonly Transaction[];
   readonly at: Instant;
   readonly startedAt: Monotonic;
-  /** Something is under way that may explain a difference: an order in doubt, a fill that is not booked yet. */
+  /** Something under way may explain a difference: an order in doubt, or a fill that is not booked yet. */
   isExcused(currency: string): boolean;
-  /** The smallest amount of the currency: less than that is how balances and rows are rounded. */
+  /** The smallest unit of the currency: balances and rows may differ by less through rounding. */
   unit(currency: string): Quantity;
   /**
-   * Deposits and withdrawals that no read has to show: such as are not done, and such as began long ago. Asked for when
+   * Deposits and withdrawals that a read need not show: pending ones, and those that began long ago. Requested when
    * `isDue` says so.
    */
   readonly slow?: readonly Transaction[] | undefined;
 }
 
-/** A difference must last this long: rows may be booked after the balance that has them in it. */
+/** A difference must last this long, because rows may be booked after the balance that includes them. */
 const LASTS_MS = 60_000;
-/** Reads of which no two agree. */
+/** Number of reads without two that agree. */
 const READS_MAX = 10;
-/** Late rows that are tried in every combination. */
+/** Number of late rows that are tried in every combination. */
 const LATE_MAX = 8;
-/** Rows so close to the anchor of an earlier process may have become visible after it. */
+/** Rows this close to the anchor of an earlier process may have become visible after it. */
 const NEAR_MS = 60_000;
 
-/** Compares a whole read with what was known. Pure: the caller keeps `ledger`. */
+/** Compares a whole read with the known balances. Pure: the caller stores `ledger`. */
 export function reconcile(
   ledger: Ledger,
   read: ToldAccount,
@@ -136,7 +136,7 @@ export function reconcile(
     }
     const slow = isSteady ? slowRow(currency, found.missing, read) : undefined;
     if (slow !== undefined && !isDone(slow)) {
-      // It moved the balance before it was done; its row explains the balance once it is done.
+      // A pending row moved the balance; once completed, its row explains it.
       anchors.set(currency, before);
       excused.add(currency);
       continue;
@@ -153,7 +153,7 @@ export function reconcile(
   };
 }
 
-/** Reads must go back to here for as long as something does not add up; `undefined` when all does. */
+/** How far back reads must go while something disagrees; `undefined` if everything agrees. */
 export function heldSince({ anchors, pending, excused }: Ledger): Instant | undefined {
   let oldest: Instant | undefined;
   for (const currency of [...pending.keys(), ...excused]) {
@@ -163,11 +163,11 @@ export function heldSince({ anchors, pending, excused }: Ledger): Instant | unde
   return oldest;
 }
 
-/** Whether the next read may find a difference that counts: then it needs the rows that are `slow`. */
+/** Whether the next read may find a difference that counts: then it needs the `slow` rows. */
 export const isDue = ({ pending }: Ledger, startedAt: Monotonic): boolean =>
   [...pending.values()].some(({ since }) => startedAt - since >= LASTS_MS);
 
-/** Balance of each currency after its newest row that is done. */
+/** Balance of each currency after its newest completed row. */
 export function bookedBalances(rows: readonly Transaction[]): ReadonlyMap<string, Quantity> {
   const balances = new Map<string, Quantity>();
   for (const [currency, list] of doneRows(rows)) {
@@ -188,8 +188,8 @@ function wait(
 }
 
 /**
- * The anchor as it is after all, when rows that turned up since explain what was missing at the read before: what is missing now
- * is something else then, though it may be as much. On a busy account rows are always a little behind the balances.
+ * Moves the anchor if later rows explain the previous difference: a new difference is then a separate one, even if it is equal.
+ * On a busy account rows always lag the balances a little.
  */
 function caughtUp(
   anchor: Anchor | undefined,
@@ -208,7 +208,7 @@ function caughtUp(
   return undefined;
 }
 
-/** A slow row that is just what is missing. */
+/** A slow row that equals the difference. */
 const slowRow = (
   currency: string,
   missing: Quantity,
@@ -233,7 +233,7 @@ function remembered(seen: ReadonlySet<number>, rows: readonly Transaction[]): Re
 
 const isDone = ({ status }: Transaction): boolean => status.toLowerCase() === 'done';
 
-/** Rows that are done, by currency, each once, oldest first. What is announced moves nothing yet. */
+/** Completed rows by currency, each once, oldest first. Pending rows move nothing yet. */
 function doneRows(rows: readonly Transaction[]): ReadonlyMap<string, readonly Transaction[]> {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byCurrency = new Map<string, Transaction[]>();
@@ -253,7 +253,7 @@ interface Shown {
   readonly unit: Quantity;
 }
 
-/** What of a step no row explains, and the late rows that are still to be seen in a balance. */
+/** The part of a balance step that no row explains, and the late rows that no balance includes yet. */
 function explain(
   before: Anchor,
   told: Quantity,
@@ -270,7 +270,7 @@ function explain(
     if (used !== undefined)
       return {
         missing: NO_QUANTITY,
-        // What an earlier process had in its balances is settled once they add up.
+        // The balances of an earlier process are settled once they agree.
         late: before.booked === undefined ? late.filter((_, n) => (used & (1 << n)) === 0) : [],
       };
   }
@@ -278,7 +278,7 @@ function explain(
   return { missing, late: before.booked === undefined ? late : [] };
 }
 
-/** Rows that must be in the step, and those that may be. */
+/** Rows that the step must include, and rows that it may include. */
 function sorted(
   { newestId, at, booked }: Anchor,
   rows: readonly Transaction[],
@@ -301,7 +301,7 @@ const without: Effect = ({ amount }) => amount;
 const isTrade = ({ action }: Transaction): boolean => action === 'buy' || action === 'sell';
 const transferFee = (row: Transaction): Quantity => row.transferFee ?? NO_QUANTITY;
 
-/** What comes in or leaves, by its action: samples leave open whether the amount of what leaves is below zero. */
+/** Incoming or outgoing, by action: the samples leave open whether outgoing amounts are negative. */
 const directed =
   (effect: Effect): Effect =>
   (row) => {
@@ -310,7 +310,7 @@ const directed =
     return effect({ ...row, amount: leaves ? negate(amount) : amount });
   };
 
-/** How a row that is no trade may move its balance. */
+/** Possible balance changes of a row that is not a trade. */
 const plain: readonly Effect[] = [
   withFees,
   without,
@@ -319,7 +319,7 @@ const plain: readonly Effect[] = [
 ];
 const ofOthers: readonly Effect[] = plain.flatMap((effect) => [effect, directed(effect)]);
 
-/** Samples leave open for which actions the amount has its fees in it, and which of them. */
+/** The samples leave open for which actions the amount includes which fees. */
 const conventions: readonly Effect[] = ofOthers.flatMap((other) =>
   [withFees, without].map(
     (trade): Effect =>
@@ -328,7 +328,7 @@ const conventions: readonly Effect[] = ofOthers.flatMap((other) =>
   ),
 );
 
-/** Which of the rows sum to `rest`, as bits; `undefined` when no choice does. The fewest rows first, by number. */
+/** Finds rows that sum to `rest`, as bits; `undefined` if there are none. Fewest rows first. */
 function subsetOf(rows: readonly Transaction[], rest: Quantity, effect: Effect): number | undefined {
   for (let bits = 1; bits < 1 << rows.length; bits++) {
     const sum = rows.reduce(

@@ -5,12 +5,12 @@ import type { Money, Quantity } from '../money.ts';
 import type { IntentRecord } from '../record.ts';
 import type { Monotonic } from '../time.ts';
 
-/** How a person ends a doubt that the account cannot end. Both a name and a reason go into the journal. */
+/** A person's resolution of a doubt that the account cannot end. The journal records the name and the reason. */
 export interface Resolution {
   readonly clientOrderId: string;
   /**
-   * `filled`: it traded; with the figures it is booked, without them it waits for the account to show them and can end in no
-   * other way. `not_executed`: it did not trade, and never will.
+   * `filled`: it traded; booked if figures are given, otherwise it waits until the account shows them and can end in no
+   * other way. `not_executed`: it did not trade and never will.
    */
   readonly verdict: 'filled' | 'not_executed';
   readonly figures?: TradeFigures | undefined;
@@ -30,9 +30,8 @@ export interface TradeFigures {
 }
 
 /**
- * Why a doubt cannot be resolved like this, in words for the operator; `undefined` if it can. A person may know what no
- * route of the venue shows, but may not contradict what it has shown, nor resolve the doubt before the order can no
- * longer trade.
+ * Why a doubt cannot be resolved like this; `undefined` if it can. A person may know what no route of the venue shows,
+ * but may not contradict what it has shown, nor resolve a doubt while the order can still trade.
  */
 export function resolutionFault(
   resolution: Resolution,
@@ -68,7 +67,10 @@ function unsaidIn({ by, why }: Resolution): string | undefined {
   return why.trim() === '' ? 'give the reason: what the venue said, and who said it' : undefined;
 }
 
-/** No order leaves for more than its intent or beyond its worst price: such figures are a slip, or need a closer look. */
+/**
+ * No order leaves for more than its intent or beyond its worst price: such figures are a typing error, or need a closer
+ * look.
+ */
 function figuresFault(
   intent: IntentRecord,
   { orderId, quantity, amount, fees }: TradeFigures,
@@ -87,6 +89,6 @@ function figuresFault(
   return undefined;
 }
 
-/** Whether figures are less than the whole order: its fill is then not what was quoted. */
+/** Whether the figures cover less than the whole order: then its fill differs from its quote. */
 export const isPart = (intent: IntentRecord, { quantity, amount }: TradeFigures): boolean =>
   (intent.by === 'quantity' ? quantity : amount).lt(intent.size);

@@ -5,14 +5,14 @@ import type { RecordBody } from '../record.ts';
 export interface Untraded {
   readonly strategy: string;
   readonly reason: Reason;
-  /** Slices that did not trade at all; 0 when the strategy looked, and wanted nothing. */
+  /** Number of slices that did not trade; 0 if the strategy evaluated its condition and wanted nothing. */
   readonly slices: number;
 }
 
 /**
- * What a record says was not traded: slices that passed without a try, a look at a schedule or a price that led to
- * nothing, a slice that ended without a fill. `undefined` for everything else. The line of the journal, the metric and
- * `tranche why` all go by this one answer.
+ * What a record says was not traded: slots that passed without a try, an evaluation that led to nothing, a slice that
+ * ended without a fill. `undefined` for every other record. The journal line, the metric and `tranche why` all use
+ * this function.
  */
 export function untradedBy(body: RecordBody): Untraded | undefined {
   if (body.kind === 'slice') {

@@ -7,7 +7,7 @@ import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { capRefusal, duplicateRefusal, repeatRefusal } from './repeat-limits.ts';
 
-/** Why the whole desk starts nothing now. A desk that only reduces checks each order. */
+/** Why the whole desk starts nothing now. A reducing desk checks each order. */
 export function deskRefusal({
   control,
   isStopping,
@@ -18,8 +18,8 @@ export function deskRefusal({
 }
 
 /**
- * Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. A check that
- * throws refuses: what cannot be checked is not sent.
+ * Why this proposal may not proceed; `undefined` if it may. Checked before the quote, and again in the gate. A check
+ * that throws refuses: what cannot be checked is not sent.
  */
 export function refusal(proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined {
   try {
@@ -29,7 +29,7 @@ export function refusal(proposal: Proposal, world: RiskContext, limits: Limits):
   }
 }
 
-/** Every check, in the order of precedence of their reasons. */
+/** All checks, in the order of precedence of their reasons. */
 const firstRefusal = (proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined =>
   deskRefusal(world) ??
   stateRefusal(world, limits) ??
@@ -100,7 +100,7 @@ function dayRefusal(
     : stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
 }
 
-/** An order may not take a balance below its floor, nor lift one above its ceiling, everything under way counted at worst. */
+/** An order may not take a balance below its floor or above its ceiling, counting everything under way at its worst. */
 function positionRefusal(world: RiskContext, { positionMin, positionMax }: Limits): Refusal | undefined {
   if (positionMin !== undefined) {
     const { currency, after } = world.gives;
@@ -126,7 +126,7 @@ function referenceRefusal(world: RiskContext, { referenceGapBpsMax: most }: Limi
 /** A quote this many times outside the collar pauses its parent at once. */
 const FAR = ratio('3');
 
-/** A price is refused only when it is worse for us; a price that is much better is outside the collar as well. */
+/** Limits refuse only prices that are worse for us; the collar also refuses a price that is much better. */
 function priceRefusal(
   { side, price, limit, reference, decisionPrice }: Proposal,
   limits: Limits,
@@ -166,7 +166,7 @@ function priceRefusal(
   return undefined;
 }
 
-/** The worst price at which an order may leave: the collar around the reference, and the limit when that is nearer. */
+/** The worst price at which an order may be sent: the collar around the reference, or the limit price if it is tighter. */
 export function worstPrice(side: Side, collar: Price, limit: Price | undefined): Price {
   if (limit === undefined) return collar;
   return side === 'buy' ? least(collar, limit) : collar.gt(limit) ? collar : limit;

@@ -2,7 +2,7 @@ import { add, greatest, money, NOTHING, roundDown, scale, slippageBps, subtract 
 import type { Money, Price, Ratio } from '../money.ts';
 import type { Side } from '../venue.ts';
 
-/** One size that was probed, with the price that the venue named for it. */
+/** One probed size, with its quoted price. */
 export interface Rung {
   /** Quote currency. */
   readonly amount: Money;
@@ -17,12 +17,12 @@ export const ladderShares: Readonly<Record<2 | 3, readonly string[]>> = {
   3: ['0.1', '0.4', '1'],
 };
 
-/** Fewer rounds say too little: the market moves between two quotes. */
+/** With fewer rounds the result is unreliable: the market moves between two quotes. */
 export const ROUNDS_NEEDED = 3;
 
 /**
- * What each size costs more than the smallest, basis points: the median of the rounds, so that one odd answer counts for
- * nothing, and never less than a smaller size costs. `undefined` while too little is known.
+ * Extra cost of each size over the smallest, basis points: the median of the rounds, so that one odd answer has no
+ * effect, and never below that of a smaller size. `undefined` while too little is known.
  */
 export function impactCurve(
   rounds: readonly Round[],
@@ -43,7 +43,7 @@ export function impactCurve(
   });
 }
 
-/** The largest size whose impact is at most `most`, between two probed ones in a straight line; `undefined`: any that was probed. */
+/** The largest size whose impact is at most `most`, interpolated linearly between probed sizes; `undefined`: any probed size. */
 export function sizeWithin(
   curve: readonly { readonly amount: Money; readonly bps: Ratio }[],
   most: Ratio,
@@ -52,7 +52,7 @@ export function sizeWithin(
   const [below, beyond] = [curve[above - 1], curve[above]];
   if (above < 0 || beyond === undefined) return undefined;
   if (below === undefined) return beyond.amount;
-  // Multiplied before it is divided, so that a bound that is just met is met.
+  // Multiplied before dividing, so that an exactly met bound counts as met.
   const rise = scale(subtract(beyond.amount, below.amount), subtract(most, below.bps));
   return roundDown(add(below.amount, money(rise.div(subtract(beyond.bps, below.bps)).toFixed(18))), 8);
 }

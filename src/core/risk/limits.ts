@@ -22,7 +22,7 @@ export type Overridable = (typeof overridable)[number];
 /** Largest value that an override may set (of `min_position` the smallest), by setting. */
 export type OverrideCeilings = ReadonlyMap<string, Quantity>;
 
-/** The limits of a desk. What is `undefined` does not limit; in live mode the config leaves nothing undefined that matters. */
+/** The limits of a desk. `undefined` means no limit; in live mode the config leaves no important limit undefined. */
 export interface Limits {
   /** Currency of the notional limits. */
   readonly currency: string;
@@ -32,11 +32,11 @@ export interface Limits {
   readonly pairDayNotionalMax?: ReadonlyMap<string, Money> | undefined;
   /** Base quantity by pair. */
   readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
-  /** Furthest that a quote may be from the reference price. */
+  /** Largest distance of a quote from the reference price. */
   readonly collarBps: Ratio;
-  /** Quotes of a parent in a row outside the collar that pause it. */
+  /** Consecutive quotes of a parent outside the collar that pause it. */
   readonly collarDiscardsMax?: number | undefined;
-  /** Furthest that a quote may be from the reference price when the slice was decided, against us. */
+  /** Largest adverse distance of a quote from the reference price at the decision. */
   readonly driftBpsMax: Ratio | undefined;
   /** Largest distance between two sources of the reference price. */
   readonly referenceGapBpsMax?: Ratio | undefined;
@@ -58,9 +58,9 @@ export interface Limits {
   readonly shortfallBpsMax?: Ratio | undefined;
   /** Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk. */
   readonly dayCostMax?: Money | undefined;
-  /** Orders that the venue did not fill, in a row and in one pair, after which its slices wait four times as long. */
+  /** Consecutive unfilled orders of a pair after which its slices wait four times as long. */
   readonly rejectsMax?: number | undefined;
-  /** Answers in a row and in one pair that could not be used, after which the pair is paused. */
+  /** Consecutive invalid answers for a pair after which it is paused. */
   readonly malformedMax?: number | undefined;
   /** When nothing trades. */
   readonly closedHours?: readonly ClosedHours[] | undefined;
@@ -90,14 +90,17 @@ export interface Position {
   readonly after: Quantity | undefined;
 }
 
-/** Input of the gate besides the proposal: totals are folds of the journal, with doubts filled at their worst. */
+/**
+ * Input of the gate besides the proposal: totals are folds of the journal, with doubts counted as filled at their
+ * worst.
+ */
 export interface RiskContext {
   readonly control: 'active' | 'paused' | 'reducing' | 'halted';
   readonly isStopping: boolean;
   readonly at: Instant;
   /** Why the parent or the pair is paused. */
   readonly pausedWhy: string | undefined;
-  /** How long the account has not been read, when that is too long: `limit` and `value` in words. */
+  /** For how long the account has not been read, if that is too long: `limit` and `value` as text. */
   readonly blind: { readonly limit: string; readonly value: string } | undefined;
   readonly openDoubts: number;
   /** Doubts of this pair. */
@@ -110,7 +113,7 @@ export interface RiskContext {
   readonly pairDayNotional: Money;
   /** Distance between two fresh sources of the reference price; `undefined` with a single source. */
   readonly referenceGapBps: Ratio | undefined;
-  /** The order brings a balance that is below zero nearer to zero, and not above. */
+  /** The order moves a negative balance towards zero, and not beyond. */
   readonly isReducing: boolean;
   /** The currency that the order pays with, and the one that it brings. */
   readonly gives: Position;
@@ -119,11 +122,11 @@ export interface RiskContext {
   readonly caps: Caps;
 }
 
-/** Orders that left before, as the throttles count them: pieces of one slice are one execution. */
+/** Orders sent before, as the throttles count them: the pieces of one slice are one execution. */
 export interface Repeats {
   /** The client id of this attempt was used before. */
   readonly isReused: boolean;
-  /** A like order of another parent: its client id. */
+  /** Client id of an identical order of another parent. */
   readonly twin: string | undefined;
   /** Other slices of the pair with an order in the last minute; counted only where a limit asks for it. */
   readonly inMinute: number;

@@ -33,26 +33,26 @@ import type { RiskMode, Side, Size } from '../venue.ts';
 export interface SizingQuestion {
   readonly instrument: Instrument;
   readonly side: Side;
-  /** What is left of the slice. */
+  /** Remainder of the slice. */
   readonly wanted: Size;
-  /** Worst price at which the order may leave. */
+  /** Worst price at which the order may be sent. */
   readonly worst: Price;
   /** Reference price, for minimum and maximum. */
   readonly mid: Price;
-  /** Balances less what attempts under way may take. */
+  /** Balances minus what attempts under way may take. */
   readonly availableBase: Quantity;
   readonly availableQuote: Quantity;
   /** Largest amount, in quote currency, that the venue quotes in one piece, if known. */
   readonly maximum: Money | undefined;
-  /** Largest amount, in quote currency, that the tactics of the strategy want in one piece. */
+  /** Largest amount, in quote currency, that the strategy's tactics allow in one piece. */
   readonly piece?: Money | undefined;
-  /** The limits of one order, for a slice that goes out in pieces within them; left out: a slice above them is refused. */
+  /** The per-order limits, for a slice that is traded in pieces within them; omitted: the controls refuse a larger slice. */
   readonly orderMax?: OrderMax | undefined;
-  /** What must be left of the currency that the order pays with; zero: nothing is paid on credit. */
+  /** What must remain of the currency that the order pays with; zero: nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
   /** Floor of the balance that an order pays from; negative: permits that much debt. */
   readonly floor?: Quantity | undefined;
-  /** The strategy wants no smaller order than this, in quote currency. */
+  /** Smallest order that the strategy wants, in quote currency. */
   readonly ownMinimum?: Money | undefined;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';
@@ -78,11 +78,11 @@ export interface Sized {
 export interface Unsized {
   readonly reason: Reason;
   readonly note: string;
-  /** What cut it to nothing, or to less than may be sent. */
+  /** What cut it to nothing, or below the smallest order. */
   readonly cuts?: readonly Reason[];
 }
 
-/** More pieces than this would show the venue a slice in crumbs: a maximum so small is waited out. */
+/** With more pieces than this, pieces would be tiny: a maximum that small is waited out. */
 export const PIECES_MAX = 40;
 
 /** The rest of the slice follows when it was cut for one of these alone. */
@@ -95,8 +95,8 @@ const PIECES: ReadonlySet<Reason> = new Set<Reason>([
 export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
 
 /**
- * Cuts what is wanted to the venue's maximum and what tactics want in one piece, to what the account may not keep, to funds
- * and credit, to precision, and checks the minimums at last.
+ * Cuts the wanted size to the venue's maximum, to the tactics' largest piece, to what may leave the account, to funds and
+ * credit, and to precision; then checks the minimums.
  */
 export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const { instrument, mid } = question;
@@ -110,7 +110,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   if (!isAboveZero(base)) {
     const floored = funds.find(({ reason }) => reason === 'position_floor');
     if (floored !== undefined) return floored;
-    // All that is there is set aside: whoever looks for it should look at the reserve.
+    // Everything is reserved: the reason should point to the reserve.
     const isKept =
       question.keep?.gt(0) === true &&
       funds.length > 0 &&
@@ -148,7 +148,7 @@ const wordsOf = (cuts: readonly Cut[]): string =>
 const availableOf = ({ side, availableBase, availableQuote }: SizingQuestion): Quantity =>
   side === 'buy' ? availableQuote : availableBase;
 
-/** Which minimum the order would be below, if any. */
+/** The minimum that the order would fall below, if any. */
 function tooSmall(
   { instrument: { base: currency, quote, minimum }, ownMinimum }: SizingQuestion,
   base: Quantity,
@@ -167,7 +167,7 @@ function tooSmall(
     : undefined;
 }
 
-/** How much of what an order would pay may be paid, and why no more. */
+/** How much of the order's payment is allowed, and why no more. */
 interface Funds {
   readonly allowed: Quantity;
   readonly cuts: readonly Cut[];
@@ -190,7 +190,7 @@ function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
 function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   const kept = keptBack(question, paid);
   const available = availableOf(question);
-  // Own funds pay for all of it, as nearly always.
+  // Own funds pay for all of it: the common case.
   if (isAboveZero(kept.allowed) && available.gte(kept.allowed)) return kept;
   const { side, instrument, pts } = question;
   const asked = { ...pts, side, outgoing: kept.allowed, available, reducing: reducing(question) };
@@ -199,7 +199,7 @@ function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   return { allowed, cuts: [...kept.cuts, ...cutsOfPts(asked, cuts, pays)] };
 }
 
-/** An order must leave the reserve in the account: beyond that neither own funds nor credit are there for it. */
+/** An order must leave the reserve in the account: neither own funds nor credit may use it. */
 function keptBack(question: SizingQuestion, paid: Quantity): Funds {
   const { keep, side, instrument } = question;
   if (keep === undefined) return { allowed: paid, cuts: NONE };
@@ -212,14 +212,14 @@ function keptBack(question: SizingQuestion, paid: Quantity): Funds {
 }
 
 /**
- * Stays below what the venue quotes in one piece, what tactics want in one, and the limits of one order. What would be left must not fall below the
- * minimum by itself. Refused where the venue quotes less than can be traded, or would have to be asked for crumbs.
+ * Keeps the piece within the venue's maximum, the tactics' largest piece and the per-order limits. The remainder must not fall below the
+ * minimum. Refused if the venue quotes less than can be traded, or only tiny pieces.
  */
 function capToPiece(
   question: SizingQuestion,
 ): { readonly size: Size; readonly cuts: readonly Cut[] } | Unsized {
   const { wanted, maximum, piece, orderMax, mid, instrument } = question;
-  // Most orders go out whole.
+  // Most orders are sent whole.
   if (maximum === undefined && piece === undefined && orderMax === undefined)
     return { size: wanted, cuts: NONE };
   const isBase = wanted.by === 'quantity';
@@ -237,7 +237,7 @@ function capToPiece(
   const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
   const bounds = [told, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
-  // Too small as a whole: no piece of it can help.
+  // The whole slice is too small: no piece of it can be traded.
   if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: NONE };
   const largest = least(first, ...more);
   if (whole.lte(largest)) return { size: wanted, cuts: NONE };
@@ -267,7 +267,7 @@ function leastPiece({ instrument: { minimum, basePrecision }, wanted, mid }: Siz
   );
 }
 
-/** Equal pieces no larger than `largest`, so that the last is no crumb. Rounded up: the last piece is the smaller one. */
+/** Equal pieces no larger than `largest`, so that the last is not tiny. Rounded up: the last piece is the smaller one. */
 function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quantity {
   const pieces = roundUp(fraction(whole, largest), 0);
   return least(roundUp(scale(whole, fraction(ONE, pieces)), precision), largest);
@@ -293,7 +293,7 @@ export function reducing({
   return holding(cost(worst, negate(availableBase)));
 }
 
-/** The size that pays `allowed`. Cut down: never more than is there. */
+/** The size that costs `allowed`. Truncated: never more than available. */
 function sizeOf(allowed: Quantity, { side, worst, instrument }: SizingQuestion, wanted: Size): Size {
   const paid = counted(allowed);
   if (wanted.by === 'amount') {
@@ -315,7 +315,7 @@ const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Siz
 /** At least none. */
 const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (isBelowZero(amount) ? none : amount);
 
-/** What is left of a size after `filled` base for `filledAmount` quote. Never below zero. */
+/** The remainder of a size after `filled` base for `filledAmount` quote. Never below zero. */
 export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size {
   return size.by === 'quantity'
     ? { by: 'quantity', quantity: orNone(subtract(size.quantity, filled), NO_QUANTITY) }
