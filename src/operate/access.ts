@@ -9,7 +9,7 @@ export type { Role } from '../core/roles.ts';
 
 /** A caller: a token and its role. */
 export interface Bearer {
-  /** Goes into the journal as who did it. */
+  /** Recorded in the journal as the person who acted. */
   readonly name: string;
   readonly role: Role;
   /** Default: `person`. */
@@ -17,20 +17,20 @@ export interface Bearer {
   readonly token: { reveal(): string };
 }
 
-/** Who asks, once the token or the session is known. */
+/** The caller, identified by token or session. */
 export interface Caller extends UsedToken {
   readonly role: Role;
-  /** How the request says who sends it. */
+  /** How the request identified its sender. */
   readonly via: 'token' | 'session';
   /** Groups whose approval counts. Omitted: none. */
   readonly groups?: readonly string[] | undefined;
-  /** Of a session: a command must repeat it in the header `X-Tranche-CSRF`. */
+  /** For a session: a command must repeat it in the header `X-Tranche-CSRF`. */
   readonly csrf?: string | undefined;
-  /** Of a session: its name in lists. */
+  /** For a session: its id in lists. */
   readonly session?: string | undefined;
 }
 
-/** What a request brings along to say who sends it. */
+/** What a request contains to identify its sender. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
@@ -40,23 +40,23 @@ export interface Credentials {
 
 /** Sessions of people who signed in with a browser. */
 export interface Sessions {
-  /** The caller of a `Cookie` header. `undefined`: it names no session that holds. */
+  /** The caller of a `Cookie` header; `undefined` if it names no valid session. */
   caller(cookie: string): Caller | undefined;
 }
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Finds out who sends a request. */
+/** Identifies the sender of a request. */
 export interface Authenticator {
   /** The caller by token, or without one by session. Takes constant time over all tokens. */
   caller(credentials: Credentials): Caller | undefined;
-  /** Whether the address sent so many wrong tokens that no other one of it is looked at now. */
+  /** Whether the address has sent so many wrong tokens that its other tokens are ignored for now. */
   isBlocked(address: string): boolean;
 }
 
 const ACCEPTED_MAX = 1_000;
 
-/** `now`: the monotonic clock. The token of the machine cannot be guessed, and is never made to wait. */
+/** `now`: the monotonic clock. The token of the machine cannot be guessed, and is never delayed. */
 export function authenticatorOf(
   bearers: readonly Bearer[],
   now: () => Monotonic,
@@ -67,7 +67,7 @@ export function authenticatorOf(
     hash: hashOf(token.reveal()),
   }));
   const wrong = new WrongTokens(now);
-  /** Names of tokens with the addresses from which they came. */
+  /** Names of tokens with the addresses from which they were used. */
   const accepted = new Set<string>();
   const byToken = (authorization: string, address: string): Caller | undefined => {
     const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization)?.groups?.['token'];
@@ -78,7 +78,8 @@ export function authenticatorOf(
     }
     if (found?.kind === 'machine') return found;
     const pair = `${found?.name ?? ''} ${address}`;
-    // Whoever was known before the wrong tokens came is not kept from a halt by them; whoever guesses learns nothing.
+    // Wrong tokens from an address cannot keep a token that was used there before from halting; guessing reveals
+    // nothing.
     if (wrong.isBlocked(address)) return accepted.has(pair) ? found : undefined;
     if (found === undefined && given !== undefined) wrong.count(address);
     if (found !== undefined && accepted.size < ACCEPTED_MAX) accepted.add(pair);
@@ -96,7 +97,7 @@ export function authenticatorOf(
 export const mayAct = (caller: Caller, needed: Role): boolean =>
   roles.indexOf(caller.role) >= roles.indexOf(needed);
 
-/** Whether one person can propose and another approve. */
+/** Whether one person can propose and another can approve. */
 export function hasTwoPeople(bearers: readonly Pick<Bearer, 'kind' | 'role'>[]): boolean {
   const people = bearers.filter(({ kind, role }) => kind !== 'program' && role !== 'viewer');
   return people.length >= 2 && people.some(({ role }) => role !== 'operator');

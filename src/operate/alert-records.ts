@@ -9,11 +9,11 @@ import { cleaner } from './log.ts';
 import type { LogSecret } from './log.ts';
 import { plainFields } from './plain.ts';
 
-/** Records of one alert in a minute: a desk that runs for years must not fill its disk with what repeats. */
+/** Records per alert and minute: repeated alerts must not fill the disk of a desk that runs for years. */
 const A_MINUTE = 10;
-/** Alerts that wait for the journal, before it is open or while it is slow. */
+/** Number of alerts that may wait for the journal before it is open, or while it is slow. */
 const WAITING_MAX = 200;
-/** Characters of the facts of one alert. */
+/** Number of characters stored from the facts of one alert. */
 const FACTS_LENGTH_MAX = 2_000;
 
 interface Minute {
@@ -27,7 +27,7 @@ export class AlertRecords implements AlertsPort {
   readonly #now: () => Monotonic;
   #waiting: AlertRecord[] = [];
   readonly #minutes = new Map<Alert, Minute>();
-  /** Alerts without a record since the last that has one. */
+  /** Number of alerts without a record since the last recorded one. */
   readonly #others = new Map<Alert, number>();
   #clean = cleaner([]);
 
@@ -35,7 +35,7 @@ export class AlertRecords implements AlertsPort {
     this.#now = now;
   }
 
-  /** From then on no fact holds one of them. */
+  /** From then on, facts are redacted by these secrets. */
   keepOut(secrets: readonly LogSecret[]): void {
     this.#clean = cleaner(secrets);
   }

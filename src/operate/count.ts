@@ -5,7 +5,7 @@ import { untradedBy } from '../core/cycle/untraded.ts';
 import type { OpenAttempt } from './doubt-metrics.ts';
 import type { Meters } from './meters.ts';
 
-/** Values of labels that come from outside, each kept within a bound. */
+/** Bounds the label values that come from outside. */
 export interface Labels {
   readonly pair: (value: string) => string;
   readonly currency: (value: string) => string;
@@ -13,7 +13,7 @@ export interface Labels {
   readonly route: (value: string) => string;
 }
 
-/** Most values that one label may take: a long config or odd text of a venue must not fill the memory of Prometheus. */
+/** Maximum number of values of one label: a long config or odd text of a venue must not fill the memory of Prometheus. */
 const LABEL_VALUES_MAX = 256;
 
 export const boundedLabels = (): Labels => ({
@@ -23,7 +23,7 @@ export const boundedLabels = (): Labels => ({
   route: boundedLabel(),
 });
 
-/** Lets the first values through as they are; from `LABEL_VALUES_MAX` on, every new one becomes `other`. */
+/** Passes the first values unchanged; once there are `LABEL_VALUES_MAX`, every new one becomes `other`. */
 function boundedLabel(): (value: string) => string {
   const known = new Set<string>();
   return (value) => {
@@ -35,8 +35,8 @@ function boundedLabel(): (value: string) => string {
 }
 
 /**
- * Counts a record that this process wrote. `about` is the attempt that the record belongs to, as it was before; it is
- * unknown only when the intent lies in a part of the journal that was never shown to the metrics.
+ * Counts a record that this process wrote. `about` is the attempt of the record in its previous state; it is unknown
+ * only if its intent lies in a part of the journal that the metrics never saw.
  */
 export function countRecord(
   meters: Meters,
@@ -63,7 +63,7 @@ export function countRecord(
       meters.attempts.inc({ pair, result: body.result, reason: body.reason ?? '' });
       if (about !== undefined)
         meters.cycle.observe({ result: body.result }, Math.max(0, at - about.at) / SECOND_MS);
-      // A discarded attempt sent no order; what only becomes more certain was counted when it was sent.
+      // A discarded attempt sent no order; a proof about an order that was already counted adds nothing.
       if (body.result !== 'discarded' && body.reason !== 'certainly_traded')
         meters.orders.inc({ pair, side: about?.side ?? 'unknown', result: body.result });
       return;

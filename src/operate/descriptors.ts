@@ -20,7 +20,7 @@ const proc: Proc = {
   open: () => readdirSync('/proc/self/fd').length,
 };
 
-/** Reads the limit once, and the open descriptors with every call. `undefined`: not available on this system. */
+/** Reads the limit once, and the open descriptors at every call. `undefined`: not available on this system. */
 export function descriptorReader({ limits, open }: Proc = proc): () => Descriptors | undefined {
   let max: number | undefined;
   try {
@@ -34,7 +34,7 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
     try {
       return { open: open(), max };
     } catch (error) {
-      // None is left to ask with.
+      // No descriptor is left to read with.
       return error instanceof Error && 'code' in error && error.code === 'EMFILE'
         ? { open: max, max }
         : undefined;
@@ -43,11 +43,11 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
 }
 
 const LOOK_MS = 5 * SECOND_MS;
-/** The rest is for the journal, the venue and whoever halts. */
+/** The rest is reserved for the journal, the venue and halts. */
 const SHARE_MAX = 0.7;
 const isLow = ({ open, max }: Descriptors): boolean => open > max * SHARE_MAX;
 
-/** Emits when the process has used up most of what it may open, once until it has fewer again. */
+/** Emits when the process has used most of its descriptors; once until it has fewer again. */
 export const fewDescriptors = (
   scheduler: SchedulerLike,
   read: () => Descriptors | undefined = descriptorReader(),

@@ -12,7 +12,7 @@ export interface OpenAttempt {
   readonly doubtSince?: Instant | undefined;
 }
 
-/** Open attempts, folded from journal records: bounded by the cycles in flight plus the doubts. */
+/** Open attempts, folded from journal records: bounded by the attempts in flight plus the doubts. */
 export class OpenAttempts {
   #open = new Map<string, OpenAttempt>();
 
@@ -24,7 +24,7 @@ export class OpenAttempts {
     this.#open = new Map(open);
   }
 
-  /** Takes a record in. Returns the attempt that the record is about, as it was before. */
+  /** Applies a record. Returns the attempt of the record in its previous state. */
   take({ at, body }: StoredRecord): OpenAttempt | undefined {
     if (body.kind === 'started') this.#doubtAll();
     if (body.kind === 'intent')
@@ -42,14 +42,14 @@ export class OpenAttempts {
     return before;
   }
 
-  /** What a process that is gone left under way may have traded: each is a doubt since it was written. */
+  /** Attempts that a dead process left open may have traded: each has been a doubt since it was recorded. */
   #doubtAll(): void {
     for (const [id, attempt] of this.#open) {
       this.#open.set(id, { ...attempt, doubtSince: attempt.doubtSince ?? attempt.at });
     }
   }
 
-  /** How many doubts there are, and since when the oldest. */
+  /** Number of doubts, and the start of the oldest. */
   doubts(): { readonly count: number; readonly oldest: Instant | undefined } {
     let count = 0;
     let oldest: Instant | undefined;

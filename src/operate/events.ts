@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 
-/** Bytes that may wait for a client that reads too slowly. Beyond it the client is dropped: it never holds up the desk. */
+/** Bytes that may wait for a slow client. Beyond that the desk drops the client: it never delays the desk. */
 const WAITING_BYTES_MAX = 256 * 1024;
-/** Listeners in all, and of one name. */
+/** Maximum number of listeners, in total and per name. */
 const CLIENTS_MAX = 32;
 const CLIENTS_OF_ONE_MAX = 4;
 const BEAT_MS = 10_000;
 const STATUS_MS = 1_000;
-/** Heartbeats in a row that found bytes waiting: such a client does not read. */
+/** Consecutive heartbeats that found unsent bytes: such a client does not read. */
 const STUCK_BEATS_MAX = 3;
 
 /** Data of one event. */
@@ -21,15 +21,15 @@ export interface EventRow {
 }
 
 export interface EventOptions {
-  /** Records behind number `after`, the oldest first; none at the end of the journal. Omitted: nobody can resume. */
+  /** Records after number `after`, oldest first; none at the end of the journal. Omitted: clients cannot resume. */
   readonly past?: ((after: number) => Promise<readonly EventRow[]>) | undefined;
   /** Number of the newest record of the journal. */
   readonly head?: (() => number) | undefined;
-  /** How the desk is, told once a second while it changes. */
+  /** Status of the desk, sent once a second while it changes. */
   readonly status?: (() => object) | undefined;
-  /** Calls again and again; gives what ends that. Omitted: no heartbeat and no status. */
+  /** Calls repeatedly; returns the function that stops it. Omitted: no heartbeat and no status. */
   readonly every?: ((ms: number, call: () => void) => () => void) | undefined;
-  /** Calls once this tick is over, so that telling does not hold it up. Omitted: at once. */
+  /** Runs a function after this tick, so that sending does not delay it. Omitted: at once. */
   readonly later?: ((call: () => void) => void) | undefined;
 }
 
@@ -38,22 +38,22 @@ export interface ListenerOptions {
   readonly name: string;
   /** Only these kinds of record. */
   readonly kinds?: ReadonlySet<string> | undefined;
-  /** The last record that it has; omitted: it wants what comes from now on. */
+  /** The last record that it has; omitted: only new records. */
   readonly after?: number | undefined;
 }
 
 interface Listener extends ListenerOptions {
   readonly response: ServerResponse;
-  /** Number of the record that it needs next; `undefined`: whichever comes. */
+  /** Number of the next record that it needs; `undefined`: any. */
   next: number | undefined;
-  /** Gets what is published. Otherwise it reads what it has missed from the journal, up to what is published. */
+  /** Receives published records. Otherwise it reads missed records from the journal first. */
   isLive: boolean;
   stuckBeats: number;
 }
 
 /**
- * Server-sent events for listeners, one a record. Nothing waits for a listener. A listener has a place in the journal: what is published
- * is sent when it is the next record, and the journal is read when it is not, so that no record is lost or comes twice.
+ * Server-sent events, one per record. Nothing waits for a listener. Each listener has a position in the journal: a published record is
+ * sent if it is the next one; otherwise the journal is read, so that no record is lost or repeated.
  */
 export class EventStream {
   readonly #options: EventOptions;
@@ -82,7 +82,7 @@ export class EventStream {
           ];
   }
 
-  /** Listeners that were dropped because they did not read. */
+  /** Number of listeners dropped because they did not read. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -91,7 +91,7 @@ export class EventStream {
     return this.#listeners.size;
   }
 
-  /** Why `name` may not listen now, with the status to answer. */
+  /** Why `name` may not listen now, with the status of the answer. */
   refusal(name: string): { readonly status: number; readonly why: string } | undefined {
     if (this.#listeners.size >= CLIENTS_MAX) return { status: 503, why: 'too many listeners' };
     const own = [...this.#listeners].filter((listener) => listener.name === name).length;
@@ -100,7 +100,7 @@ export class EventStream {
       : { status: 429, why: `${name} has ${own} listeners, of at most ${CLIENTS_OF_ONE_MAX}: close one` };
   }
 
-  /** Takes a response over until its client goes. */
+  /** Takes over a response until its client disconnects. */
   add(response: ServerResponse, options: ListenerOptions): void {
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -121,7 +121,7 @@ export class EventStream {
     void this.#catchUp(listener);
   }
 
-  /** Costs next to nothing without listeners. */
+  /** Almost free without listeners. */
   publish(stored: StoredRecord): void {
     this.#last = stored.seq;
     if (this.#listeners.size === 0) return;
@@ -136,7 +136,7 @@ export class EventStream {
     else this.#options.later(flush);
   }
 
-  /** Shows each client that the connection lives, and drops those that have not read for long. */
+  /** Sends a heartbeat to each client, and drops those that have not read for long. */
   beat(): void {
     for (const listener of this.#listeners) {
       listener.stuckBeats = listener.response.writableLength > 0 ? listener.stuckBeats + 1 : 0;
@@ -187,7 +187,7 @@ export class EventStream {
     }
   }
 
-  /** A place that the journal has not reached is of another journal, or of a copy that is gone: whoever has it must look again. */
+  /** A position beyond the journal belongs to another journal, or to a lost copy: the client must read everything again. */
   #refuseFuture(listener: Listener): void {
     const head = this.#options.head?.();
     if (head === undefined || listener.next === undefined || listener.next <= head + 1) return;
@@ -196,7 +196,7 @@ export class EventStream {
     listener.next = head + 1;
   }
 
-  /** Sends what the listener has missed, a piece at a time as fast as it reads, until what comes next will be published. */
+  /** Sends what the listener has missed, piece by piece as fast as it reads, until it is up to date. */
   async #catchUp(listener: Listener): Promise<void> {
     const { past } = this.#options;
     const { response } = listener;
@@ -217,7 +217,7 @@ export class EventStream {
             listener.isLive = true;
             return;
           }
-          // It was published during that look: the next one finds it.
+          // A record was published during the check: the next check finds it.
           if (looksInVain > 0) throw new Error('a published record is not in the journal');
           looksInVain += 1;
           continue;
@@ -229,7 +229,7 @@ export class EventStream {
         if (!response.write(wanted.map(textOfRow).join(''))) await drained(response);
       }
     } catch {
-      // It comes again with the number of the last record that it has.
+      // The client reconnects with the number of its last record.
       if (this.#listeners.has(listener)) this.#drop(listener);
     }
   }
@@ -251,7 +251,7 @@ const rowOf = ({ seq, at, body }: StoredRecord): EventRow => ({ seq, at: isoOf(a
 const textOfRow = ({ seq, at, kind, body }: EventRow): string =>
   `id: ${seq}\ndata: ${JSON.stringify({ seq, at, kind, body })}\n\n`;
 
-/** Once the client has read what waits, or is gone: heartbeats end one that does neither. */
+/** Resolves when the client has read the waiting bytes or is gone: heartbeats end one that does neither. */
 const drained = async (response: ServerResponse): Promise<void> => {
   await new Promise<void>((resolve) => {
     response.once('drain', resolve);

@@ -20,11 +20,11 @@ export function parseListen(text: string): Listen {
   return { host, port };
 }
 
-/** Whether only this machine can reach it. */
+/** Whether it is reachable only from this machine. */
 export const isLoopbackName = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);
 
-/** Why such an address is not listened on without more ado. */
+/** Why listening on such an address needs explicit configuration. */
 export const beyondLoopback = (listen: string): string =>
   [
     `operate.listen "${listen}" would be reachable from the network without encryption.`,
@@ -45,7 +45,7 @@ export function pageUrls(
   const host = hostname.replaceAll(/[[\]]/gu, '');
   const isTls = protocol === 'https:';
   const local = `${protocol}//localhost${port === '' ? '' : `:${port}`}`;
-  // Unencrypted, a browser signs in on loopback alone.
+  // Without encryption, a browser can sign in only on loopback.
   const isOfThisMachine = isLoopbackName(host) || EVERY_ADDRESS.has(host);
   const named = name === undefined ? (isOfThisMachine ? local : url) : `https://${name}`;
   return { pageUrl: isTls || !isOfThisMachine ? named : local, invitationUrl: named };

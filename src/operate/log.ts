@@ -21,16 +21,16 @@ export interface LogOptions {
   readonly fileBytesMax?: number | undefined;
   /** Wall time for the lines. */
   readonly now: () => Instant;
-  /** Tokens in use, removed from every line, also within other text. */
+  /** Tokens in use, redacted from every line, also within other text. */
   readonly secrets?: readonly LogSecret[] | undefined;
 }
 
 export interface LogSecret {
-  /** Every text that it ever had: a token may be replaced while the log is open. */
+  /** Also covers previous texts: a token may be replaced while the log is open. */
   revealAll(): readonly string[];
 }
 
-/** Writes one JSON object a line. No method throws or waits: a log must never stop or delay a trade. */
+/** Writes one JSON object per line. No method throws or waits: a log must never stop or delay a trade. */
 export interface Log {
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;
@@ -42,7 +42,7 @@ export interface Log {
   close(): void;
 }
 
-/** What may wait for a slow reader. Past it, lines are dropped. */
+/** Bytes that may wait for a slow reader. Beyond that, lines are dropped. */
 const HELD_MAX_BYTES = 1_048_576;
 /** Attempts, 100 ms apart, to write the last lines to a blocked reader before the process ends. */
 const LAST_TRIES = 10;
@@ -65,12 +65,12 @@ export function createLog({
   const out = openDestination({
     dest: file ?? process.stderr.fd,
     mode: 0o600,
-    // A reader of standard error may be slow; a file is not, and lines under way would be lost or swapped at the end.
+    // Standard error may have a slow reader; for a file, pending lines would be lost or reordered at the end.
     sync: file !== undefined,
     maxLength: HELD_MAX_BYTES,
     retryEAGAIN: () => tries-- > 0,
   });
-  // A reader that went away (EPIPE), a full disk: the daemon trades on without its log.
+  // A closed reader (EPIPE) or a full disk: the daemon continues without its log.
   out.on('error', () => undefined);
 
   const clean = cleaner(secrets);
@@ -102,11 +102,12 @@ export function createLog({
     isOpen = false;
     tries = LAST_TRIES;
     try {
-      // A file took each line at once. What it refused, its disk being full, would be tried again without end.
+      // A file is written synchronously. A refused write, for example on a full disk, would be retried
+      // endlessly.
       if (file === undefined) flush(out);
       out.end();
     } catch {
-      // Nobody reads it, and nobody is left to tell.
+      // The reader is gone, and nobody is left to report that to.
       out.destroy(); // or it would be tried once more as the process ends
     }
   }); // prettier-ignore
@@ -137,7 +138,7 @@ function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
     try {
       logger[level](fields === undefined ? {} : plainFields(fields), '%s', message);
     } catch {
-      // Whatever it was, it was about a line of log.
+      // Whatever failed, it concerned only a log line.
     }
   };
   return {
@@ -168,10 +169,10 @@ export function cleaner(secrets: readonly LogSecret[]): (line: string) => string
   };
 }
 
-/** What is left of a line in which a secret stands in a disguise. */
+/** Replaces a line that contains a secret in encoded form. */
 const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that held a secret in disguise"}\n';
 
-/** Somebody may have moved or removed the file: it is written to all the same, out of sight, until it is opened anew. */
+/** The file may have been moved or removed: writing continues to the old one until it is reopened. */
 function putAside(file: string): void {
   try {
     renameSync(file, `${file}.1`);

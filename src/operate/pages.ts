@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** What a browser is told of every answer: scripts and styles of this page alone, no frame around it, nothing that is kept. */
+/** Headers of every answer: only scripts and styles of this page, no frames, no caching. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -22,14 +22,14 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Behind TLS: for a year, this host is asked over TLS alone. */
+/** With TLS: for a year, browsers use only TLS for this host. */
 export const strictTransport = 'max-age=31536000';
 
-/** Addresses of the one page; the screen is chosen behind the `#`. */
+/** Paths of the single page; the screen is chosen after the `#`. */
 const PAGES = ['/', '/sign-in', '/enrol'];
 const ASSETS = '/assets/';
 
-/** Whether a path is of the page itself, which holds nothing of the desk and needs no sign-in. */
+/** Whether a path belongs to the page itself, which contains no data of the desk and needs no sign-in. */
 export const isPagePath = (path: string): boolean => PAGES.includes(path) || path.startsWith(ASSETS);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ interface Built {
   readonly assets: ReadonlyMap<string, Buffer>;
 }
 
-/** Adds the dashboard that was built into `folder`. It is read when a browser first asks, whole: nothing else is ever served. */
+/** Serves the dashboard built into `folder`. It is read completely at the first request; nothing else is ever served. */
 export function addPages(server: FastifyInstance, folder: string): void {
   let reading: Promise<Built | undefined> | undefined;
   const built = async (): Promise<Built | undefined> => {
@@ -67,7 +67,7 @@ export function addPages(server: FastifyInstance, folder: string): void {
     const name = request.params['*'];
     const asset = (await built())?.assets.get(name);
     if (asset === undefined) return await reply.code(404).send({ error: 'the dashboard has no such file' });
-    // Its name has the hash of its content.
+    // Its name contains the hash of its content.
     return await sent(
       reply.header('cache-control', 'public, max-age=31536000, immutable'),
       extname(name),

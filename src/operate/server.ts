@@ -15,19 +15,19 @@ import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.
 import { openPaths } from './sign-in/routes.ts';
 
 export interface OperateOptions {
-  /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Addresses beyond loopback only by explicit configuration. */
+  /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Addresses beyond loopback only with explicit configuration. */
   readonly listen: string;
   readonly version: string;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  /** Why the daemon is not ready to trade, in words; empty when it is. */
+  /** Why the daemon is not ready to trade; empty if it is. */
   readonly ready: () => readonly string[];
   /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
   readonly hosts?: readonly string[] | undefined;
   /** The control plane; without it only metrics and health. */
   readonly api?: ApiOptions | undefined;
-  /** Whether an address beyond loopback may be listened on. Then everything but `/healthz` wants a token. */
+  /** Whether it may listen beyond loopback. Then every route except `/healthz` requires a token. */
   readonly allowNetwork?: boolean | undefined;
-  /** Folder of the dashboard that was built. Omitted: none is served. */
+  /** Folder of the built dashboard. Omitted: none is served. */
   readonly pages?: string | undefined;
   /** Encrypts the connections. */
   readonly tls?: TlsIdentity | undefined;
@@ -85,7 +85,7 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   const port = typeof address === 'object' && address !== null ? address.port : listen.port;
   for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
     allowed.add(`${name}:${port}`);
-    // Clients leave the usual port out.
+    // Clients omit the default port.
     if (port === (tls === undefined ? 80 : 443)) allowed.add(name);
   }
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
@@ -98,7 +98,10 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   };
 }
 
-/** Scrapers, commands and listeners of events together: descriptors that are gone here are missing for the venue. */
+/**
+ * Maximum number of connections of scrapers, commands and event listeners: descriptors used here are missing for the
+ * venue.
+ */
 const CONNECTIONS_MAX = 128;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_MS = 10_000;
@@ -134,11 +137,11 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     api?.now ?? (() => monotonic(0)),
     api?.signIn?.sessions,
   );
-  // JSON or nothing: a form or a plain text is what a page of another origin could send.
+  // Only JSON or no body: a page of another origin can send forms and plain text.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
-    // Browsers take it over TLS alone, so that a proxy in front may say that it speaks TLS.
+    // Browsers accept it only over TLS, so a proxy in front may terminate TLS.
     if (options.tls !== undefined || request.headers['x-forwarded-proto'] === 'https')
       reply.header('strict-transport-security', strictTransport);
     if (!allowed.has(request.headers.host?.toLowerCase() ?? '')) {
@@ -149,7 +152,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
     if (hosts.length > 1 || !request.url.startsWith('/'))
       return await reply.code(400).send({ error: 'expected one Host header, and a path that begins with /' });
-    // A path has one spelling: a proxy in front that refuses some of them reads the same one.
+    // A path has one spelling, so that a proxy that filters paths sees the same one.
     if (request.url.split('?', 1)[0]?.includes('%') === true)
       return await reply.code(404).send({ error: 'expected a path without percent signs' });
     const { origin } = request.headers;
@@ -196,13 +199,13 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
   });
   server.setErrorHandler(async (error, _request, reply) => {
     const status = errorStatus(error);
-    // What went wrong inside is for the log of the daemon, not for whoever asks.
+    // Internal errors go to the daemon's log, not to the client.
     const told = refusalText(error) ?? (status < 500 ? 'bad request' : 'internal error');
     return await reply.code(status).send({ error: told });
   });
 }
 
-/** Whether a request of a web page comes from a page of ours. */
+/** Whether a browser request comes from one of our pages. */
 const isOwn = (origin: string, allowed: ReadonlySet<string>): boolean =>
   /^https?:\/\//u.test(origin) && allowed.has(origin.replace(/^https?:\/\//u, '').toLowerCase());
 

@@ -1,17 +1,17 @@
 import { SECOND_MS } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 
-/** Wrong tokens that an address may send at once, and how long each counts. */
+/** Number of wrong tokens that an address may send at once, and how long each counts. */
 const BURST = 10;
 const REFILL_MS = 5 * SECOND_MS;
 const ADDRESSES_MAX = 1_000;
-/** Whoever comes when the table is full shares one row. */
+/** When the table is full, new addresses share one entry. */
 const OTHERS = '*';
 
-/** Slows an address down that tries tokens: beyond a few wrong ones it is asked to wait, whatever it sends. */
+/** Slows down an address that guesses tokens: after a few wrong ones, all its requests are refused for a while. */
 export class WrongTokens {
   readonly #now: () => Monotonic;
-  /** When the last of its wrong tokens no longer counts. */
+  /** When the last of its wrong tokens expires. */
   readonly #until = new Map<string, number>();
 
   constructor(now: () => Monotonic) {

@@ -15,28 +15,28 @@ import { Refusal } from './refusal.ts';
 
 export interface ApiOptions {
   readonly desk: OperatedDesk;
-  /** Omitted: the desk answers no more than its status and its doubts. */
+  /** Omitted: the desk serves only its status and doubts. */
   readonly reads?: DeskReads | undefined;
   readonly events: EventStream;
   readonly bearers: readonly Bearer[];
-  /** Omitted: nobody signs in, and tokens alone are known. */
+  /** Omitted: nobody can sign in, and only tokens are accepted. */
   readonly signIn?: SignIn | undefined;
-  /** The monotonic clock: wrong tokens count for a while. */
+  /** The monotonic clock: wrong tokens count for a limited time. */
   readonly now: () => Monotonic;
 }
 
 const readJson = jsonReader([]);
 
 /**
- * Adds the control plane: reads for viewers, commands for operators, all of `apiRoutes`. Every route wants a bearer token in a header,
- * or the cookie of a session. No `GET` changes anything.
+ * Adds the control plane: reads for viewers and commands for operators, as in `apiRoutes`. Every route requires a bearer token or a
+ * session cookie. No `GET` changes anything.
  */
 export function addApi(
   server: FastifyInstance,
   { desk, reads, events, bearers, signIn }: ApiOptions,
   { authenticator, version }: { readonly authenticator: Authenticator; readonly version: string },
 ): void {
-  // Of JSON that two readers read in two ways nothing is read.
+  // JSON that two parsers could read differently is refused.
   server.addContentTypeParser<string>(
     'application/json',
     { parseAs: 'string' },

@@ -4,15 +4,15 @@ import type { Authenticator, Caller, Role } from '../access.ts';
 import type { OperatedDesk } from './operated-desk.ts';
 import { Refusal, SLOWER } from './refusal.ts';
 
-/** A header that no form and no simple request of a browser can carry. */
+/** A header that no form and no simple browser request can send. */
 export const GUARD_HEADER = 'x-tranche';
-/** Repeats the secret of a session, which no page of another origin can read. */
+/** Repeats the secret of a session, which a page of another origin cannot read. */
 export const CSRF_HEADER = 'x-tranche-csrf';
 
-/** Gives the caller of a request, who has at least the role that is needed. @throws Refusal for everybody else. */
+/** Returns the caller of a request if they have at least the required role. @throws Refusal otherwise. */
 export type Admit = (request: FastifyRequest, needed: Role) => Caller;
 
-/** Who sends a request, by its token or its session; `undefined` when nobody is known. */
+/** The sender of a request, by token or session; `undefined` if unknown. */
 export const senderOf = (request: FastifyRequest, authenticator: Authenticator): Caller | undefined =>
   authenticator.caller({
     authorization: request.headers.authorization,
@@ -20,7 +20,7 @@ export const senderOf = (request: FastifyRequest, authenticator: Authenticator):
     address: request.ip,
   });
 
-/** The one place that decides who may do what. A refused caller is told to the desk. */
+/** The only place that decides who may do what. A refused caller is reported to the desk. */
 export const admission =
   (desk: Pick<OperatedDesk, 'refused'>, authenticator: Authenticator): Admit =>
   (request, needed) => {
@@ -37,7 +37,7 @@ export const admission =
     throw new Refusal(403, `this action needs the role ${needed}; ${what} has the role ${caller.role}`);
   };
 
-/** A browser sends the cookie of a session with every request, also with one that another page made it send. */
+/** A browser also sends the session cookie with requests that another page triggered. */
 function refuseForged(request: FastifyRequest, { via, csrf }: Caller): void {
   if (via !== 'session') return;
   if (request.headers.origin === undefined) throw new Refusal(403, 'the header Origin is missing');

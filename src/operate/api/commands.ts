@@ -16,7 +16,10 @@ export interface CommandOptions {
   readonly admit: Admit;
 }
 
-/** Adds what changes the desk. Every command wants JSON and a header that a web page of another origin cannot send. */
+/**
+ * Adds the routes that change the desk. Every command requires JSON and a header that a web page of another origin
+ * cannot send.
+ */
 export function addCommands(server: FastifyInstance, { desk, bearers, admit }: CommandOptions): void {
   const commanded = (
     request: FastifyRequest,
@@ -30,7 +33,7 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
     refuseOtherKeys(body, [...keys, 'by', 'why']);
     return { by: signatureOf(caller, body), body };
   };
-  /** Two people see more than one: the first need not be an approver. */
+  /** With two people, the first need not be an approver. */
   const first: Role = desk.fourEyes === true ? 'operator' : 'approver';
   const signatureOf = ({ name, kind, via }: Caller, body: Readonly<Record<string, unknown>>): Signature => {
     const token = { name, kind };
@@ -111,7 +114,7 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
   ] as const) {
     server.post(`/api/v1/approvals/${what}`, async (request, reply) => {
       const { by, body } = commanded(request, role, what === 'approve' ? [...DECIDE, 'assertion'] : DECIDE);
-      // Nothing that a start waits for.
+      // Loaded on demand, so that a start does not wait for it.
       const schemas = await import('./schema-commands.ts');
       const read = schemas[what === 'approve' ? 'approve' : 'decide'].safeParse(body);
       if (!read.success) {
@@ -126,7 +129,7 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
 
 const DECIDE = ['id', 'hash'] as const;
 
-/** Who is written down: names come from the token, and the one of this machine adds the user who typed. */
+/** The recorded name: the token's; for this machine's token, the user name is added. */
 interface Signature {
   readonly by: string;
   readonly token: UsedToken;
@@ -149,8 +152,8 @@ const KEYS = {
 } as const;
 
 /**
- * A name that is misspelt must not make a command larger, or another: a resume of one pair would be one of the desk, an
- * override of one slice one of its parent, and a trade with fees would be booked without.
+ * A misspelt field must not make a command larger or different: a resume of one pair would become one of the desk, an
+ * override of one slice one of its parent, and a trade with fees would be booked without them.
  */
 function refuseOtherKeys(body: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const other = Object.keys(body).find((key) => !known.includes(key));

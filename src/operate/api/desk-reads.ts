@@ -3,7 +3,7 @@ import type { routeSchemas } from './schemas.ts';
 
 type Schemas = typeof routeSchemas;
 
-/** Paths that a desk answers alike for everybody, by their parameters. */
+/** Paths that a desk answers in the same way for every caller, with their parameters. */
 export type ReadPath = Exclude<PathsWithQuery, '/api/v1/approvals'>;
 
 type PathsWithQuery = {
@@ -17,7 +17,7 @@ type PathsWithQuery = {
 export type QueryOf<Path extends ReadPath> = z.output<Schemas[Path]['query']>;
 export type AnswerOf<Path extends ReadPath> = z.input<Schemas[Path]['answer']>;
 
-/** What each of these routes answers. @throws Refusal with what the client is told. */
+/** The answer of each route. @throws Refusal with the message for the client. */
 export type DeskReads = {
   readonly [Path in ReadPath]: (query: QueryOf<Path>) => AnswerOf<Path> | Promise<AnswerOf<Path>>;
 };

@@ -1,7 +1,7 @@
 import type { Caller } from '../access.ts';
 import type { OperatedDesk } from './operated-desk.ts';
 
-/** Who the caller is, and what of. */
+/** The caller, and the desk that answers. */
 export const meOf = (
   { name, role, kind, via, groups = [], csrf }: Caller,
   { desk, mode }: Pick<OperatedDesk, 'desk' | 'mode'>,

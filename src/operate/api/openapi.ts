@@ -8,7 +8,7 @@ import type { SignInRoute } from '../sign-in/sign-in-schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The API as an OpenAPI 3.1 document, made from the table of routes and the schemas of their answers. */
+/** The API as an OpenAPI 3.1 document, generated from the table of routes and the schemas of their answers. */
 export function openApi(version: string): Json {
   return {
     openapi: '3.1.0',
@@ -101,10 +101,10 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Json {
   return rest;
 }
 
-/** The parts with names of their own, that schemas refer to. */
+/** The named parts that schemas refer to. */
 const namedParts = (schema: z.ZodType): Json => (jsonSchemaOf(schema, 'output')['$defs'] ?? {}) as Json; // oxlint-disable-line typescript/no-unsafe-type-assertion -- JSON Schema has it so
 
-/** Names are those of the whole document. */
+/** Names are unique in the whole document. */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const made = z.toJSONSchema(schema, { target: 'draft-2020-12', io, reused: 'inline' });
   const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');

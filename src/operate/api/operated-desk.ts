@@ -2,7 +2,7 @@ import type { UsedToken } from '../../core/record.ts';
 import type { CommandAnswer, Scope } from '../../engine/ports.ts';
 import type { Caller, Role } from '../access.ts';
 
-/** What a person asks of the desk. The name of who asks is known already. */
+/** A person's command to the desk. The person is already identified. */
 export type Order = { readonly by: string; readonly token: UsedToken } & (
   | (Scope & {
       readonly do: 'pause' | 'resume';
@@ -21,7 +21,7 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     }
 );
 
-/** One of them, as far as the API looks at it. */
+/** The part of a request for approval that the API needs. */
 export interface ApprovalItem extends Readonly<Record<string, unknown>> {
   readonly id: string;
   readonly state: string;
@@ -36,33 +36,33 @@ export interface RunNowOrder {
 
 /** The desk as its operators see it, as plain JSON. */
 export interface OperatedDesk {
-  /** Name of the desk, which re-arming must confirm. */
+  /** Name of the desk, which a rearm must confirm. */
   readonly desk: string;
   /** As in `paper`. */
   readonly mode: string;
-  /** A rearm, and an end of a doubt with figures, wait for a second person. */
+  /** Lifting a halt and resolving a doubt with figures wait for a second person. */
   readonly fourEyes?: boolean | undefined;
   status(): object;
   doubts(): readonly object[];
-  /** What needs the approval of people, newest first, as this caller sees it. */
+  /** Requests for approval, newest first, as this caller sees them. */
   approvals(caller: Caller): readonly ApprovalItem[];
   /** Open work, in every answer: open orders, doubts, remainders of slices. */
   open(): object;
-  /** Carried out in this tick. */
+  /** Executed in this tick. */
   obey(order: Order): CommandAnswer;
-  /** Begins an occurrence of a strategy; waits some seconds for a fresh price. */
+  /** Starts an occurrence of a strategy; waits some seconds for a fresh price. */
   runNow(order: RunNowOrder): Promise<CommandAnswer>;
   /** A refused caller: reported and counted each time. */
   refused(attempt: RefusedAccess): void;
 }
 
-/** A request that no caller, or not this caller, may make. */
+/** A request that no caller may make, or not this one. */
 export interface RefusedAccess {
   /** Route of the API. */
   readonly path: string;
   /** Name of the token; `none` if this desk does not know it. */
   readonly by: string;
   readonly role?: Role | undefined;
-  /** Least role that may. */
+  /** Lowest role that may make it. */
   readonly needed: Role;
 }

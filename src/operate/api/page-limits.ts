@@ -1,3 +1,3 @@
-/** Items of a page without `limit`, and with the largest. */
+/** Default and maximum number of items on a page. */
 export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 500;

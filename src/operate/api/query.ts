@@ -4,7 +4,7 @@ import { routeSchemas } from './schemas.ts';
 import type { RouteSchema } from './schemas.ts';
 import type { ApiPath } from './routes.ts';
 
-/** The parameters of a request, checked. @throws Refusal that names what is wrong. */
+/** Parses the parameters of a request. @throws Refusal that names what is wrong. */
 export function queryOf(path: ApiPath, given: unknown): unknown {
   const { query }: RouteSchema = routeSchemas[path];
   if (query === undefined) return {};

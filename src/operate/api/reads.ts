@@ -10,23 +10,23 @@ import { apiRoutes } from './routes.ts';
 
 export interface ReadOptions {
   readonly desk: OperatedDesk;
-  /** Omitted: the desk answers no more than its status and its doubts. */
+  /** Omitted: the desk serves only its status and doubts. */
   readonly reads?: DeskReads | undefined;
   readonly events: EventStream;
   readonly admit: Admit;
   readonly version: string;
-  /** Sessions, which end the streams that were opened with them. */
+  /** Sessions, which end the streams opened with them. */
   readonly sessions?: Pick<SessionStore, 'attach'> | undefined;
 }
 
-/** Adds what only looks. */
+/** Adds the read-only routes. */
 export function addReads(
   server: FastifyInstance,
   { desk, reads, events, admit, version, sessions }: ReadOptions,
 ): void {
   server.get('/api/v1/openapi.json', async (request, reply) => {
     admit(request, 'viewer');
-    // Nothing that a start waits for.
+    // Loaded on demand, so that a start does not wait for it.
     const { openApi } = await import('./openapi.ts');
     return await reply.send(openApi(version));
   });
@@ -72,9 +72,9 @@ export function addReads(
     const wanted = listenerOf(name, query, request.headers['last-event-id']);
     const refusal = events.refusal(name);
     if (refusal !== undefined) throw new Refusal(refusal.status, refusal.why);
-    // It stays open: the time limits of requests are not for it.
+    // The stream stays open, so request timeouts do not apply to it.
     request.raw.socket.setTimeout(0);
-    // It sends no further request that could be refused.
+    // No later request on this connection could be refused.
     const { cookie } = request.headers;
     if (via === 'session' && cookie !== undefined && sessions !== undefined)
       request.raw.socket.once('close', sessions.attach(cookie, request.raw.socket).gone);
@@ -89,7 +89,7 @@ interface EventsQuery {
   readonly kinds?: string | undefined;
 }
 
-/** A browser that comes again says in a header how far it was, and repeats the address of its first request. */
+/** A reconnecting browser sends its last position in a header, and repeats the address of its first request. */
 function listenerOf(
   name: string,
   { after, kinds }: EventsQuery,

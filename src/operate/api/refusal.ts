@@ -1,4 +1,4 @@
-/** A request that is refused: its status and why, in words. */
+/** A refused request: its status and a message. */
 export class Refusal extends Error {
   readonly statusCode: number;
   readonly isForClient = true;
@@ -13,5 +13,5 @@ export class Refusal extends Error {
 export const refusalText = (error: unknown): string | undefined =>
   error instanceof Refusal ? error.message : undefined;
 
-/** What an address is answered that tries tokens. */
+/** The answer to an address that guesses tokens. */
 export const SLOWER = 'this address has sent too many wrong tokens: wait a few seconds';

@@ -3,9 +3,9 @@ import type { Role } from '../access.ts';
 /** One route of the API. Its query, body and answer are in `schemas.ts`, under the same path. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST';
-  /** Least role that may. */
+  /** Lowest role that may call it. */
   readonly role: Role;
-  /** What it does, for the document of the API and docs/api.md. */
+  /** Summary for the OpenAPI document and docs/api.md. */
   readonly summary: string;
 }
 

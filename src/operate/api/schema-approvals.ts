@@ -5,7 +5,7 @@ import { count, list, page, paging, time } from './schema-parts.ts';
 
 export { LIMIT_DEFAULT } from './page-limits.ts';
 
-/** What needs the approval of people. */
+/** Schemas of requests for approval. */
 
 const state = z.enum(['open', 'approved', 'rejected', 'expired', 'used', 'withdrawn']);
 

@@ -30,7 +30,7 @@ export const reload = z.strictObject({
   ...base,
   dry_run: z.boolean().optional().describe('Only shows what would change'),
 });
-/** Of one strategy: to stop it, or to run it now. */
+/** For one strategy: to stop it, or to run it now. */
 export const stop = z.strictObject({ ...base, strategy: text });
 export const rearm = z.strictObject({
   ...base,
@@ -64,7 +64,7 @@ const requestHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/u)
   .describe('`hash` of the request as you have seen it: another one is refused');
-/** Of one request, to refuse it or take it back. */
+/** For one request: to reject or withdraw it. */
 export const decide = z.strictObject({ ...base, id: text, hash: requestHash });
 const part = z
   .string()
@@ -85,7 +85,7 @@ export const approve = z.strictObject({
     .describe('What a passkey signed: a WebAuthn assertion whose challenge is the 32 bytes of `hash`'),
 });
 
-/** What a command came to. A desk that refuses answers 409 with the same fields. */
+/** The result of a command. If the desk refuses, the status is 409 with the same fields. */
 export const answer = z.looseObject({
   done: z.boolean(),
   says: z.string().describe('In words'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, control, count, facts, list, name, seconds, severity, side, time } from './schema-parts.ts';
 
-/** What a desk says about itself as it is now. */
+/** The present state of a desk. */
 
 const progress = z
   .strictObject({ amount, of: amount.describe('The total'), currency: z.string() })
@@ -25,7 +25,7 @@ const residual = z.strictObject({
   left: amount,
 });
 
-/** In the status, and in the answer of every command: what may still happen whatever is commanded. */
+/** In the status and in every command's answer: what may still happen whatever is commanded. */
 export const openWork = {
   state: control,
   is_noted: z.boolean().describe('The journal knows the state'),

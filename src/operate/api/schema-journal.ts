@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, count, facts, list, seq, severity, side, time } from './schema-parts.ts';
 
-/** What the journal says. */
+/** Schemas of what the journal records. */
 
 export const alerts = z.strictObject({
   seq,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseDuration, parseTime } from '../../core/time.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX } from './page-limits.ts';
 
-/** Words that the schemas of the API share. What is not known is left out. */
+/** Parts shared by the schemas of the API. Unknown values are omitted. */
 
 export const amount = z.string().describe('A decimal as text, so that every digit arrives');
 export const time = z.string().describe('ISO 8601, UTC');

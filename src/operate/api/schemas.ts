@@ -7,19 +7,19 @@ import * as desk from './schema-desk.ts';
 import * as journal from './schema-journal.ts';
 import { moment, name, order, page, paging, severity, span } from './schema-parts.ts';
 
-/** The query, the body and the answer of a route. */
+/** The query, body and answer of a route. */
 export interface RouteSchema {
   /** Parameters. Omitted: none. */
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
   readonly answer: z.ZodType;
-  /** The answer is a stream of server-sent events, each with such data. */
+  /** The answer is a stream of server-sent events with this data. */
   readonly isStream?: true | undefined;
 }
 
 const command = (body: z.ZodType): RouteSchema => ({ body, answer: commands.answer });
 
-/** Of every route: `apiRoutes` and this table name the same paths. */
+/** For every route: `apiRoutes` and this table have the same paths. */
 export const routeSchemas = {
   '/api/v1/openapi.json': { answer: z.looseObject({ openapi: z.literal('3.1.0') }) },
   '/api/v1/me': { answer: desk.me },

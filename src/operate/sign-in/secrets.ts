@@ -1,13 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Monotonic } from '../../core/time.ts';
 
-/** Gives text that cannot be guessed: 256 bits as base64url, another one each time. */
+/** Returns text that cannot be guessed: 256 bits as base64url, new each time. */
 export type NewSecret = () => string;
 
-/** What is kept of a secret: nobody gets in with it. */
+/** What is stored of a secret: it does not allow signing in. */
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
-/** Whether a text can be such a secret at all. */
+/** Whether a text has the form of a secret. */
 export const isSecretLike = (text: unknown): text is string =>
   typeof text === 'string' && /^[\w-]{43}$/u.test(text);
 
@@ -28,7 +28,7 @@ export function unsealed(key: string, given: string): string | undefined {
 }
 
 const KEPT_MAX = 1_000;
-/** Of one owner: whoever asks again and again takes away from nobody else. */
+/** Per owner: one owner's requests cannot displace those of others. */
 const OWN_MAX = 100;
 
 interface Kept<T> {
@@ -39,12 +39,12 @@ interface Kept<T> {
 
 export interface Issue<T> {
   readonly value: T;
-  /** Whose place it takes when there are too many: an address or a name. */
+  /** The owner, an address or a name, whose oldest secret is displaced when there are too many. */
   readonly owner: string;
   readonly lifeMs: number;
 }
 
-/** Secrets that work once and for a short time. Their hashes are kept, in this process alone. */
+/** Secrets that work once and for a short time. Only their hashes are stored, in this process. */
 export class OneTimeSecrets<T> {
   readonly #now: () => Monotonic;
   readonly #newSecret: NewSecret;
@@ -67,21 +67,21 @@ export class OneTimeSecrets<T> {
     return secret;
   }
 
-  /** What the secret stands for; it still works. */
+  /** What the secret stands for, without using it up. */
   look(secret: unknown): T | undefined {
     if (!isSecretLike(secret)) return undefined;
     const kept = this.#kept.get(hashOf(secret));
     return kept !== undefined && kept.until > this.#now() ? kept.value : undefined;
   }
 
-  /** What the secret stands for; it never works again. */
+  /** What the secret stands for, using it up. */
   take(secret: unknown): T | undefined {
     const value = this.look(secret);
     if (isSecretLike(secret)) this.#kept.delete(hashOf(secret));
     return value;
   }
 
-  /** Ends all of an owner. */
+  /** Invalidates all secrets of an owner. */
   end(owner: string): void {
     for (const [hash, kept] of this.#kept) if (kept.owner === owner) this.#kept.delete(hash);
   }

@@ -7,27 +7,27 @@ import { SESSION_MS, cookiesIn } from './cookie.ts';
 import { hashOf } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 
-/** A session that nobody uses ends. */
+/** An idle session ends after this time. */
 export const IDLE_MS = 30 * MINUTE_MS;
 const SESSIONS_MAX = 500;
-/** Of one person; the oldest gives way. */
+/** Maximum per person; the oldest is ended. */
 const OWN_MAX = 10;
 
-/** Who a session is for, as it stands now: a person who was removed has no standing. */
+/** The person of a session, with their current role: a removed person has none. */
 export interface Standing {
   readonly role: Role;
   readonly groups?: readonly string[] | undefined;
 }
 
 export interface NewSession extends UsedToken {
-  /** Of the machine; a person has the role of the journal, at each request. */
+  /** For the machine; a person's role is read from the journal at each request. */
   readonly role: Role;
   readonly via: 'link' | 'passkey';
-  /** Came over TLS: its cookie is sent over TLS alone. */
+  /** The session came over TLS: its cookie is sent only over TLS. */
   readonly isSecure: boolean;
 }
 
-/** What is shown of a session. */
+/** What lists show of a session. */
 export interface ShownSession {
   readonly session: string;
   readonly name: string;
@@ -38,16 +38,16 @@ export interface ShownSession {
   readonly endsAt: Instant;
 }
 
-/** A connection that stays open, such as that of the events. */
+/** A connection that stays open, such as an event stream. */
 export interface Stream {
   destroy(): unknown;
 }
 
-/** Ended sessions are looked for at most this often: their streams send no request that would be refused. */
+/** Shortest interval between checks for ended sessions, whose streams send no further requests. */
 const SWEEP_MS = 10_000;
 
 interface Session extends NewSession {
-  /** Names it in lists: not the secret. */
+  /** Identifies it in lists; not the secret. */
   readonly id: string;
   readonly csrf: string;
   readonly begunAt: Instant;
@@ -55,7 +55,7 @@ interface Session extends NewSession {
   readonly until: number;
   usedAt: Instant;
   idleUntil: number;
-  /** Connections that stay open: they end with the session. */
+  /** Open connections, which end with the session. */
   readonly streams: Set<Stream>;
 }
 
@@ -63,11 +63,11 @@ export interface SessionWorld {
   readonly now: () => Monotonic;
   readonly wall: () => Instant;
   readonly newSecret: NewSecret;
-  /** The standing of a person; `undefined`: may not sign in. */
+  /** The current role of a person; `undefined` if they may not sign in. */
   readonly standingOf: (name: string) => Standing | undefined;
 }
 
-/** Sessions of people who signed in with a browser. In memory alone, as hashes: a restart signs everybody out. */
+/** Sessions of people who signed in with a browser. Stored in memory as hashes: a restart signs everyone out. */
 export class SessionStore implements Sessions {
   readonly #world: SessionWorld;
   readonly #byHash = new Map<string, Session>();
@@ -77,7 +77,7 @@ export class SessionStore implements Sessions {
     this.#world = world;
   }
 
-  /** Begins a session; returns the secret for its cookie. */
+  /** Starts a session; returns the secret for its cookie. */
   begin(given: NewSession): string {
     const { now, wall, newSecret } = this.#world;
     this.#forgetEnded();
@@ -111,19 +111,19 @@ export class SessionStore implements Sessions {
     return { name, kind, csrf, session: id, via: 'session', role: standing.role, groups: standing.groups };
   }
 
-  /** Ends a connection once its session does. `gone`: forgets it. */
+  /** Ends a connection together with its session. `gone`: the connection has ended already. */
   attach(cookie: string, stream: Stream): { readonly gone: () => void } {
     const streams = this.#find(cookie)?.session.streams;
     streams?.add(stream);
     return { gone: () => streams?.delete(stream) };
   }
 
-  /** Whether the session still holds. Does not count as use. */
+  /** Whether the session is still valid. Does not count as use. */
   holds(cookie: string): boolean {
     return this.#find(cookie) !== undefined;
   }
 
-  /** Those of one person, or of all, the oldest first. */
+  /** Sessions of one person, or all; oldest first. */
   all(name?: string): readonly ShownSession[] {
     this.#forgetEnded();
     return [...this.#byHash.values()]
@@ -139,12 +139,12 @@ export class SessionStore implements Sessions {
       }));
   }
 
-  /** Whose session it is. */
+  /** The person of the session. */
   ownerOf(id: string): string | undefined {
     return [...this.#byHash.values()].find((session) => session.id === id)?.name;
   }
 
-  /** Ends one session, or all of a person. From now on its cookie is worth nothing. */
+  /** Ends one session, or all of a person. Their cookies become invalid at once. */
   end(which: { readonly id: string } | { readonly name: string }): void {
     for (const [hash, session] of this.#byHash)
       if ('id' in which ? session.id === which.id : session.name === which.name) this.#drop(hash);
@@ -154,7 +154,7 @@ export class SessionStore implements Sessions {
     for (const { secret, isSecure } of cookiesIn(cookie)) {
       const hash = hashOf(secret);
       const session = this.#byHash.get(hash);
-      // The cookie of a session that came over TLS has the prefix that only TLS may set.
+      // The cookie of a TLS session has the prefix that only TLS may set.
       if (session === undefined || session.isSecure !== isSecure) continue;
       const standing = this.#standingOf(session);
       if (standing !== undefined) return { session, standing };

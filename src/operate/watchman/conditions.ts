@@ -3,13 +3,13 @@ import { SECOND_MS, isoOf, spanText } from '../../core/time.ts';
 import { foreign } from '../notify/notice.ts';
 import type { Probe } from './probe.ts';
 
-/** From when on something is wrong, ms. */
+/** Limits after which something counts as wrong, ms. */
 export interface WatchLimits {
-  /** Without an answer, or without being ready. */
+  /** Without an answer, or not ready. */
   readonly silentMs: number;
-  /** Since the account was read. */
+  /** Since the last read of the account. */
   readonly dataAgeMs: number;
-  /** A strategy was due so long ago, and there has been no record since. */
+  /** Since a strategy was due without a new record. */
   readonly stuckMs: number;
   readonly clockMs: number;
 }
@@ -25,17 +25,17 @@ export const conditionKinds = [
 ] as const;
 export type ConditionKind = (typeof conditionKinds)[number];
 
-/** Something that is wrong with a desk now. */
+/** A condition that is wrong with a desk now. */
 export interface Condition {
   readonly kind: ConditionKind;
   readonly severity: Severity;
   readonly says: string;
   readonly lines: readonly string[];
-  /** It may hold so long before anybody is told, ms. */
+  /** How long it may last before people are notified, ms. */
   readonly graceMs: number;
 }
 
-/** All that is wrong by one probe. `headBefore`: the highest number of a record that was ever seen. */
+/** All conditions found by one probe. `headBefore`: the highest record number ever seen. */
 export function conditionsOf(probe: Probe, limits: WatchLimits, headBefore: number): readonly Condition[] {
   const { silentMs } = limits;
   if (probe.dead !== undefined)

@@ -8,7 +8,7 @@ import { conditionKinds, conditionsOf } from './conditions.ts';
 import type { Condition, ConditionKind, WatchLimits } from './conditions.ts';
 import type { Probe } from './probe.ts';
 
-/** A condition that holds: since when, and what people were told of it. */
+/** An active condition: since when, and which notices were sent. */
 interface Held {
   since: Instant;
   severity: Severity;
@@ -17,18 +17,18 @@ interface Held {
 }
 
 interface DeskMemory {
-  /** Highest number of a record that was ever seen. */
+  /** Highest record number ever seen. */
   head: number;
   readonly held: Map<ConditionKind, Held>;
 }
 
-/** How long until somebody is told again, by how often they were: doubles up to a day. */
+/** Interval until the next notice, by the number sent: doubles up to a day. */
 const AGAIN_MS = 15 * MINUTE_MS;
 
 /**
- * Decides what people are told of desks that are looked at from another host: once when something is wrong for long enough, again at a
- * growing interval while it stays, and once when it is over. What it knows is plain data that a later process takes over, so that a
- * restart neither repeats nor loses anything.
+ * Decides when to notify people about desks watched from another host: once when a condition has lasted long enough, again at growing
+ * intervals, and once when it ends. Its state is plain data that a later process restores, so that a restart neither repeats nor loses
+ * a notice.
  */
 export class Watchman {
   readonly #limits: WatchLimits;
@@ -38,7 +38,7 @@ export class Watchman {
     this.#limits = limits;
   }
 
-  /** What to tell after a probe of the desk that is called `name`. */
+  /** The notices after a probe of the desk named `name`. */
   take(name: string, probe: Probe): readonly Notice[] {
     const memory = this.#memoryOf(name);
     const conditions = conditionsOf(probe, this.#limits, memory.head);
@@ -60,7 +60,7 @@ export class Watchman {
     );
   }
 
-  /** Takes over what `saved` gave; what cannot be read is left out. */
+  /** Restores what `saved` returned; unreadable parts are ignored. */
   restore(text: string): void {
     let read: unknown;
     try {
@@ -102,7 +102,7 @@ export class Watchman {
   }
 }
 
-/** Whether the probe says anything of it: what held goes on while nobody knows. */
+/** Whether the probe shows anything about it: an active condition stays active while that is unknown. */
 function isKnown(kind: ConditionKind, { dead, notReady, clock, status }: Probe): boolean {
   if (kind === 'silent' || dead !== undefined) return dead === undefined;
   if (kind === 'not_ready') return notReady !== undefined;
@@ -112,7 +112,7 @@ function isKnown(kind: ConditionKind, { dead, notReady, clock, status }: Probe):
   return kind !== 'head_went_back' || status.head !== undefined;
 }
 
-/** A condition is over: people who were told of it are told so. */
+/** A condition ended: people who were notified of it are notified of its end. */
 function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Instant): readonly Notice[] {
   const held = memory.held.get(kind);
   memory.held.delete(kind);
@@ -139,7 +139,7 @@ const OVER: Readonly<Record<ConditionKind, string>> = {
   clock: 'has the correct time again',
 };
 
-/** Notices of two desks are two kinds: one does not count as a repeat of the other. */
+/** Notices of two desks are of different kinds, so that one does not count as a repeat of the other. */
 const noticeOf = (
   name: string,
   { kind, title, ...notice }: Pick<Notice, 'kind' | 'severity' | 'at' | 'title' | 'lines'>,

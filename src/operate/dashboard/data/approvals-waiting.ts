@@ -3,13 +3,13 @@ import { get } from './request.ts';
 import type { Approval, Page } from './shapes.ts';
 import { onRecords } from './store.ts';
 
-/** How many requests wait for a decision of whoever looks. */
+/** Number of requests that wait for a decision of the signed-in person. */
 export const approvalsWaiting = signal(0);
 
 const EVERY_MS = 15_000;
 const KINDS = new Set(['override', 'control', 'reload']);
 
-/** Follows them until the returned function is called. */
+/** Follows the number until the returned function is called. */
 export function followApprovals(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
@@ -19,7 +19,7 @@ export function followApprovals(): () => void {
       const { items } = await get<Page<Approval>>('approvals', { state: 'open', limit: 500 });
       approvalsWaiting.value = items.filter(({ may_i: may }) => may === 'yes').length;
     } catch {
-      // The screen of the approvals says why; a figure that is old stays.
+      // The approvals screen shows the error; an outdated number stays.
     }
     if (!isOver) timer = setTimeout(() => void read(), EVERY_MS);
   };

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 
-/** Milliseconds on a clock that nobody sets. */
+/** Milliseconds on a monotonic clock. */
 export const now = (): number => performance.now();
 /** Time of day, Unix milliseconds. */
 export const wall = (): number => Date.now();
 
-/** Counts up once a second: what shows an age or a countdown reads it. */
+/** Ticks once a second, for ages and countdowns. */
 export const second = signal(wall());
 setInterval(() => {
   second.value = wall();

@@ -5,7 +5,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Takes the text of an event stream apart, in whatever pieces it comes. A line that only comments is no event. */
+/** Parses an event stream that arrives in arbitrary pieces. A comment line is not an event. */
 export function eventReader(onEvent: (event: ServerEvent) => void): (piece: string) => void {
   let rest = '';
   let id: string | undefined;

@@ -1,4 +1,4 @@
-/** Thousands apart: `1,234,567.50`, as on the command line. */
+/** With thousands separators: `1,234,567.50`, as on the command line. */
 export function grouped(amount: string | number | undefined): string {
   if (amount === undefined || amount === '') return '–';
   const text = String(amount);
@@ -8,7 +8,7 @@ export function grouped(amount: string | number | undefined): string {
   return `${sign === '-' ? '−' : ''}${whole.replaceAll(/\B(?=(?:\d{3})+$)/gu, ',')}${rest}`;
 }
 
-/** The one zone of all times on the screen, named in the header. */
+/** The only time zone on the screen, named in the header. */
 export const ZONE = 'UTC';
 
 const parsed = (time: string | number | undefined): Date | undefined => {
@@ -29,7 +29,7 @@ export const exactTime = (time: string | number | undefined): string =>
 export const dateTime = (time: string | number | undefined): string =>
   parsed(time)?.toISOString().slice(0, 19).replace('T', ' ') ?? '–';
 
-/** The time today, with the date when it is another day. */
+/** The time of day, with the date if it is not today. */
 export function shortTime(time: string | number | undefined, today: number): string {
   const date = parsed(time);
   if (date === undefined) return '–';
@@ -63,7 +63,7 @@ export const words = (code: string | undefined): string => (code ?? '').replaceA
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${grouped(number)} ${number === 1 ? one : many}`;
 
-/** A value of unknown shape, as text for people. */
+/** Formats a value of unknown shape for people. */
 export function plain(value: unknown): string {
   if (value === undefined || value === null) return '–';
   if (typeof value === 'string') return value;

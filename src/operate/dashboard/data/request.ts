@@ -2,9 +2,9 @@ import { signal } from '@preact/signals';
 import { fromJson } from './json.ts';
 import type { Me } from './shapes.ts';
 
-/** Who looks; `undefined` until the desk said so. */
+/** The signed-in person; `undefined` until the desk has answered. */
 export const me = signal<Me | undefined>(undefined);
-/** The desk does not know this browser: a sign-in is needed. */
+/** The desk does not know this browser: it must sign in. */
 export const isSignedOut = signal(false);
 
 /** The desk refused a request, or could not be reached: then `status` is 0. */
@@ -17,10 +17,10 @@ export class RequestError extends Error {
   }
 }
 
-/** No answer of the desk takes longer; a request that does is given up. */
+/** Timeout of a request to the desk. */
 const ANSWER_MS = 15_000;
 
-/** The answer to a read. `query`: what is `undefined` or empty is left out. */
+/** Reads a route. In `query`, values that are `undefined` or empty are omitted. */
 export async function get<T>(
   path: string,
   query: Readonly<Record<string, string | number | undefined>> = {},
@@ -33,7 +33,7 @@ export async function get<T>(
   });
 }
 
-/** Carries out a command. The headers are what a page of another origin cannot send. */
+/** Sends a command, with headers that a page of another origin cannot send. */
 export async function post<T>(path: string, body: object): Promise<T> {
   const csrf = me.value?.csrf;
   return await answerOf<T>(`/api/v1/${path}`, {
@@ -76,10 +76,10 @@ function wordsOf(body: unknown): string | undefined {
   return typeof says === 'string' ? says : undefined;
 }
 
-/** What went wrong, in words for people. */
+/** The error message for people. */
 export const problemOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Asks the desk who looks. */
+/** Asks the desk who is signed in. */
 export async function readMe(): Promise<void> {
   me.value = await get<Me>('me');
   isSignedOut.value = false;

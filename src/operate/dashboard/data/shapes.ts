@@ -1,4 +1,4 @@
-/** What the API answers, as far as the dashboard reads it. Amounts are decimal text, times are ISO 8601 UTC text. */
+/** The fields of the API that the dashboard reads. Amounts are decimal text, times are ISO 8601 UTC text. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next?: string | number | undefined;
@@ -216,7 +216,7 @@ export interface Approval {
   readonly asks: string;
   /** What would change, one line each: `slices: 4 → 6`. */
   readonly difference?: readonly string[] | undefined;
-  /** An approval needs the signature of a passkey. */
+  /** An approval needs a passkey signature. */
   readonly passkey?: 'required' | undefined;
   readonly proposed_by: string;
   readonly proposed_at: string;
@@ -262,7 +262,7 @@ export interface Person {
   readonly invited_by?: string | undefined;
 }
 
-/** What another answer did to its request. */
+/** Result of the other answer to its request. */
 export interface Done {
   readonly done?: boolean | undefined;
   readonly says?: string | undefined;
@@ -278,7 +278,7 @@ export interface PlanSlot {
   readonly amount?: string | undefined;
   readonly currency?: string | undefined;
   readonly limit_price?: string | undefined;
-  /** Why it cannot trade then. */
+  /** Why it cannot trade. */
   readonly closed?: string | undefined;
 }
 
@@ -324,7 +324,7 @@ export interface ReportParent {
   readonly costs: Costs;
 }
 
-/** `report.json`, as far as the screen shows it. */
+/** The fields of `report.json` that the screen shows. */
 export interface Report {
   readonly warnings: readonly string[];
   readonly totals: readonly {

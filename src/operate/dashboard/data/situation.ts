@@ -5,24 +5,24 @@ import { clockTime, count, duration } from './format.ts';
 export interface Situation {
   readonly level: 'good' | 'attention' | 'bad' | 'unknown';
   readonly sentence: string;
-  /** What stands behind it, the most urgent first. */
+  /** The reasons behind it, most urgent first. */
   readonly reasons: readonly string[];
-  /** The one thing to do; absent when nothing is to be done. */
+  /** The one thing to do; absent if there is nothing to do. */
   readonly action?: { readonly words: string; readonly href?: string; readonly runbook?: string } | undefined;
 }
 
 interface Known {
   readonly status: Status | undefined;
   readonly isLost: boolean;
-  /** Seconds since the desk was last heard. */
+  /** Seconds since the last news from the desk. */
   readonly silenceS: number;
-  /** Alerts that hold, with what to do; the most urgent first. */
+  /** Active alerts, with what to do; most urgent first. */
   readonly alerts: readonly Alert[];
-  /** Requests that wait for whoever looks. */
+  /** Requests that wait for the signed-in person. */
   readonly approvals: number;
 }
 
-/** Judges the desk. What nobody knows is never all right. */
+/** Judges the desk. An unknown state is never in order. */
 export function situationOf({ status, isLost, silenceS, alerts, approvals }: Known): Situation {
   if (status === undefined) {
     return isLost

@@ -5,7 +5,7 @@ import type { Attempt, JournalRecord, Slice } from './shapes.ts';
 export const keyOf = (slice: Pick<Slice, 'strategy' | 'parent' | 'slice'>): string =>
   `${slice.strategy} ${slice.parent} ${slice.slice}`;
 
-/** When something last happened to it: what newest-first lists go by. */
+/** When it last changed, for newest-first lists. */
 export function latestOf({ ended_at: ended, attempts, due_at: due }: Slice): string {
   return ended ?? attempts.at(-1)?.asked_at ?? due ?? '';
 }
@@ -60,7 +60,7 @@ interface SliceBody {
   readonly filled_amount: string;
 }
 
-/** The slices of a desk, brought up to date record by record. Bounded: the oldest go first. */
+/** The slices of a desk, updated record by record. Bounded: the oldest are dropped. */
 export class SliceFold {
   readonly #slices = new Map<string, Slice>();
   readonly #ofOrder = new Map<string, string>();
@@ -78,7 +78,7 @@ export class SliceFold {
     return this.#slices.get(key);
   }
 
-  /** Takes over what the desk answered. */
+  /** Replaces the slices with the desk's answer. */
   put(slice: Slice): void {
     this.#set(slice);
     for (const { client_order_id: id } of slice.attempts) this.#ofOrder.set(id, keyOf(slice));
@@ -209,7 +209,7 @@ export class SliceFold {
 
   #set(slice: Slice): void {
     const key = keyOf(slice);
-    // The newest stands last: a bound lets go of what was quiet longest.
+    // The newest is last: the bound drops the slice without changes for the longest time.
     this.#slices.delete(key);
     this.#slices.set(key, slice);
     if (this.#slices.size <= this.#max) return;

@@ -5,11 +5,11 @@ import { get, problemOf } from './request.ts';
 import type { Chain, JournalRecord, Status } from './shapes.ts';
 import { dataAge, follow } from './stream.ts';
 
-/** The desk, as it last said. */
+/** The last known status of the desk. */
 export const status = signal<Status | undefined>(undefined);
-/** When that was, as `now` counts. */
+/** When it arrived, on the clock of `now`. */
 export const statusAt = signal(0);
-/** Why the last reading of the status failed. */
+/** Why the last read of the status failed. */
 export const statusProblem = signal<string | undefined>(undefined);
 /** The newest records, newest last. */
 export const records: Signal<readonly JournalRecord[]> = signal([]);
@@ -20,7 +20,7 @@ const STATUS_IDLE_MS = 5_000;
 type OnRecords = (batch: readonly JournalRecord[]) => void;
 const listeners = new Set<OnRecords>();
 
-/** Calls with all records of a frame; returns how to end it. */
+/** Passes on all records of a frame; returns the function that stops it. */
 export function onRecords(listener: OnRecords): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -29,7 +29,7 @@ export function onRecords(listener: OnRecords): () => void {
 let waiting: JournalRecord[] = [];
 let isPlanned = false;
 
-/** Everything that arrived since the last frame becomes visible in one step. */
+/** Everything that arrived since the last frame becomes visible at once. */
 function flush(): void {
   isPlanned = false;
   const arrived = waiting;
@@ -45,12 +45,12 @@ function take(record: JournalRecord): void {
   isStale = true;
   if (isPlanned) return;
   isPlanned = true;
-  // A page that nobody sees has no frames.
+  // A hidden page has no frames.
   if (document.hidden) setTimeout(flush, STATUS_EVERY_MS);
   else requestAnimationFrame(flush);
 }
 
-/** Something happened since the status was read. */
+/** Something has happened since the status was read. */
 let isStale = true;
 let isReading = false;
 
@@ -73,7 +73,7 @@ export async function readStatus(): Promise<void> {
 
 let isStarted = false;
 
-/** Begins to follow the desk. It never ends: a page that loses the desk keeps what it knows, and says how old it is. */
+/** Starts following the desk. It never ends: a page that loses the desk shows what it knows, with its age. */
 export async function start(): Promise<void> {
   if (isStarted) return;
   isStarted = true;
@@ -96,7 +96,7 @@ export async function start(): Promise<void> {
   });
 }
 
-/** The newest record of the desk: what came before is read from the lists. */
+/** The newest record of the desk; earlier ones come from the lists. */
 async function newestSeq(): Promise<number> {
   for (;;) {
     try {

@@ -5,31 +5,31 @@ import { fromJson } from './json.ts';
 import { now } from './clock.ts';
 import type { JournalRecord } from './shapes.ts';
 
-/** `lost`: nothing comes, and what is shown grows old. */
+/** `lost`: no connection, so the displayed data ages. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
-/** When something last came from the desk, as `now` counts; a heartbeat counts. */
+/** When something last arrived from the desk, on the clock of `now`; a heartbeat counts. */
 export const heardAt = signal<number | undefined>(undefined);
-/** Seconds since the desk read its account, as it says itself. */
+/** Seconds since the desk read its account, as it reports. */
 export const dataAge = signal<number | undefined>(undefined);
-/** The newest record that arrived here. */
+/** The newest record received. */
 export const lastSeq = signal(0);
 
-/** After this long without a byte a connection counts as dead: a heartbeat comes every 10 s. */
+/** After this long without a byte, a connection counts as dead: a heartbeat comes every 10 s. */
 const SILENCE_MS = 25_000;
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000] as const;
 
 interface Listener {
   /** Each record exactly once, in order, without a gap. */
   readonly onRecord: (record: JournalRecord) => void;
-  /** What the desk says about itself every second. */
+  /** The status that the desk sends every second. */
   readonly onStatus: (status: Readonly<Record<string, unknown>>) => void;
-  /** The stream is (back) there. */
+  /** The stream is connected, possibly again. */
   readonly onLive: () => void;
 }
 
 /**
- * Follows the event stream from after record `from`, for as long as the page lives. A connection that ends, is silent, or skips
- * a record is opened again after the last record that came: the desk sends what was missed first, so no row is lost.
+ * Follows the event stream from after record `from`, while the page is open. After a disconnect, a silence or a skipped record
+ * it reconnects at the last received record: the desk sends the missed records first, so none is lost.
  */
 export async function follow(from: number, listener: Listener): Promise<never> {
   lastSeq.value = from;
@@ -38,7 +38,8 @@ export async function follow(from: number, listener: Listener): Promise<never> {
     const watch = setInterval(() => {
       if (now() - (heardAt.peek() ?? 0) > SILENCE_MS) gone.abort();
     }, 1_000);
-    // Wakes from sleep and changes of network end old connections late: who comes back online asks at once.
+    // A wake from sleep or a change of network leaves dead connections behind, so the page reconnects at once
+    // when it is back online.
     const onOnline = (): void => {
       gone.abort();
     };
@@ -49,14 +50,14 @@ export async function follow(from: number, listener: Listener): Promise<never> {
         failures = 0;
       });
     } catch {
-      // Whatever ended it: the next connection tells.
+      // The next connection shows the reason.
     }
     clearInterval(watch);
     removeEventListener('online', onOnline);
     gone.abort();
     connection.value = 'lost';
     const wait = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)] ?? 5_000;
-    // A little apart, so that all pages of a desk that starts again do not ask in the same moment.
+    // With jitter, so that all pages of a restarted desk do not reconnect at the same moment.
     await new Promise((done) => setTimeout(done, wait * (0.8 + Math.random() * 0.4)));
   }
 }
@@ -76,7 +77,7 @@ async function readOnce(gone: AbortController, listener: Listener, onOpen: () =>
       const record = fromJson(data) as JournalRecord;
       const last = lastSeq.peek();
       if (record.seq <= last) return;
-      // A row is missing: ask again from the last one that came.
+      // A record is missing: reconnect at the last one received.
       if (last > 0 && record.seq > last + 1) {
         gone.abort();
         return;

@@ -5,22 +5,22 @@ import { get, problemOf } from './request.ts';
 import { onRecords } from './store.ts';
 
 export interface Read<T> {
-  /** The last answer; it stays while the next one is on its way. */
+  /** The last answer; it stays until the next one arrives. */
   readonly data: Signal<T | undefined>;
   readonly problem: Signal<string | undefined>;
   readonly reload: () => void;
 }
 
 interface Freshness {
-  /** Kinds of records that make the answer old. */
+  /** Kinds of records that make the answer outdated. */
   readonly kinds?: readonly string[];
-  /** Reads again after this time even when nothing was recorded. */
+  /** Reads again after this time even without a record. */
   readonly everyMs?: number;
-  /** Reads at most this often. */
+  /** Shortest time between two reads. */
   readonly atMostEveryMs?: number;
 }
 
-/** Reads a route of the API while the component lives, again whenever what it asks for changes or its answer grows old. */
+/** Reads a route of the API while the component is mounted, again whenever its question changes or its answer is outdated. */
 export function useRead<T>(
   path: string | undefined,
   query: Readonly<Record<string, string | number | undefined>> = {},

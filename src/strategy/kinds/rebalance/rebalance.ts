@@ -225,8 +225,8 @@ export const rebalance = defineStrategy<Params, State>({
   slots: () => [],
   notes: (plan) => [
     plan.legs === undefined
-      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder anew`
-      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides its remainder anew`,
+      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides on its remainder again`
+      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides on its remainder again`,
     'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
     `no trade borrows${plan.cash_buffer === undefined ? '' : `, and none spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
   ],
