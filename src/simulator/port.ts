@@ -15,14 +15,14 @@ export interface PortOptions {
   /** Name of the account; left out: the first of the exchange. */
   readonly account?: string | undefined;
   readonly clock: Clock;
-  /** From asking to the answer, half of it on the way there; 0: in the same tick. */
+  /** From the request to the answer, half of it each way; 0: in the same tick. */
   readonly quoteLatencyMs?: number | undefined;
   readonly orderLatencyMs?: number | undefined;
-  /** Whether the routes beyond the specification are offered: balances, pairs, order look-up. */
+  /** Whether the routes beyond the specification are available: balances, pairs, order lookup. */
   readonly capabilities?: 'all' | 'none' | undefined;
 }
 
-/** The exchange as the engine's venue, without a network: same rules, same limits, on any clock. */
+/** The exchange as the engine's venue port, without a network: same rules, same limits, on any clock. */
 export function inProcessVenue(exchange: Exchange, options: PortOptions): VenuePort {
   const { clock, quoteLatencyMs = 0, orderLatencyMs = 0, capabilities = 'all' } = options;
   const now = steadyTime(clock);
@@ -72,7 +72,7 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
   };
 }
 
-/** Middle prices of the exchange, at once and then every `everyMs`. */
+/** Mid prices of the exchange, at once and then every `everyMs`. */
 export function inProcessMarket(
   exchange: Exchange,
   {

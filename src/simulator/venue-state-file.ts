@@ -9,12 +9,12 @@ import type { Exchange } from './exchange/exchange.ts';
 import type { VenueOptions } from './options/options.ts';
 import type { PriceTape } from './market/price-tape.ts';
 
-/** Layout of the file, and the rules by which it is done again: other ones are refused. */
+/** Version of the file layout and of the replay rules: other versions are refused. */
 const VERSION = 2;
 /** "TrVn": tells the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_56_6e;
 
-/** Settings that a restart may change: they are about the way in, not about what the accounts hold. */
+/** Settings that a restart may change: they concern access, not the accounts. */
 const FREE: ReadonlySet<string> = new Set([
   'host',
   'port',
@@ -35,11 +35,11 @@ export interface StateSetup {
 }
 
 /**
- * The file that lets a venue survive its process: everything that was done to the exchange, in order, written before the
- * answer leaves. A restart does it all again, and so comes to the same accounts, orders, quotes and ids.
+ * The file that lets a venue survive its process: every action on the exchange, in order, written before its answer
+ * leaves. A restart replays them all and arrives at the same accounts, orders, quotes and ids.
  *
- * Each deed is in the file before its answer is: a killed process loses nothing that a client heard of. A machine that
- * loses power may lose the last ones.
+ * A killed process loses nothing that a client received an answer to. A machine that loses power may lose the last
+ * actions.
  */
 export class StateFile {
   /** When the venue first opened: its market runs from then. */
@@ -66,7 +66,7 @@ export class StateFile {
     this.startedAt = instant(Number(this.read('started_at')));
   }
 
-  /** Does again what the file holds, and keeps everything from then on. Returns the time of the last deed. */
+  /** Replays the file, and records all further actions. Returns the time of the last one. */
   attach(exchange: Exchange, drilling: <T>(drill: OrderDrill, work: () => T) => T): Instant {
     let last = this.startedAt;
     for (const row of this.db.prepare('SELECT body FROM deeds ORDER BY seq').iterate()) {

@@ -12,49 +12,48 @@ import type { FundingRate, RiskMode, Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 import type { ModuleCode } from './kinds/module/module-call.ts';
 
-/** What a kernel may look at. Everything is as of `at`; nothing in it changes while a step runs. */
+/** What a kernel may look at, as of `at`; nothing in it changes during a step. */
 export interface View {
   readonly at: Instant;
   /** Instruments by pair: every pair that the strategy names is there. */
   instrument(pair: string): Instrument;
-  /** The newest reference price of a pair, if one was ever seen and is not stale. */
+  /** The newest reference price of a pair, unless there is none or it is stale. */
   reference(pair: string): ReferencePrice | undefined;
   /**
-   * What the market has traded of the pair since its day began, base currency, by the newest word of it: a fall is the begin of a new
-   * day. `undefined` when nothing tells it, or told it too long ago.
+   * What the market has traded of the pair since its day began, base currency, by the newest report; a fall marks a new day.
+   * `undefined` if unknown or too old.
    */
   volume(pair: string): Quantity | undefined;
   /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known in backtests alone. */
   isDelisted(pair: string): boolean;
-  /**
-   * The newest `count` bars of a pair that have ended, oldest first, among those that the strategy has wished for. Fewer where so many were
-   * not seen yet.
-   */
+  /** The newest `count` finished bars of a pair, oldest first, among those that the strategy requested. Fewer if fewer exist. */
   bars(pair: string, intervalMs: number, count: number): readonly Bar[];
-  /** Balance of each currency, own fills included; `undefined` while the account is not known. */
+  /** Balance of each currency, including own fills; `undefined` while the account is unknown. */
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
   readonly valuation: Money | undefined;
   /** Balances below zero. */
   readonly debts: ReadonlyMap<string, Debt>;
-  /** What borrowing a currency costs, as the venue told it last; `undefined` when it did not. */
+  /** Cost of borrowing a currency, as last reported; `undefined` if the venue reported none. */
   rateOf(currency: string): FundingRate | undefined;
-  /** Risk mode of a pair; `undefined` when it is not known, or was told too long ago. */
+  /** Risk mode of a pair; `undefined` if unknown or too old. */
   modeOf(pair: string): RiskMode | undefined;
-  /** The largest order of a pair, base currency, that keeps the limits of one order at its reference price; `undefined` without a limit or a price. */
+  /**
+   * The largest order of a pair, base currency, within the per-order limits at its reference price; `undefined` without a limit or a price.
+   */
   orderMax(pair: string, side: Side): Quantity | undefined;
   /** Values the currencies of `targets` and cash in cash; `undefined` when a price is missing or nothing is held. */
   value(targets: Targets, basis: Basis): Valued | undefined;
-  /** Value in cash of everything that the account holds, what is set aside included, and the currencies without a price. */
+  /** Value in cash of everything in the account, including reserves, and the currencies without a price. */
   accountValue(basis: Basis): { readonly value: Money; readonly unpriced: readonly string[] };
 }
 
-/** What a step leaves behind: plain data, journaled before any of it takes effect. */
+/** The result of a step: plain data, recorded before any of it takes effect. */
 export interface Step<State> {
   readonly state: State;
   readonly waits: readonly Wait[];
   readonly intents?: readonly Intent[];
-  /** Slices that passed without a try. */
+  /** Slots that passed without a try. */
   readonly missed?: readonly MissedSlice[];
   /** Why nothing, or less than planned, is traded. */
   readonly reason?: Reason | undefined;
@@ -62,13 +61,13 @@ export interface Step<State> {
   readonly note?: string | undefined;
   /** Set when nothing more will be done. */
   readonly finished?: Reason | undefined;
-  /** Why the step could not be made, in words: nothing else of it counts, and the strategy is paused until a person resumes it. */
+  /** Why the step failed: nothing else of it counts, and the strategy is paused until a person resumes it. */
   readonly fault?: string | undefined;
 }
 
 /**
- * A planned slice, for `validate`, `plan` and progress. It also sets the caps of the controls: more slices with an order, or a slice
- * above 1.5 times its plan, halt the desk. A kind whose sizes shift returns none and gives a `ceiling`.
+ * A planned slice, for `validate`, `plan` and progress. It also sets the caps of the controls: more slices with an order than
+ * planned, or a slice above 1.5 times its plan, halt the desk. A kind whose sizes shift returns none and gives a `ceiling`.
  */
 export interface Slot {
   readonly slice: number;
@@ -78,13 +77,13 @@ export interface Slot {
   readonly currency: string;
 }
 
-/** What no life of a strategy may exceed. */
+/** Bounds that no run of a strategy may exceed. */
 export interface Ceiling {
   /** All slices together, as text, in `currency`. */
   readonly total: string;
   /** Base or quote currency of the pair. */
   readonly currency: string;
-  /** Slices with an order, those that the venue did not fill included. */
+  /** Number of slices with an order, including orders that the venue did not fill. */
   readonly slices: number;
 }
 
@@ -101,7 +100,7 @@ export interface Occurrence {
   readonly at: Instant;
   /** IANA time zone in which the calendar is written. */
   readonly zone: string;
-  /** Why nothing runs then; left out when it does. */
+  /** Why nothing runs then; omitted if it runs. */
   readonly closed?: string | undefined;
 }
 
@@ -116,7 +115,7 @@ export interface Forecast extends Estimate {
   readonly even: Estimate;
 }
 
-/** Sizes of a pair that a strategy wants probed while nothing else is asked for. */
+/** Sizes of a pair that a strategy wants probed while the quote limit is idle. */
 export interface LadderWish {
   readonly pair: string;
   readonly side: Side;
@@ -126,7 +125,7 @@ export interface LadderWish {
   readonly probes: 2 | 3;
 }
 
-/** What is wrong with parameters that each look right alone. `path` names the field at fault. */
+/** A problem across parameters that are each valid. `path` names the field to change. */
 export interface Problem {
   readonly path: readonly (string | number)[];
   /** What is wrong and what to write instead. */
@@ -138,63 +137,66 @@ export interface CheckWorld {
   minimum(pair: string): Minimum;
   /** Quote currencies and such: base and quote of a pair, when they are known without asking. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
-  /** Whether the market tells what it trades; `undefined`: not known. */
+  /** Whether the market reports its volume; `undefined`: unknown. */
   readonly hasVolume?: boolean | undefined;
-  /** Decimals in which the desk will size the pair, as far as they are known without asking. */
+  /** Decimals in which the desk will size the pair, if known without a venue. */
   precisions(pair: string): Precisions;
 }
 
-/** One kind of strategy: a pure step that says what it waits for next. */
+/** One kind of strategy: a pure step that returns what it waits for next. */
 export interface StrategyKind<Params = unknown, State = unknown> {
   readonly kind: string;
   /** One sentence for `--help` and the schema. */
   readonly summary: string;
   /** Shape of the YAML document, without `id` and `kind`. Every field says its unit. */
   readonly params: z.ZodType<Params>;
-  /** Reads a state back from the journal. */
+  /** Parses a state from the journal. */
   readonly state: z.ZodType<State>;
   /** Pairs whose reference price the strategy needs. `currencies` are those of the account. */
   pairs(params: Params): readonly string[];
-  /** Bars that its steps look at. */
+  /** Bars that its steps use. */
   bars?(params: Params): readonly BarWish[];
-  /** Whether steps look at the venue's own valuation of the account. */
+  /** Whether steps use the venue's own valuation of the account. */
   needsValuation?(params: Params): boolean;
-  /** Whether steps look at the venue's terms of credit: funding rates and risk modes. */
+  /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms?: boolean | undefined;
   /**
-   * Why a person cannot have an occurrence of it begun now, in words; `undefined`: they can, and a step on `run` begins it. Left out by
-   * kinds that have no occurrences.
+   * Why a person cannot start an occurrence now; `undefined`: they can, and a step on `run` starts it. Omitted by kinds without
+   * occurrences.
    */
   runFault?(state: State, params: Params, at: Instant): string | undefined;
-  /** Whether another document may take over from a running life: nothing that was decided may be left undone by it. */
+  /** Whether another document may replace a running one: nothing decided may be left undone. */
   isReplaceable?(state: State): boolean;
-  /** Whether `plan` lets it decide on the account of now: it knows no slot beforehand and decides all of a round at once. */
+  /**
+   * Whether `plan` lets it decide on the current account: for kinds that know no slot in advance and decide a whole round at
+   * once.
+   */
   readonly isEstimated?: boolean | undefined;
   /** Checks across fields. */
   check(params: Params, world: CheckWorld): readonly Problem[];
-  /** First step of a life that begins at `begunAt`. */
+  /** First step of a run that starts at `begunAt`. */
   start(params: Params, begunAt: Instant, view: View): Step<State>;
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
-  /** What has traded of the parent that the state is of; left out by kinds without a total, `undefined` between two parents. */
+  /** What has traded of the parent in the state; omitted by kinds without a total, `undefined` between two parents. */
   progress?(state: State, params: Params): ParentProgress | undefined;
-  /** The slots ahead, if times and sizes are known beforehand and stay. The controls hold the life to them. */
+  /** The slots ahead, if times and sizes are fixed in advance. The controls hold the run to them. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
-  /** The times of a life at which it decides on sizes that nobody knows beforehand. */
+  /** The times of a run at which it decides on sizes that are unknown in advance. */
   looks?(params: Params, begunAt: Instant): readonly Instant[];
-  /** The slots of the occurrence that is due at `due`, for a kind whose calendar begins parents of a known size. */
+  /** The slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
   slotsAt?(params: Params, due: Instant, known: Precisions | undefined): readonly Slot[];
-  /** The most that a life may trade, for a kind that knows its total but not its slots: the controls hold it to that. */
+  /** The most that a run may trade, for a kind that knows its total but not its slots: the controls enforce it. */
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
    * The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year.
    * Empty when no time is ahead, `undefined` without a calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
-  /** What people should know of it beforehand, such as what happens when a trade fails: `plan` tells it. */
+  /** Notes for people, shown by `plan`, such as what happens when a trade fails. */
   notes?(params: Params): readonly string[];
-  /** Sizes that are worth probing for it. */
+  /** Sizes worth probing for it. */
   ladder?(params: Params): LadderWish | undefined;
-  /** What the slots ahead are expected to cost, where the kind has a model of it. */
+  /** Expected cost of the slots ahead, if the kind has a cost model. */
   forecast?(params: Params, begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
 
@@ -203,15 +205,15 @@ export interface Context {
   readonly view: View;
 }
 
-/** Ties the types of parameters and state together, then forgets them: the registry holds kinds of any shape. */
+/** Ties the types of parameters and state together, then erases them: the registry holds kinds of any shape. */
 export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>): AnyStrategy {
   return {
     ...kind,
     bind(raw) {
       const params = kind.params.parse(raw);
-      // What the last step made needs no look: a state that comes from a journal is read by its schema.
+      // A state from the last step needs no parsing; one from a journal is parsed by its schema.
       let made: Step<State> | undefined;
-      // The code of a module may be in another process: it is asked once, when somebody wants to know.
+      // A module's code may run in another process: it is asked once, on first use.
       let bars: readonly BarWish[] | undefined;
       const read = (state: unknown): State => {
         if (made !== undefined && state === made.state) return made.state;

@@ -18,12 +18,12 @@ import type { Exchange, VenueHttp } from './http.ts';
 import { reachableRoutes } from './routes.ts';
 
 /**
- * Everything of the account that trading does not need, for the operator at the command line. The daemon never has this
- * client: its own table of routes (`tradingRoutes`) has none of the routes that withdraw, whitelist or approve.
+ * All account routes that trading does not need, for the operator at the command line. The daemon never has this
+ * client: its table of routes (`tradingRoutes`) contains no route that withdraws, whitelists or approves.
  */
 export interface AccountVenueOptions {
   readonly http: VenueHttp;
-  /** Called with the fields of an answer that its schema does not know. */
+  /** Called with fields of an answer that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   /** For a whole exchange. */
   readonly timeoutMs?: number | undefined;
@@ -31,23 +31,23 @@ export interface AccountVenueOptions {
 
 const TIMEOUT_MS = 15_000;
 
-/** All routes of the account. Orders against quotes have their own client and table. */
+/** All routes of the account. Orders that execute a quote have their own client and table. */
 export const accountRoutes = reachableRoutes(({ operator }) => operator === true);
 
-/** What the transactions route can be asked. Spec: "GET /v1/account/transactions". */
+/** Parameters of the transactions route. Spec: "GET /v1/account/transactions". */
 export interface TransactionsAsk {
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
   readonly limit?: number | undefined;
   readonly after?: number | undefined;
   readonly offset?: number | undefined;
-  /** `deposit,withdraw` and alike. */
+  /** `deposit,withdraw` and similar. */
   readonly types?: string | undefined;
-  /** Whether deposits and withdrawals that are not done are wanted as well. */
+  /** Whether to include pending deposits and withdrawals. */
   readonly pending?: boolean | undefined;
 }
 
-/** What the lists of orders can be asked. Source: public documentation. */
+/** Parameters of the order lists. Source: public documentation. */
 export interface OrdersAsk {
   readonly pair?: string | undefined;
   readonly side?: Side | undefined;
@@ -78,8 +78,8 @@ export interface RuleChange {
 type Result<Name extends RouteName> = Observable<z.output<(typeof venueRoutes)[Name]['reply']['schema']>>;
 
 /**
- * The account over HTTP. All calls are cold and made once. Errors: `VenueError`; `applied: 'unknown'` when a call that
- * changes anything has no clear answer.
+ * The account over HTTP. All calls are cold and made once. Errors: `VenueError`; `applied: 'unknown'` if a call that
+ * changes something has no clear answer.
  */
 export interface AccountVenue {
   balances(): Result<'balances'>;
@@ -107,7 +107,7 @@ export interface AccountVenue {
   addRule(rule: NewRule): Result<'addRule'>;
   changeRule(id: string, change: RuleChange): Result<'changeRule'>;
   approvals(ask: { pending: boolean }): Result<'approvals'>;
-  /** May let a withdrawal go. */
+  /** May release a withdrawal. */
   answerApproval(id: string, approve: boolean): Result<'answerApproval'>;
   whitelist(): Result<'whitelist'>;
   addAddress(address: {
@@ -125,7 +125,7 @@ export interface AccountVenue {
 
 type Answered<T> = VenueRoute & { readonly reply: { readonly schema: z.ZodType<T> } };
 
-/** What a call brings: the parameters of the path in their order, the query, the body. */
+/** The variable parts of a call: path parameters in order, query, body. */
 interface Brought extends Pick<Exchange, 'query' | 'body'> {
   readonly path?: readonly string[];
 }
@@ -201,7 +201,7 @@ export function accountVenue(options: AccountVenueOptions): AccountVenue {
   };
 }
 
-/** An answer that is not a clear refusal may follow an executed call: a 5xx, or a good status with an invalid body. */
+/** An answer that is not a clear refusal may follow an executed call: a 5xx, or a success status with an invalid body. */
 const unlessRefused =
   <T>(attempt: string) =>
   (answer$: Observable<T>): Observable<T> =>

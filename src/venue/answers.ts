@@ -13,14 +13,14 @@ import type { VenueHttp } from './http.ts';
 
 export interface ReaderOptions {
   readonly http: VenueHttp;
-  /** Called with the fields of an answer that its schema does not know. */
+  /** Called with fields of an answer that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
 }
 
 type Failure = Exclude<QuoteAnswer, { readonly kind: 'quote' }>;
 type Told<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: Failure };
 
-/** Reads replies into answers. */
+/** Parses replies into answers. */
 export interface Reader {
   quote(reply: Reply): QuoteAnswer;
   order(reply: Reply): OrderAnswer;
@@ -90,7 +90,7 @@ function must<T>(attempt: string, reply: Reply, answer: Told<T>): T {
   throw errorOf(attempt, reply, answer.answer);
 }
 
-/** A read that did not give what was asked for, as the error it is. */
+/** The error of a read whose reply is not what was requested. */
 function errorOf(attempt: string, { status, retryAfterMs }: Reply, failure: Failure): VenueError {
   const said = failure.kind === 'error' ? failure.error : failure.why;
   const detail = { applied: 'no', sent: true, attempt, status, said, retryAfterMs } as const;
@@ -102,7 +102,7 @@ function errorOf(attempt: string, { status, retryAfterMs }: Reply, failure: Fail
 
 const readOrder = (body: unknown): Read<Order> => readMessage(orderSchema, body);
 
-/** Turns a call into its answer: the reply as `read` reads it, or what became of a call that had no whole reply. */
+/** Turns a call into its answer: the reply as parsed by `read`, or the outcome of a call without a complete reply. */
 export const answered =
   <T>(read: (reply: Reply) => T): OperatorFunction<Reply, T | Failure> =>
   (reply$) =>

@@ -9,7 +9,7 @@ import type { Route } from './routes.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A whole answer. Statuses other than 3xx are answers; what they mean is the caller's business. */
+/** A complete answer. Every status except 3xx is an answer; the caller interprets it. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -25,23 +25,23 @@ export interface Reply {
 
 export interface CallOptions {
   readonly route: Route;
-  /** In words, for errors: `GET /v1/currency`. */
+  /** Description for errors: `GET /v1/currency`. */
   readonly attempt: string;
   readonly capBytes: number;
   readonly now: () => Monotonic;
-  /** Takes the token out of a body; `undefined` when it cannot be taken out. */
+  /** Removes the token from a body; `undefined` if it cannot be removed. */
   readonly scrub: (body: string) => string | undefined;
-  /** Asked right before the first byte: a request may have waited for its connection. */
+  /** Called right before the first byte: a request may have waited for its connection. */
   readonly mayLeave: () => boolean;
-  /** Makes text from the network fit to be shown. */
+  /** Sanitizes text from the network for display. */
   readonly clean: (text: string) => string;
   readonly done: (reply: Reply) => void;
   readonly failed: (error: VenueError) => void;
 }
 
 /**
- * One exchange as undici tells it. Settles once: with a whole answer, or with an error that says whether money may have
- * moved. undici calls `onRequestStart` right before it writes, so that a call that never started sent nothing.
+ * One exchange, as undici reports it. Settles once: with a complete answer, or with an error that says whether money
+ * may have moved. undici calls `onRequestStart` right before it writes, so a call that never started sent nothing.
  */
 export class Call implements Dispatcher.DispatchHandler {
   readonly #options: CallOptions;
@@ -65,7 +65,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#hangUp('abandoned');
   }
 
-  /** The time for the whole exchange is over. */
+  /** The time limit of the whole exchange has passed. */
   expire(): void {
     const why = {
       waiting: 'no connection in time',
@@ -155,7 +155,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#phase = 'settled';
     const { route, attempt, clean, failed } = this.#options;
     const hasAnswer = this.#status !== 0;
-    // undici's own error is not passed on: it can hold bytes of the answer and of the socket.
+    // undici's own error is not passed on: it may contain bytes of the answer or socket.
     const cause = new Error(clean(why));
     const error = new VenueError({
       code,
@@ -184,7 +184,7 @@ function failureOf(undiciCode: string): VenueErrorCode {
   return 'broken';
 }
 
-/** The other form of `retry-after`, a date, would need our clock to agree with the venue's: it is left unread. */
+/** The date form of `retry-after` is ignored, because it would require our clock to agree with the venue's. */
 function retryAfterMs(headers: Headers): number | undefined {
   const said = headers['retry-after'];
   if (typeof said !== 'string' || !/^\d{1,3}(?:\.\d{1,3})?$/u.test(said)) return undefined;

@@ -3,9 +3,9 @@ import type { Instant } from '../core/time.ts';
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u;
 
 /**
- * How far the clock of the venue is certainly ahead of ours, or behind it (negative), milliseconds. The `date` of an answer is
- * cut to whole seconds, and was written at some moment of the round trip: what these explain is taken off. `undefined` when
- * the answer has no readable date.
+ * How far the venue's clock is certainly ahead of ours, milliseconds; negative: behind. The `date` of an answer is truncated
+ * to seconds and was written at some time during the round trip, so that uncertainty is subtracted. `undefined` if the answer
+ * has no readable date.
  */
 export function certainSkew(
   date: unknown,

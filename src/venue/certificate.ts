@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import { buildConnector } from 'undici';
 
-/** What is wrong with a certificate, by the code of the error that Node gives. */
+/** What is wrong with a certificate, by Node's error code. */
 const faults: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'it is signed by an authority that is not trusted',
@@ -18,12 +18,17 @@ const faults: Readonly<Record<string, string>> = {
 /** Other codes of OpenSSL about certificates. */
 const FAULT = /^(?:CERT_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|ERROR_IN_CERT|EE_KEY|CA_KEY|CA_MD)/u;
 
-/** The server is there, and is not shown to be the venue: nothing was sent. The message says which certificate it has and what is wrong. */
+/**
+ * The server answered, but did not prove that it is the venue: nothing was sent. The message describes the certificate and the problem.
+ */
 export class CertificateRefused extends Error {
   override readonly name = 'CertificateRefused';
 }
 
-/** `error` of a connection to `host` as a refusal of the certificate that was `seen` there; other errors as they are. */
+/**
+ * Turns a certificate error of a connection to `host` into a refusal of the certificate `seen` there; returns other
+ * errors unchanged.
+ */
 export function refusalOf(error: Error, host: string, seen: PeerCertificate | undefined): Error {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const fault = faults[code] ?? (FAULT.test(code) ? `OpenSSL says ${code}` : undefined);
@@ -38,11 +43,11 @@ function factsOf(seen: PeerCertificate | undefined): string {
   return ` (valid from ${from} until ${to}, for ${names ?? nameIn(subject)}, signed by ${nameIn(issuer)})`;
 }
 
-/** Certificates need not have what their type says that they have. */
+/** Certificates may lack fields that their type declares. */
 const nameIn = (holder: Partial<PeerCertificate['subject']> | undefined): string =>
   [holder?.CN ?? holder?.O ?? 'nobody'].flat().join(', ');
 
-/** Keeps the certificate of a connection before it is judged: a connection that is refused is gone with all that it knew. */
+/** Captures the certificate of a connection before verification: a refused connection no longer provides it. */
 export function certificateOf(socket: unknown): () => PeerCertificate | undefined {
   let seen: PeerCertificate | undefined;
   if (socket instanceof TLSSocket)
@@ -54,7 +59,10 @@ export function certificateOf(socket: unknown): () => PeerCertificate | undefine
 
 export type ConnectOptions = NonNullable<Parameters<typeof buildConnector>[0]>;
 
-/** Connections of undici that fail with `CertificateRefused` where that is why. `onRefused` hears of each reason once, until one succeeds. */
+/**
+ * undici connections that fail with `CertificateRefused` when the certificate is the cause. `onRefused` is called once per reason until a
+ * connection succeeds.
+ */
 export function judgedConnector(
   options: ConnectOptions,
   onRefused: (why: string) => void = () => undefined,

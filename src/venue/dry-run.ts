@@ -15,7 +15,7 @@ export interface DryRunOptions {
   readonly past: Iterable<FillRecord>;
 }
 
-/** Quotes that may still be executed at home; older ones have long expired. */
+/** Quotes that may still be executed locally; older ones have expired. */
 const QUOTES_MAX = 1_000;
 /** Rows of the newest trades that every read shows: the balances after them are what the account has. */
 const ROWS_OF_TRADES_MAX = 100;
@@ -23,9 +23,8 @@ const ROWS_OF_TRADES_MAX = 100;
 const ROWS_MAX = 20_000;
 
 /**
- * The real venue for everything but orders: these are answered at home from the real quote, and never leave. What they
- * would have done to the account is added to its balances and shown as rows of its transactions, so that the engine
- * sees the account that it would have.
+ * The real venue, except for orders: these are answered locally from the real quote, and never leave. Their effect is
+ * added to the balances and shown as rows of the transactions, so that the engine sees the account that would result.
  */
 export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): VenuePort {
   const quotes = new Map<string, Quote>();
@@ -41,7 +40,7 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
     const quote = quotes.get(request.quoteId);
     const pair = pairs.get(request.pair) ?? splitPair(request.pair, symbols);
     if (quote === undefined || 'problem' in pair) {
-      // Certainly nothing was executed, so this is no doubt.
+      // Certainly nothing was executed, so this is not a doubt.
       return { kind: 'lost', sent: false, why: quote === undefined ? 'unknown quote' : 'unknown pair' };
     }
     quotes.delete(request.quoteId);
@@ -169,11 +168,11 @@ interface Shown {
 }
 
 /**
- * Trades that never were, as rows among the real ones. An account's past never changes: a row is shown with the same id and
- * the same balance in every read of this process, so that what comes later, real or imagined, is put after it.
+ * Simulated trades as rows among the real ones. An account's past never changes: a row has the same id and balance in every
+ * read of this process, so later rows, real or simulated, come after it.
  */
 class ImaginedTrades {
-  /** Trades that no read has shown. */
+  /** Trades that no read has shown yet. */
   #unshown: Trade[] = [];
   readonly #rows: Transaction[] = [];
   /** By currency: all trades together. */
@@ -196,7 +195,7 @@ class ImaginedTrades {
     return this.#moved.get(currency) ?? NO_QUANTITY;
   }
 
-  /** Real rows with the balances that the imagined trades before them leave. */
+  /** Real rows, with balances that include the simulated trades before them. */
   present(rows: readonly Transaction[]): readonly Transaction[] {
     for (const row of rows.toSorted((a, b) => a.id - b.id)) {
       const known = this.#real.get(row.currency);

@@ -26,7 +26,7 @@ export interface Exchange {
   readonly body?: string | undefined;
   /** For the whole exchange, connecting included. */
   readonly timeoutMs: number;
-  /** Most bytes of the answer, if fewer than the route allows. */
+  /** Maximum number of bytes of the answer, if fewer than the route allows. */
   readonly capBytes?: number | undefined;
   /** `at_once`: on a ready connection that was never used, if there is one, written to in the tick of `subscribe`. */
   readonly lane?: 'shared' | 'at_once' | undefined;
@@ -40,15 +40,18 @@ export interface VenueHttp {
    *   soon as a byte of a route that moves money may have left.
    */
   exchange(request: Exchange): Observable<Reply>;
-  /** How far the venue's clock is certainly ahead of ours, ms, by its last answer that named its time; negative: behind. */
+  /** How far the venue's clock is certainly ahead of ours, ms, by its last answer with a date; negative: behind. */
   skewMs(): number | undefined;
   /** Opens connections ahead of `at_once` exchanges, so that `wanted` are ready. */
   warm(wanted: number): void;
-  /** Makes text of the venue fit to be shown: short, on one line, without the token. */
+  /** Sanitizes text of the venue for display: short, on one line, without the token. */
   clean(text: string): string;
-  /** From now on nothing that moves money leaves, until the process ends. What has left is answered. */
+  /**
+   * From now on, no request that moves money leaves until the process ends. Requests already sent are still
+   * answered.
+   */
   shut(): void;
-  /** Closes all connections; what is under way fails. */
+  /** Closes all connections; requests under way fail. */
   close(): Promise<void>;
 }
 
@@ -74,9 +77,9 @@ export interface HttpOptions {
   readonly mayMoveMoney?: (() => boolean) | undefined;
 }
 
-/** Shorter than what servers and middle boxes commonly use, so that a reused connection is rarely a dead one. */
+/** Shorter than common server and proxy timeouts, so that a reused connection is rarely dead. */
 const KEEP_ALIVE_MS = 4_000;
-/** A spare waits for the order that follows a quote, and quotes live about ten seconds. */
+/** A spare connection waits for the order that follows a quote, and quotes live about ten seconds. */
 const SPARE_KEEP_ALIVE_MS = 10_000;
 
 /**
@@ -135,7 +138,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         ...outgoing,
         path: prefix + outgoing.path,
         body: outgoing.body ?? null,
-        // A spare is good for one request: used again, it would no longer write at once.
+        // A spare is used for one request: on a second one it would no longer write at once.
         reset: spare !== undefined,
       },
       call,
@@ -167,13 +170,13 @@ export interface Outgoing {
   readonly body: string | undefined;
 }
 
-/** Carries a request to the venue and tells `call` what becomes of it, as undici does. */
+/** Sends a request to the venue and reports its progress to `call`, as undici does. */
 export type Send = (outgoing: Outgoing, request: Exchange, call: Call) => void;
 
-/** `VenueHttp.exchange` over anything that carries requests: the allow-list, the headers and the time limit are here. */
+/** `VenueHttp.exchange` over any transport: the allow-list, the headers and the time limits are here. */
 export function exchanges(
   options: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes' | 'mayMoveMoney'> & {
-    /** When answers are passed on. */
+    /** The scheduler on which answers are delivered. */
     readonly answerIn?: Turns;
   },
   clean: VenueHttp['clean'],
@@ -213,7 +216,8 @@ export function exchanges(
           failed: (error) => subscriber.error(error),
         });
         subscriber.add(() => call.abandon());
-        // undici's own timeouts are coarse, about a second, and none is for the whole: a slow trickle would pass them.
+        // undici's own timeouts have a resolution of about a second, and none covers the whole exchange: a slow
+        // trickle would pass them.
         subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
         const headers = [
           'authorization', `Bearer ${token.reveal()}`,

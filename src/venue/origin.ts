@@ -17,7 +17,7 @@ export function venueUrl(setting: string, text: string, scheme: 'http' | 'ws'): 
   return url;
 }
 
-/** Why `text` cannot be the address of a venue, in words for the operator; `undefined` when it can. A webhook may have a query. */
+/** Why `text` cannot be a venue address; `undefined` if it can. A webhook may have a query. */
 export function addressProblem(
   text: string,
   scheme: 'http' | 'ws',
@@ -40,7 +40,7 @@ export function addressProblem(
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
 
-/** Whether an address stays on this machine. `URL` has already spelled odd forms of 127.0.0.1 out. */
+/** Whether an address stays on this machine. `URL` has already normalized unusual forms of 127.0.0.1. */
 export function isLoopback(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && LOOPBACK.test(url.hostname);
@@ -51,7 +51,7 @@ export function originOf(address: string): string | undefined {
   return URL.parse(address)?.origin.replace(/^ws/u, 'http');
 }
 
-/** For connections that are not encrypted: names that lead off this machine are not connected to, whatever they are called. */
+/** For unencrypted connections: refuses names that resolve to another machine. */
 export const lookupHere: LookupFunction = (host, options, done) => {
   lookup(host, { ...options, all: true }, (error, addresses) => {
     const [first] = addresses ?? [];
@@ -67,9 +67,9 @@ export const lookupHere: LookupFunction = (host, options, done) => {
 /** Created on first use: a backtest opens no connection. */
 interface Networks {
   readonly here: BlockList;
-  /** Where no venue is, and from which machines hand out their own credentials. */
+  /** Addresses that no venue can have, including those where cloud machines serve their credentials. */
   readonly nowhere: BlockList;
-  /** Forms of IPv6 that hold an IPv4 address: only there to get past lists like these. */
+  /** IPv6 forms that embed an IPv4 address: their only use here would be to bypass lists like these. */
   readonly disguised: BlockList;
 }
 let known: Networks | undefined;
@@ -113,6 +113,6 @@ function hostProblem(text: string, hostname: string): string | undefined {
     : undefined;
 }
 
-/** The host as it was written. */
+/** The host as written. */
 const spelling = (text: string): string | undefined =>
   /^\s*[a-z]+:[/\\]+(?<host>[^/\\?#:]*)/iu.exec(text)?.groups?.['host'];

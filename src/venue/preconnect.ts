@@ -3,11 +3,11 @@ import type { Client, Dispatcher } from 'undici';
 /** Maximum number of connections kept ready. */
 export const PRECONNECTIONS_MAX = 4;
 
-/** Connections that are open and have never carried a request, for calls whose first byte must leave at once. */
+/** Open connections that have not carried a request, for calls whose first byte must leave at once. */
 export interface Preconnections {
-  /** Sees to it that `wanted` connections are ready or on their way. */
+  /** Ensures that `wanted` connections are ready or being opened. */
   ready(wanted: number): void;
-  /** Takes a ready connection, if there is one. Good for one request; closed after it. */
+  /** Takes a ready connection, if there is one. It is used for one request and then closed. */
   take(): Client | undefined;
   close(): Promise<void>;
 }

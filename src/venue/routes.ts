@@ -2,12 +2,12 @@ import { OperatorError } from '../core/errors.ts';
 import { routeNames, venueRoutes } from '../wire/routes.ts';
 import type { Capabilities, Method, VenueRoute } from '../wire/routes.ts';
 
-/** A route that a client may reach. What is in no table cannot be called. */
+/** A route that a client may call. Routes that are in no table cannot be called. */
 export interface Route {
   readonly method: Method;
   /** `/v1/orders/:id`: `:id` is one segment of at most 64 letters, digits, `-` and `_`. */
   readonly path: string;
-  /** Most bytes of an answer. */
+  /** Maximum number of bytes of an answer. */
   readonly capBytes: number;
   /** A failure after the first byte may have moved money: such errors say `applied: 'unknown'`. */
   readonly movesMoney?: boolean | undefined;
@@ -15,7 +15,7 @@ export interface Route {
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** The routes of the venue that `may` chooses, as a client reaches them. */
+/** The venue routes selected by `may`, as a client calls them. */
 export const reachableRoutes = (may: (route: VenueRoute) => boolean): readonly Route[] =>
   routeNames
     .map((name) => venueRoutes[name])

@@ -2,9 +2,9 @@ import { forTerminal } from '../core/text/escape.ts';
 import { redactor } from '../core/text/redact.ts';
 import type { Redactor } from '../core/text/redact.ts';
 
-/** Most characters of the venue's own words that go anywhere: logs, errors, the journal. */
+/** Maximum number of characters of the venue's text in logs, errors and the journal. */
 const SAID_MAX = 200;
-/** Shorter ones are found in any text: what a venue writes is not changed for them. */
+/** Shorter tokens occur in any text, so the venue's text is not changed for them. */
 const TOKEN_LENGTH_MIN = 8;
 const MARK = '[token]';
 
@@ -18,15 +18,15 @@ function redactorOf(secrets: readonly string[]): Redactor {
   return latest.redact;
 }
 
-/** A token of the venue. It may be replaced while requests are under way: the old one stays as secret as the new one. */
+/** A token of the venue. It may be replaced while requests are under way; the old one remains secret. */
 export interface VenueToken {
-  /** The one that requests carry. */
+  /** The token that requests carry. */
   reveal(): string;
-  /** With those before it, the newest first; left out: there were none. */
+  /** With earlier tokens, newest first; omitted: there were none. */
   revealAll?(): readonly string[];
 }
 
-/** Every text that must not be shown. */
+/** Every text that must not be displayed. */
 export const secretsOf = (token: VenueToken): readonly string[] => token.revealAll?.() ?? [token.reveal()];
 
 /**
@@ -41,8 +41,8 @@ export function sanitize(text: string, secrets: readonly string[], max = SAID_MA
 }
 
 /**
- * The body of an answer without the token, should the venue have put it into a field: from an id or a name it would go on to
- * the journal and whoever reads it. `undefined` when it stands there in a disguise that cannot be taken out.
+ * The body of an answer without the token, in case the venue put it into a field: an id or a name would carry it into the
+ * journal. `undefined` if the token appears in an encoded form that cannot be removed.
  */
 export function withoutToken(body: string, secrets: readonly string[]): string | undefined {
   const long = secrets.filter(({ length }) => length >= TOKEN_LENGTH_MIN);

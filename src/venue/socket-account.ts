@@ -5,7 +5,7 @@ import type { FeedOptions, FeedSignal } from './socket.ts';
 
 export type AccountFeedOptions = Omit<FeedOptions, 'feeds' | 'quietMs'>;
 
-/** Feeds that change when the account does. They may be quiet for days. */
+/** Feeds that report account changes. They may be silent for days. */
 const FEEDS = ['private.user.balances', 'private.user.open-orders', 'private.user.trades'];
 /** A burst of messages is one hint, or two. */
 const BURST_MS = 250;

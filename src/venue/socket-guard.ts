@@ -2,15 +2,15 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS, after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 
-/** Messages in one second above which a connection is closed: the venue sends a few. */
+/** A connection with more messages per second is closed: the venue sends only a few. */
 const MESSAGES_PER_SECOND_MAX = 2_000;
-/** Unreadable messages in one minute that close a connection. */
+/** A connection with this many unreadable messages in one minute is closed. */
 const POISON_PER_MINUTE_MAX = 10;
 
-/** What a number says about the messages before it. */
+/** What a sequence number says about earlier messages. */
 export type SequenceOrder = 'next' | 'gap' | 'late' | 'uncounted';
 
-/** Watches the messages of one connection: their numbers, their stamps, and how much of them there is. */
+/** Checks the messages of one connection: their numbers, timestamps and rate. */
 export class FeedGuard {
   private readonly clock: Clock;
   private readonly poison: number[] = [];
@@ -23,7 +23,7 @@ export class FeedGuard {
     this.clock = clock;
   }
 
-  /** Counts a message. Why the connection must end; `undefined` when it may go on. */
+  /** Counts a message. Returns why the connection must end; `undefined` if it may continue. */
   flood(): string | undefined {
     const second = Math.floor(this.clock.monotonic() / SECOND_MS);
     this.inSecond = second === this.second ? this.inSecond + 1 : 1;
@@ -33,7 +33,7 @@ export class FeedGuard {
       : undefined;
   }
 
-  /** Counts an unreadable message. Why the connection must end; `undefined` when it may go on. */
+  /** Counts an unreadable message. Returns why the connection must end; `undefined` if it may continue. */
   poisoned(): string | undefined {
     const now = this.clock.monotonic();
     this.poison.push(now);
@@ -43,7 +43,7 @@ export class FeedGuard {
       : undefined;
   }
 
-  /** Follows the count of the connection: each number is one more than the last. */
+  /** Checks the sequence of the connection: each number is one higher than the last. */
   follow(sequence: number | undefined): SequenceOrder {
     if (sequence === undefined) return 'uncounted';
     const before = this.last;
@@ -53,11 +53,11 @@ export class FeedGuard {
   }
 
   /**
-   * Whether a message of this feed was sent before one that is here already. Only stamps of the venue are compared with one
-   * another, and only inside one feed: the count is not, since no source says whether a feed may have its own.
+   * Whether this message of a feed was sent before one that has already arrived. Compares only the venue's timestamps, and
+   * only within one feed; sequence numbers are not compared, because no source says whether each feed has its own.
    */
   isOutdated(feed: string, sentAt: Instant | undefined): boolean {
-    // One absurd stamp must not silence its feed.
+    // One absurd timestamp must not silence its feed.
     if (sentAt === undefined || sentAt > after(this.clock.wall(), HOUR_MS)) return false;
     const newest = this.stamps.get(feed);
     if (newest !== undefined && sentAt < newest) return true;

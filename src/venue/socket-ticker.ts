@@ -13,7 +13,7 @@ export type TickerOptions = Omit<FeedOptions, 'feeds' | 'quietMs'> & { readonly 
 /** The venue sends a ticker every few seconds. */
 const QUIET_MS = MINUTE_MS;
 
-/** A volume that was told longer ago says nothing of now. */
+/** A volume older than this says nothing about now. */
 const VOLUME_AGE_MS = 2 * MINUTE_MS;
 
 /**

@@ -33,11 +33,11 @@ export type FeedSignal =
   /** Messages may have been missed: state derived from the feeds must be read again over REST. */
   | { readonly signal: 'resync'; readonly why: 'connected' | 'gap' };
 
-/** What the operator may want to know of the feeds. */
+/** Events of the feeds for the operator. */
 export type SocketEvent =
   | { readonly event: 'open' }
   | { readonly event: 'closed'; readonly why: string; readonly retryMs: number }
-  /** The server is there, and is not shown to be the venue. */
+  /** The server answered, but did not prove that it is the venue. */
   | { readonly event: 'certificate_refused'; readonly why: string; readonly retryMs: number }
   /** `head`: its first 4 KiB, sanitized, for diagnosis. */
   | { readonly event: 'unreadable'; readonly why: string; readonly head: string }
@@ -48,7 +48,7 @@ const QUARANTINE_MAX = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** From the handshake to the answer to the subscription. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** After this time without a byte a ping is sent; after twice that the connection is closed. */
+/** After this time without a byte the client sends a ping; after twice that it closes the connection. */
 const SILENCE_MS = 15_000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
@@ -66,7 +66,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
   const { clock, random, onEvent } = options;
   let failures = 0;
   return defer(() => connection(url, options)).pipe(
-    // Only data proves that a connection is worth having: one that is refused after the handshake backs off too.
+    // Only data proves that a connection works: one that is refused after the handshake backs off too.
     tap(({ signal }) => {
       if (signal === 'data') failures = 0;
     }),
@@ -91,7 +91,7 @@ export function retryDelayMs(failures: number, random: Random): number {
   return Math.round(RETRY_MIN_MS + random.next() * (bound - RETRY_MIN_MS));
 }
 
-/** The end of one connection, for whatever reason. */
+/** The end of one connection, for any reason. */
 class Closed extends Error {
   override readonly name = 'Closed';
   readonly lastedMs: number;

@@ -1,4 +1,4 @@
-/** Who asks: a token is a user's, and a user belongs to an account. */
+/** The sender of a request: a token belongs to a user, and a user to an account. */
 export interface Asker {
   readonly account: string;
   readonly user: string;

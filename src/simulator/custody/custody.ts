@@ -14,7 +14,7 @@ export interface CustodySetup {
   readonly options: VenueOptions;
   readonly registry: OrderRegistry;
   readonly transit: Transfers;
-  /** Names of the users of an account: who may approve. */
+  /** Names of the users of an account: the possible approvers. */
   readonly usersOf: (account: string) => readonly string[];
   readonly startedAt: Instant;
 }
@@ -25,7 +25,7 @@ interface NewRule {
   readonly threshold: Money | undefined;
 }
 
-/** What happens once a request is approved, or refused. */
+/** What happens once a request is approved or refused. */
 type Subject =
   | { readonly kind: 'withdrawal'; readonly transfer: number }
   | { readonly kind: 'rule'; readonly ruleId: string; readonly change: Partial<NewRule> };
@@ -51,7 +51,7 @@ export class Custody {
     this.setup = setup;
   }
 
-  /** Begins an account with the rules of the settings, in force. */
+  /** Creates an account with the configured rules in force. */
   open(account: string): void {
     const { options, startedAt } = this.setup;
     const rules = options.custody.rules.map(({ ruleType, requiredApprovals, threshold }) =>
@@ -94,7 +94,7 @@ export class Custody {
     });
   }
 
-  /** The rule in force that a withdrawal of this value falls under: the one that wants most approvals. */
+  /** The rule in force for a withdrawal of this value: the one that requires most approvals. */
   ruleFor(account: string, usd: Money): ApprovalRule | undefined {
     return this.of(account)
       .filter(({ ruleType, status, threshold }) => {
@@ -130,7 +130,7 @@ export class Custody {
     );
   }
 
-  /** One "no" ends a request; enough "yes" fulfil it. */
+  /** One refusal ends a request; enough approvals fulfil it. */
   answer(
     { account, user }: Asker,
     { id, approved }: { readonly id: string; readonly approved: boolean },

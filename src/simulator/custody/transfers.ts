@@ -61,7 +61,10 @@ export interface TransfersSetup {
   readonly seed: string;
 }
 
-/** Money on its way in or out: states follow one another in market time. What leaves is held until it has left. */
+/**
+ * Incoming and outgoing transfers, whose states advance in market time. An outgoing amount is held until it has
+ * left.
+ */
 export class Transfers {
   private readonly setup: TransfersSetup;
   private readonly transfers = new Map<number, Transfer>();
@@ -87,13 +90,13 @@ export class Transfers {
     return id;
   }
 
-  /** Real time of the next change of a state. */
+  /** Real time of the next state change. */
   nextDue(): Instant | undefined {
     const next = this.earliest();
     return next?.nextAt === undefined ? undefined : this.setup.market.realTimeOf(next.nextAt);
   }
 
-  /** Makes the change that is due next. */
+  /** Makes the next due change. */
   runNext(): void {
     const transfer = this.earliest();
     if (transfer?.nextAt === undefined) return;
@@ -116,7 +119,7 @@ export class Transfers {
     this.goOn(transfer, { first, ahead }, now);
   }
 
-  /** Ends a transfer that is not done: what was held is free again. */
+  /** Ends an unfinished transfer: its held amount is free again. */
   cancel(account: string, id: number): Reply<object> {
     const transfer = this.of(account, id);
     if (transfer === undefined) return assumed.unknownTransfer();
@@ -126,7 +129,7 @@ export class Transfers {
     return found({});
   }
 
-  /** Stops a transfer for review, or lets it go on from its beginning. */
+  /** Stops a transfer for review, or restarts it from its first state. */
   review(
     {
       account,

@@ -13,7 +13,7 @@ export interface BookingSetup {
   readonly board: TickerBoard;
 }
 
-/** Writes a fill everywhere it belongs: the ledger, the own trades, the positions on credit and the day of the pair. */
+/** Books a fill everywhere: in the ledger, the own trades, the positions on credit and the pair's day. */
 export class Booking {
   private readonly setup: BookingSetup;
 

@@ -12,13 +12,13 @@ export interface Outlay {
   readonly account: string;
   readonly pair: string;
   readonly side: Side;
-  /** What leaves the account, of which currency. */
+  /** The currency and amount that leave the account. */
   readonly currency: string;
   readonly amount: Quantity;
   readonly now: Instant;
 }
 
-/** Post-trade settlement: in which pairs, on which side and up to which sum an account may owe. */
+/** Post-trade settlement: in which pairs, on which side and up to which sum an account may borrow. */
 export class Credit {
   private readonly options: VenueOptions['pts'];
   private readonly ledger: Ledger;
@@ -62,7 +62,7 @@ export class Credit {
     return { currency, annualRate: ratio(annualRate), graceMinutes, frequencyMinutes };
   }
 
-  /** Whether the account can pay: from what is free, or where the risk mode allows credit and the limit has room. */
+  /** Whether the account can pay: from free balance, or with credit where the risk mode and the limit allow it. */
   covers({ account, pair, side, currency, amount, now }: Outlay): boolean {
     const available = this.ledger.available(account, currency);
     if (available.gte(amount)) return true;
@@ -72,7 +72,7 @@ export class Credit {
     return owed.lte(this.limitUsd);
   }
 
-  /** What the account owes, holds and may still owe, USD, cents. What is owed is rounded up, what it holds down. */
+  /** The account's debts, holdings and remaining credit, USD, cents. Debts are rounded up, holdings down. */
   metrics(account: string, now: Instant): PtsMetrics {
     const exposure = roundUp(this.owedUsd(account, undefined, now), 2);
     const equity = accountValue(account, { ledger: this.ledger, market: this.market, now });
@@ -95,7 +95,7 @@ export class Credit {
     return mode === 'Enabled' || mode === (side === 'buy' ? 'Long-Only' : 'Short-Only');
   }
 
-  /** What the account owes in all currencies but `except`, USD. */
+  /** The account's debts in all currencies except `except`, USD. */
   private owedUsd(account: string, except: string | undefined, now: Instant): Money {
     let owed = NO_MONEY;
     for (const [currency, held] of this.ledger.balances(account)) {

@@ -118,7 +118,7 @@ export class Dealer {
     return created(this.accept(account, accepted, isFilled, now));
   }
 
-  /** The same client id with the same wishes gets the same quote while it lives; with other wishes it is refused. */
+  /** The same client id with the same request gets the same quote while it lives; with another request it is refused. */
   private knownQuote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> | undefined {
     if (request.clientId === undefined) return undefined;
     const entry = this.quotes.findByClientId(account, request.clientId);
@@ -183,7 +183,7 @@ export class Dealer {
     return isAbove ? assumed.aboveQuote(order.size.by) : sizeProblem(listing, order.size);
   }
 
-  /** Last look, or no reason at all: a fill is not guaranteed even while the quote lives. */
+  /** Last look, or no reason at all: even a live quote may not be filled. */
   private isTurnedDown({ quote, mid }: QuoteEntry, now: Instant): boolean {
     const { options, market, random } = this.setup;
     if (options.cancelProbability > 0 && random.next() < options.cancelProbability) return true;
@@ -254,7 +254,7 @@ export class Dealer {
     return detail;
   }
 
-  /** Books an order that was filled as the settings say: in one or several trades, which show at once or later. */
+  /** Books a filled order as configured: as one or several trades, visible at once or later. */
   private bookAs({ account, detail, listing, fill, how }: Executed, now: Instant): void {
     const { registry, booking } = this.setup;
     const random = this.randomOf(detail, 'trades');
@@ -297,7 +297,7 @@ export class Dealer {
   }
 }
 
-/** When the rows of a trade show. `index`: which of the trades of its order it is. */
+/** When the rows of a trade appear. `index`: number of the trade within its order. */
 function showingOf(
   { delaysMs, delaySpreadMs, legGapMs, stamps }: BookingOptions,
   index: number,

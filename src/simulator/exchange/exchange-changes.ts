@@ -12,7 +12,7 @@ export type Change = Readonly<
 export class Changes {
   private readonly listeners = new Set<(change: Change) => void>();
 
-  /** Returns the way to stop listening. */
+  /** Returns the function that stops listening. */
   listen(listener: (change: Change) => void): () => void {
     this.listeners.add(listener);
     return () => {
@@ -20,7 +20,7 @@ export class Changes {
     };
   }
 
-  /** Whether anybody listens: without, no change has to be put into words. */
+  /** Whether anyone listens; otherwise changes need not be encoded. */
   get isHeard(): boolean {
     return this.listeners.size > 0;
   }

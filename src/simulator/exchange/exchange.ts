@@ -50,7 +50,7 @@ export interface ExchangeSetup {
   readonly startedAt: Instant;
   /** Default: seeded by `options.seed`. */
   readonly random?: Random | undefined;
-  /** What the market remembers of trades; default: nothing. */
+  /** How the market remembers trades; default: not at all. */
   readonly impact?: Impact | undefined;
 }
 
@@ -62,7 +62,7 @@ const DEFAULT_LIMIT = 250;
 export const LIMIT_MAX = 1_000;
 
 /**
- * The simulated venue as a state machine: no input, no output, no clock. Every call is told the time, and all chance
+ * The simulated venue as a state machine without I/O or a clock. Every call passes the time, and all randomness
  * comes from one seeded generator, so the same calls give the same answers.
  *
  * `now` is real time, in ms; it must not go back. The market behind the prices has its own, faster time.
@@ -81,7 +81,7 @@ export class Exchange {
   readonly whitelist: Whitelist;
   readonly wallets: Wallets;
   readonly options: VenueOptions;
-  /** Called after every action on the exchange; set if a state file stores them. */
+  /** Called after every action on the exchange; set if a state file stores the actions. */
   onDeed: ((deed: ReplayEntry) => void) | undefined;
   private readonly changes = new Changes();
   private readonly credit: Credit;
@@ -89,7 +89,7 @@ export class Exchange {
   private readonly history: ValueHistory;
   private readonly limits: Limits;
   private readonly board: TickerBoard;
-  /** What happens by itself. */
+  /** Events that happen without a call. */
   private readonly sources: readonly Source[];
   private time: Instant;
 
@@ -170,8 +170,8 @@ export class Exchange {
   }
 
   /**
-   * Makes everything happen that is due until `now`, in the order of time: looks of waiting orders, interest, states of
-   * deposits and withdrawals, points of the history. What comes of it does not depend on how often it is called.
+   * Runs everything due until `now`, in order of time: checks of resting orders, interest, transfer states, history
+   * points. The result does not depend on how often it is called.
    */
   advance(now: Instant): void {
     if (now < this.time) return;
@@ -272,7 +272,7 @@ export class Exchange {
     return this.credit.isEnabled ? found(this.credit.riskModes()) : documented.ptsDisabled();
   }
 
-  /** What the account owes and may owe, USD. */
+  /** The account's debts and remaining credit, USD. */
   metrics(account: string, now: Instant): Reply<PtsMetrics> {
     this.advance(now);
     return this.credit.isEnabled ? found(this.credit.metrics(account, now)) : documented.ptsDisabled();
@@ -284,7 +284,7 @@ export class Exchange {
     return this.credit.isEnabled ? found(this.positions.of(account)) : documented.ptsDisabled();
   }
 
-  /** Interest that was charged, newest first. */
+  /** Charged interest, newest first. */
   interest(account: string, now: Instant): Reply<readonly InterestPayment[]> {
     this.advance(now);
     return this.credit.isEnabled ? found(this.positions.interestOf(account)) : documented.ptsDisabled();
@@ -318,7 +318,7 @@ export class Exchange {
     return found([...this.market.listings.values()].map(({ pair, base, quote }) => ({ pair, base, quote })));
   }
 
-  /** Money arrives (`amount` above zero) or leaves the account, at once. Returns the id of the transaction. */
+  /** Deposits (`amount` above zero) or withdraws money at once. Returns the id of the transaction. */
   deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
     this.did({ do: 'deposit', account, currency, amount: text(amount) }, now);
     return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
@@ -384,7 +384,7 @@ export class Exchange {
     this.dealer.setAvailability(scope, state);
   }
 
-  /** Holds the price of a pair where a drill wants it; `undefined` lets it go again. Orders that wait see it at once. */
+  /** Fixes the price of a pair for a drill; `undefined` releases it. Resting orders see it at once. */
   pin(pair: string, mid: Price | undefined, now: Instant): void {
     this.advance(now);
     this.did({ do: 'pin', pair, mid: mid === undefined ? undefined : text(mid) }, now);

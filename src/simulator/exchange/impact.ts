@@ -3,9 +3,9 @@ import type { Money } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 
-/** How the market bears the sizes of one client. */
+/** Market impact of one client's trades. */
 export interface ImpactOptions {
-  /** After it half of what was traded is forgotten, ms; 0: at once. */
+  /** Half-life of past trades in the impact, ms; 0: none. */
   readonly halfLifeMs: number;
   /** Basis points that one million USD costs now; default: the setting of the pair. */
   readonly bpsAt?: ((pair: string, at: Instant) => number | undefined) | undefined;
@@ -46,7 +46,7 @@ export class Impact {
     return (of * ((before + size) ** 1.5 - before ** 1.5)) / size;
   }
 
-  /** A trade that was executed. */
+  /** Adds an executed trade. */
   add(pair: string, side: Side, usd: Money, now: Instant): void {
     const net = this.#netAt(pair, now) + (signOf(side) * approximate(usd)) / 1e6;
     this.#traded.set(pair, { net, at: now });

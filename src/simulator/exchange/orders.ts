@@ -29,7 +29,7 @@ export const TRADES_PAGE_MAX = 1_000;
 const FINISHED = new Set(['Done', 'Canceled']);
 export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(status);
 
-/** What is kept of an account. */
+/** The orders and fills of an account. */
 interface Kept {
   /** In the order of their ids. A number is the place of one that is kept among the fills. */
   readonly orders: (OrderDetail | number)[];
@@ -38,13 +38,13 @@ interface Kept {
   placed: number;
   /** When client ids came, for as long as none of them may come again. */
   readonly taken: Map<string, Instant>;
-  /** Ids of those that are not finished. */
+  /** Ids of unfinished orders. */
   readonly open: Set<string>;
   /** Oldest first. */
   readonly trades: (Trade | number)[];
 }
 
-/** Every order and every fill of every account, and the numbers that they get. */
+/** All orders and fills of all accounts, and the source of their numbers. */
 export class OrderRegistry {
   private readonly accounts = new Map<string, Kept>();
   private readonly changes: Changes;
@@ -58,7 +58,7 @@ export class OrderRegistry {
     this.lastNumber = Math.floor(startedAt);
   }
 
-  /** A number that nothing else has: of a quote, an order, a trade, a rule, an address. */
+  /** A unique number: for a quote, an order, a trade, a rule, an address. */
   nextNumber(): string {
     return String(this.nextCount());
   }
@@ -75,7 +75,7 @@ export class OrderRegistry {
     return at !== undefined && at + DAY_MS > now;
   }
 
-  /** Keeps a new order: its id is above those of all before. */
+  /** Stores a new order: its id is above all earlier ones. */
   add(account: string, order: OrderDetail, now: Instant): void {
     const kept = this.of(account);
     kept.orders.push(order);
@@ -92,7 +92,7 @@ export class OrderRegistry {
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
-  /** Keeps what became of an order. */
+  /** Stores the result of an order. */
   update(account: string, order: OrderDetail): void {
     const { orders, open } = this.of(account);
     const place = this.placeOf(orders, order.orderId);

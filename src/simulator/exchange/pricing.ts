@@ -17,7 +17,7 @@ import type { Side, Size } from '../../core/venue.ts';
 import { priceDecimals } from './listing.ts';
 import type { Listing } from './listing.ts';
 
-/** A size with its price: what a quote promises. */
+/** A priced size: the content of a quote. */
 export interface Priced {
   readonly quantity: Quantity;
   readonly amount: Money;
@@ -81,7 +81,7 @@ export const feeFor = (listing: Listing, amount: Money, feeBps: number): Money =
 
 const bpsOf = (count: number): Ratio => scale(ratioOf(count), ratio('0.0001'));
 
-/** How far the middle moved against the dealer since the quote, basis points; negative when it moved for the dealer. */
+/** How far the mid moved against the dealer since the quote, basis points; negative if it moved in the dealer's favour. */
 export function movedAgainstDealer(side: Side, quoted: Price, now: Price): Ratio {
   const rise = now.minus(quoted).div(quoted).times(10_000);
   return ratio((side === 'buy' ? rise : rise.negated()).toFixed(9));

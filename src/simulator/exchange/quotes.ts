@@ -6,21 +6,21 @@ import type { Quote, QuoteRequest } from '../../core/venue.ts';
 import { ByAccount } from './by-account.ts';
 import { hash32, mix } from '../market/random.ts';
 
-/** A quote as the venue remembers it. */
+/** A quote as the venue stores it. */
 export interface QuoteEntry {
   readonly account: string;
   readonly quote: Quote;
   readonly request: QuoteRequest;
   /** Middle price when it was made. */
   readonly mid: Price;
-  /** An order was accepted against it. */
+  /** Whether an order was accepted for it. */
   used: boolean;
 }
 
 /** How long expired quotes are kept, so that a late order gets the right error. */
 const MEMORY_MS = 5 * MINUTE_MS;
 
-/** The quotes that live, and for a while those that did. */
+/** Live quotes, and recently expired ones. */
 export class QuoteBook {
   /** Nearly every order is about it, so that it is put with the others only when the next one comes. */
   private newest: QuoteEntry | undefined;

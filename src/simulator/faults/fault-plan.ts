@@ -3,7 +3,7 @@ import { faultPlanSchema } from './faults.ts';
 import type { FaultPlan, FaultPlanInput, FeedFault, FeedRule, RestFault, RestRule } from './faults.ts';
 import { hash32 } from '../market/random.ts';
 
-/** A request, or a message, that rules may meet. */
+/** A request or message that rules may match. */
 export interface Met {
   /** Monotonic, ms. */
   readonly at: Monotonic;
@@ -13,14 +13,14 @@ export interface Met {
   readonly account: string | undefined;
 }
 
-/** A fault that strikes, and a number in [0, 1) drawn for it. */
+/** A fault to apply, and a random number in [0, 1) for it. */
 export interface Strike<Fault> {
   readonly rule: string;
   readonly fault: Fault;
   readonly draw: number;
 }
 
-/** How often a rule has met something and struck. */
+/** How often a rule matched, and how often it applied. */
 export interface RuleCount {
   readonly name: string;
   readonly kind: string;
@@ -51,13 +51,13 @@ export class Faults {
     this.feeds = this.plan.feeds.map((rule) => new Armed(rule, rule.on, { seed, now }));
   }
 
-  /** Every fault that strikes this request, in the order of the plan. */
+  /** All faults for this request, in the order of the plan. */
   request(met: Met): readonly Strike<RestFault>[] {
     if (this.rules.length === 0) return [];
     return this.rules.flatMap((armed) => armed.meet(met) ?? []);
   }
 
-  /** The first fault that strikes this message; rules after it do not meet it. */
+  /** The first fault for this message; later rules do not match it. */
   message(met: Met): Strike<FeedFault> | undefined {
     for (const armed of this.feeds) {
       const strike = armed.meet(met);

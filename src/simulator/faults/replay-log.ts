@@ -11,7 +11,7 @@ const byName: ReadonlyMap<string, Route> = new Map(
   routes.map((route) => [`${route.method} ${route.path}`, route]),
 );
 
-/** Does a deed again. `drilling` runs what a drill had changed. */
+/** Repeats a logged action. `drilling` runs it with the drill's overrides. */
 export function replay(
   exchange: Exchange,
   deed: ReplayEntry,

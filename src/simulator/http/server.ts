@@ -20,7 +20,7 @@ import { Router } from './router.ts';
 import type { FoundRoute } from './router.ts';
 import { lenientBody, strictProblem } from './strict-request.ts';
 
-/** A request as the venue saw it come in. */
+/** A request as the venue received it. */
 export interface RequestSeen {
   /** When its head had arrived. */
   readonly at: Monotonic;
@@ -35,9 +35,9 @@ export interface RequestSeen {
 
 /** What a script does to a request. Omitted parts happen as usual. */
 export interface Fault extends Manner {
-  /** Before the exchange sees the request. */
+  /** Before the exchange processes the request. */
   readonly delayMs?: number | undefined;
-  /** After the exchange has worked, before the answer leaves. */
+  /** After the exchange has processed it, before the answer leaves. */
   readonly replyDelayMs?: number | undefined;
   /** What is answered; `processed: true` lets the exchange work all the same, as behind a failing gateway. */
   readonly answer?: (Answer & { readonly processed?: boolean | undefined }) | undefined;
@@ -47,9 +47,9 @@ export interface Fault extends Manner {
   readonly request?: ((body: string) => string) | undefined;
   /** Changes the body of the exchange's answer. */
   readonly reply?: ((body: string) => string) | undefined;
-  /** What becomes of the orders that the exchange accepts. */
+  /** Overrides for orders that the exchange accepts. */
   readonly orders?: OrderDrill | undefined;
-  /** The exchange works the request so often; the last answer is sent. */
+  /** Number of times the exchange processes the request; the last answer is sent. */
   readonly times?: number | undefined;
   /** Added to the header `Date`, ms. */
   readonly skewMs?: number | undefined;
@@ -156,7 +156,7 @@ interface Serving extends FoundRoute {
   readonly response: ServerResponse;
 }
 
-/** Takes requests in, has them worked, and sees to it that each gets one answer. */
+/** Receives requests, has them processed, and sends exactly one answer to each. */
 class Desk {
   private readonly setup: ServerSetup;
   private readonly router: Router;

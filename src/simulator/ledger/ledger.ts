@@ -94,7 +94,7 @@ export class Ledger {
     return this.of(account).balances.get(currency) ?? NO_QUANTITY;
   }
 
-  /** What the account holds, by currency; below zero is owed. */
+  /** Balances of the account by currency; negative balances are debts. */
   balances(account: string): Balances {
     return this.of(account).balances;
   }
@@ -127,18 +127,18 @@ export class Ledger {
     }
   }
 
-  /** What the dealer holds: the other side of every trade. */
+  /** Balances of the dealer: the other side of every trade. */
   dealer(): ReadonlyMap<string, Quantity> {
     for (; this.undealt < this.fills.count; this.undealt++) this.deal(this.fills.swap(this.undealt));
     return this.dealerHoldings;
   }
 
-  /** What was taken in fees. */
+  /** Fees taken. */
   fees(): ReadonlyMap<string, Quantity> {
     return this.feeHoldings;
   }
 
-  /** What interest was charged. */
+  /** Interest charged. */
   interest(): ReadonlyMap<string, Quantity> {
     return this.interestHoldings;
   }
@@ -160,7 +160,7 @@ export class Ledger {
     return this.of(account).held.get(currency) ?? NO_QUANTITY;
   }
 
-  /** Promises part of a balance (`amount` above zero), or lets go of a promise. */
+  /** Reserves part of a balance (`amount` above zero), or releases a reservation. */
   hold(account: string, currency: string, amount: Quantity): void {
     if (amount.isZero()) return;
     const after = add(this.held(account, currency), amount);
@@ -169,7 +169,7 @@ export class Ledger {
     this.onChange(account);
   }
 
-  /** Brings money in or takes it out. Returns the id of the transaction. */
+  /** Deposits or withdraws money. Returns the id of the transaction. */
   move(account: string, movement: Movement, at: Instant): number {
     const { currency, amount, fee = NO_QUANTITY } = movement;
     this.change(account, currency, amount);
@@ -195,7 +195,7 @@ export class Ledger {
     return this.append(account, { ...row, status: movement.status ?? 'In Progress' });
   }
 
-  /** Changes what a pending transaction says. */
+  /** Changes a pending transaction. */
   restate(account: string, id: number, change: { readonly status: string; readonly txHash?: string }): void {
     const { rows } = this.of(account);
     const index = this.pendingAt(account, id);

@@ -54,16 +54,16 @@ const state = z.lazy(() =>
     next: z.int().min(0),
     /** Not yet traded, base currency. */
     left: z.string(),
-    /** What its share of the volume allows and was too small to trade, base currency. */
+    /** Volume share that was too small to trade, base currency; carried over. */
     carry: z.string(),
-    /** The day's volume of the market when it was last looked at, and when; left out: not yet. */
+    /** The market's volume of the day at the last look, and its time; omitted before the first look. */
     seen: z.strictObject({ volume: z.string(), at: z.number() }).optional(),
   }),
 );
 type State = z.output<typeof state>;
 
 const LEG = 'all';
-/** More would be a list, not a schedule. */
+/** A longer schedule would be impractical. */
 const INTERVALS_MAX = 100_000;
 /** Decimals of a carry: its share of a volume may have more than the currency. */
 const CARRY_DECIMALS = 18;
@@ -85,8 +85,8 @@ function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
 }
 
 /**
- * Follows a fixed share of the market's volume: at the end of each interval it trades that share of what the market traded in it.
- * It never makes up for volume that it did not trade with, but carries what is below the venue's minimum.
+ * Trades a fixed share of the market's volume: at the end of each interval, that share of what the market traded in it. It never
+ * catches up on missed volume, but carries amounts below the venue's minimum.
  */
 export const pov = defineStrategy<Params, State>({
   kind: 'pov',
@@ -153,7 +153,7 @@ const over = (now: State, finished: Reason, note?: string): Step<State> => ({
 const undone = ({ left }: State, plan: Params): string =>
   `${left} of ${plan.total_quantity.amount} ${plan.total_quantity.currency} not traded`;
 
-/** What the market traded since the last look. A volume that is smaller than before is that of a new day. */
+/** What the market traded since the last look. A smaller volume than before belongs to a new day. */
 const tradedSince = (volume: Quantity, before: Quantity): Quantity =>
   volume.lt(before) ? volume : subtract(volume, before);
 
@@ -167,7 +167,7 @@ function look(was: State, at: Instant, plan: Params, { begunAt, view }: Context)
   const now: State = { ...was, seen: { volume: text(volume), at } };
   if (was.seen === undefined) return onward(now, 'waiting', 'volume counts from now on');
   const sinceMs = at - was.seen.at;
-  // What traded while nothing looked is not made up for.
+  // Volume that traded while nothing looked is not caught up.
   if (sinceMs > 2 * parseDuration(plan.interval))
     return onward(now, 'missed_slot', `no look since ${isoOf(instant(was.seen.at))}`);
   const traded = tradedSince(volume, quantity(was.seen.volume));

@@ -118,13 +118,13 @@ function largestPiece(
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Not yet traded, in the currency of the total: what was decided counts only once it has traded. */
+    /** Not yet traded, in the currency of the total; pieces under way count as not traded. */
     left: z.string(),
     /** Number of the next piece. */
     slice: z.int().min(0),
-    /** Nothing is started before, Unix ms. */
+    /** Nothing starts before this time, Unix ms. */
     until: z.number(),
-    /** Pieces in a row that did not trade. */
+    /** Consecutive pieces that did not trade. */
     misses: z.int().min(0),
   }),
 );
@@ -135,8 +135,8 @@ const LEG = 'all';
 const SPARE_SLICES = 10;
 
 /**
- * Buys at or below a price, sells at or above it, in pieces one after the other, at most one an interval. It waits for the
- * reference price and asks for no quote before; a quote worse than the limit is never executed.
+ * Buys at or below a price, sells at or above it, in consecutive pieces, at most one per interval. It waits for the
+ * reference price before requesting a quote; a quote worse than the limit is never executed.
  */
 export const limit = defineStrategy<Params, State>({
   kind: 'limit',
@@ -196,7 +196,10 @@ function watch(was: State, plan: Params, told: Pick<Step<State>, 'reason' | 'not
   return { state: was, waits, ...told };
 }
 
-/** The price is good: one piece, to be traded within an interval. The next comes after it at the earliest. */
+/**
+ * The price is good: starts one piece, to trade within an interval. The next piece comes after it at the
+ * earliest.
+ */
 function startPiece(
   was: State,
   { at, price: mid }: { readonly at: Instant; readonly price: Price },
