@@ -1,10 +1,10 @@
 import { money, ratio } from '../src/core/money.ts';
 import type { StrategySource } from '../src/engine/desk.ts';
-import type { Policy } from '../src/engine/policy.ts';
+import type { DeskSettings } from '../src/engine/desk-settings.ts';
 import { strategies } from '../src/strategy/registry.ts';
 
 /** A desk whose limits never stand in the way of a benchmark; everything else is as `tranche run` has it by default. */
-export const benchPolicy = (over: Partial<Policy> = {}): Policy => ({
+export const benchPolicy = (over: Partial<DeskSettings> = {}): DeskSettings => ({
   desk: 'bench',
   mode: 'paper',
   version: 'bench',

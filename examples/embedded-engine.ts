@@ -5,7 +5,7 @@
 import process from 'node:process';
 import { NEVER, lastValueFrom } from 'rxjs';
 import { loadConfig } from '../src/app/config/config.ts';
-import { policyOf } from '../src/app/config/policy.ts';
+import { deskSettingsOf } from '../src/app/config/desk-settings.ts';
 import { DAY_MS, after, instant, isoOf } from '../src/core/time.ts';
 import type { FillRecord } from '../src/core/record.ts';
 import { VirtualClock } from '../src/engine/time/virtual-clock.ts';
@@ -40,7 +40,7 @@ export async function tradeTwap(venueOf: (clock: VirtualClock) => VenuePort): Pr
   const clock = new VirtualClock(START);
   const journal = memoryJournal();
   const ports = { clock, random: seededRandom('example'), venue: venueOf(clock), journal, operator$: NEVER };
-  const policy = policyOf(config, { configHash: hash, adoptFills: false });
+  const policy = deskSettingsOf(config, { configHash: hash, adoptFills: false });
   const desk = new Desk(ports, policy, noObserver, [twap]);
 
   // Ends by itself once the strategy has finished. On virtual time everything happens within `clock.run`.

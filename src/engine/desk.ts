@@ -21,7 +21,7 @@ import { KillSwitch } from './operator/kill-switch.ts';
 import { Proposals } from './operator/proposals.ts';
 import type { Guarded, Wish } from './operator/proposals.ts';
 import { SpinGuard } from './operator/spin-guard.ts';
-import type { Policy } from './policy.ts';
+import type { DeskSettings } from './desk-settings.ts';
 import type { Ports } from './ports.ts';
 import { RateLimiter } from './rate-limit/rate-limiter.ts';
 import { EngineState } from './state/engine-state.ts';
@@ -43,7 +43,7 @@ export type { StrategySource } from './state/strategy-source.ts';
 export class Desk {
   readonly ports: Ports;
   /** The config in force. A reload replaces it with one whose limits differ, so read it on each use. */
-  policy: Policy;
+  policy: DeskSettings;
   readonly observer: Observer;
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
@@ -101,7 +101,7 @@ export class Desk {
   lastReloadReport = '';
   isStopping = false;
 
-  constructor(ports: Ports, policy: Policy, observer: Observer, strategies: readonly StrategySource[]) {
+  constructor(ports: Ports, policy: DeskSettings, observer: Observer, strategies: readonly StrategySource[]) {
     this.ports = ports;
     this.policy = policy;
     this.observer = observer;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
-import { policyOf } from '../../src/app/config/policy.ts';
+import { deskSettingsOf } from '../../src/app/config/desk-settings.ts';
 import { parseClientId } from '../../src/core/ids.ts';
 import { NO_MONEY, NO_QUANTITY, add } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { allOrderFaults, faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
@@ -37,12 +37,12 @@ controls:
 strategies: []
 `;
 
-function policyFor(limited: Limited): Policy {
+function policyFor(limited: Limited): DeskSettings {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-limits-'));
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }));
   writeFileSync(join(cwd, 'desk.yaml'), configOf(limited));
   const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
-  return policyOf(config, { configHash: '', adoptFills: false });
+  return deskSettingsOf(config, { configHash: '', adoptFills: false });
 }
 
 /** A day of the venue begins in the middle of each run. */

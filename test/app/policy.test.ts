@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/app/config/config.ts';
-import { policyOf } from '../../src/app/config/policy.ts';
+import { deskSettingsOf } from '../../src/app/config/desk-settings.ts';
 import { instant } from '../../src/core/time.ts';
 
 it.each([
@@ -15,6 +15,6 @@ it.each([
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n`);
   const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
-  const { windows } = policyOf(config, { configHash: '', adoptFills: false }).pace;
+  const { windows } = deskSettingsOf(config, { configHash: '', adoptFills: false }).pace;
   expect({ quote: windows.quote?.max, read: windows.read?.max, all: windows.all?.max }).toEqual(most);
 }); // prettier-ignore

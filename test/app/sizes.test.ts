@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/app/config/config.ts';
 import type { Config } from '../../src/app/config/config.ts';
 import { planOf } from '../../src/app/planning/planning.ts';
-import { policyOf } from '../../src/app/config/policy.ts';
+import { deskSettingsOf } from '../../src/app/config/desk-settings.ts';
 import { readStrategies, worldOf } from '../../src/app/strategies/strategies.ts';
 import type { LoadedStrategy } from '../../src/app/strategies/strategies.ts';
 import { presetModel } from '../../src/research/run/model.ts';
@@ -113,7 +113,7 @@ function decided(config: Config, strategy: LoadedStrategy): Decided {
     from: FROM,
     until: after(FROM, SPAN_MS),
     strategies: [strategy],
-    policy: policyOf(config, { configHash: 'c', adoptFills: false }),
+    policy: deskSettingsOf(config, { configHash: 'c', adoptFills: false }),
     model: { ...presetModel('tight'), halfSpreadBps: 0, impactBps: 0, maxUsd: '90000000' },
     holdings: new Map([
       ['usd', quantity('100000000')],

@@ -15,7 +15,7 @@ const rest: ApprovalRule = {
   for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'],
   outcome: 'allow',
 };
-const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
+const deskSettingsOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
   rules: [...rules, rest],
   groups,
   unknown_asker: 'one_more',
@@ -63,7 +63,7 @@ describe('a person who was removed and is invited again', () => {
   };
 
   it('has not agreed to what they agreed to before, and may agree again', () => {
-    const bench = aDesk(policyOf({ for: ['rearm'], outcome: risk(2) }));
+    const bench = aDesk(deskSettingsOf({ for: ['rearm'], outcome: risk(2) }));
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
     change(bench, 'ann', 'invited');
@@ -77,7 +77,7 @@ describe('a person who was removed and is invited again', () => {
   });
 
   it('is not counted by the proof either', () => {
-    const bench = aDesk(policyOf({ for: ['rearm'], outcome: risk(2) }));
+    const bench = aDesk(deskSettingsOf({ for: ['rearm'], outcome: risk(2) }));
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
     change(bench, 'ann', 'invited');
@@ -105,7 +105,7 @@ describe('a person who was removed and is invited again', () => {
 
 describe('requests of one person', () => {
   const propose = { do: 'propose', limit: 'max_day_notional', value: '9', pair: 'btcusd', side: 'buy' };
-  const bounded = policyOf({ for: ['override', 'rearm'], outcome: risk() });
+  const bounded = deskSettingsOf({ for: ['override', 'rearm'], outcome: risk() });
 
   it('are twenty at the most, and take the place of nobody', () => {
     const bench = aDesk(bounded);
@@ -168,7 +168,7 @@ describe('a parent whose total is not known before it trades', () => {
     drift_threshold: '0.02',
     schedule: { cron: '*/2 * * * *' },
   });
-  const above = policyOf({ for: ['parent'], above: '100000000', outcome: risk() });
+  const above = deskSettingsOf({ for: ['parent'], above: '100000000', outcome: risk() });
 
   it('counts as above every amount, and its request says so', () => {
     const bench = aDesk(above, { strategies: [basket] });
@@ -202,7 +202,7 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
       read: () => ({ sources: [twap], off: [], notes: [] }),
       revive: () => twap,
     };
-    const bench = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    const bench = aDesk(deskSettingsOf({ for: ['strategy'], outcome: risk() }), { files });
     expect(requests(bench)[0]).toMatchObject({ by: 'tranche', needs: risk(2) });
     expect(approve(bench, 'ann').says).toMatch(/still missing: 1 of risk/u);
     run(bench, MINUTE_MS);
@@ -215,7 +215,7 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
 
   it('needs it of the parents as well, and of any of the groups where there are several', () => {
     const outcome = [...risk(), { count: 1, groups: ['treasury'] }];
-    const bench = aDesk(policyOf({ for: ['parent'], outcome }));
+    const bench = aDesk(deskSettingsOf({ for: ['parent'], outcome }));
     expect(requests(bench)[0]?.needs).toEqual([...outcome, { count: 1, groups: ['risk', 'treasury'] }]);
     for (const name of ['ann', 'dan']) approve(bench, name);
     run(bench, 2 * MINUTE_MS);

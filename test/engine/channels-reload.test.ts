@@ -3,7 +3,7 @@ import type { ApprovalPolicy } from '../../src/core/approvals/approval-policy.ts
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench } from './harness.ts';
@@ -17,7 +17,7 @@ interface Running {
   readonly reload: (isDryRun?: boolean) => CommandAnswer;
 }
 
-function running(policy: Partial<Policy> = {}): Running {
+function running(policy: Partial<DeskSettings> = {}): Running {
   const sources: readonly StrategySource[] = [aTwap('t', { slices: 10, duration: 'PT10M' })];
   const used: string[] = [];
   let changes: readonly string[] = [];

@@ -2,7 +2,7 @@ import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, price, ratio } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { aBench, aPolicy, aStrategy, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
@@ -14,7 +14,7 @@ const flat = (startPrice: string) => ({
   impactBps: 0,
   maxUsd: '250000',
 });
-const limitsIn = (currency: string): Policy['limits'] => ({ ...aPolicy().limits, currency });
+const limitsIn = (currency: string): DeskSettings['limits'] => ({ ...aPolicy().limits, currency });
 const stated = (usd: string, gapBps = '200') => ({ usd: price(usd), gapBpsMax: ratio(gapBps) });
 
 /** Buys once, for an amount of the quote currency. */

@@ -8,7 +8,7 @@ import { Desk } from '../../src/engine/desk.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Observer } from '../../src/engine/observer.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import type {
   AccountFeedPort,
   AlertsPort,
@@ -39,7 +39,7 @@ import { strategies } from '../../src/strategy/registry.ts';
 /** 2026-01-05T00:00:00Z, a Monday. */
 export const START = instant(Date.UTC(2026, 0, 5));
 
-export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
+export const aPolicy = (over: Partial<DeskSettings> = {}): DeskSettings => ({
   desk: 'main',
   mode: 'paper',
   version: 'test',
@@ -142,7 +142,7 @@ export interface Bench {
 
 export interface BenchOptions {
   readonly venue?: VenueInput | undefined;
-  readonly policy?: Partial<Policy> | undefined;
+  readonly policy?: Partial<DeskSettings> | undefined;
   readonly strategies: readonly StrategySource[];
   readonly journal?: Journal | undefined;
   readonly clock?: VirtualClock | undefined;

@@ -6,7 +6,7 @@ import type { Limits } from '../../src/core/risk/limits.ts';
 import { MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -30,7 +30,11 @@ interface Running {
 }
 
 /** A desk that buys a tenth of a bitcoin a minute, worth about 6,000. */
-function running(policy: Partial<Policy> = {}, before?: Bench, over: Partial<BenchOptions> = {}): Running {
+function running(
+  policy: Partial<DeskSettings> = {},
+  before?: Bench,
+  over: Partial<BenchOptions> = {},
+): Running {
   const sources: readonly StrategySource[] = [aTwap('t', { slices: 10, duration: 'PT10M' })];
   const alerts: string[] = [];
   const changed$ = new Subject<void>();

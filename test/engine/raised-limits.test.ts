@@ -4,7 +4,7 @@ import { money } from '../../src/core/money.ts';
 import type { UsedToken } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Command, CommandAnswer } from '../../src/engine/ports.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { aBench, aPolicy, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 
@@ -19,7 +19,7 @@ const raised = { ...kept, limits: { ...kept.limits, orderNotionalMax: money('200
 const RAISED = 'max_order_notional 1000000 -> 2000000';
 
 /** A process on the journal of `before`, which is killed. */
-function next(policy: Partial<Policy>, before?: Bench, rearm?: string): Bench {
+function next(policy: Partial<DeskSettings>, before?: Bench, rearm?: string): Bench {
   before?.kill();
   const bench = aBench({
     strategies: [aTwap('t', { slices: 60, duration: 'PT1H' })],

@@ -8,7 +8,7 @@ import { backtest, coverOf } from '../../src/research/run/run.ts';
 import type { Backtest, BacktestSetup } from '../../src/research/run/run.ts';
 import { tapeOf } from '../../src/research/tape/tape.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { backtestJournal } from '../../src/journal/backtest-journal.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { normalAt, hash32 } from '../../src/simulator/market/random.ts';
@@ -81,7 +81,7 @@ export interface RunShape
     Partial<Pick<BacktestSetup, 'nextPossible' | 'observer' | 'currencies'>> {
   readonly from?: Instant | undefined;
   readonly until?: Instant | undefined;
-  readonly policy?: Partial<Policy> | undefined;
+  readonly policy?: Partial<DeskSettings> | undefined;
   readonly model?: Partial<ExecutionModel> | undefined;
   readonly holdings?: Readonly<Record<string, string>> | undefined;
   readonly seed?: string | undefined;

@@ -1,7 +1,7 @@
 import { presetModel } from '../../src/research/run/model.ts';
 import type { ExecutionModel } from '../../src/research/run/model.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
-import type { Policy } from '../../src/engine/policy.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { defineKernel, iso, later, nextBar, price, ratio, scale, text, z } from '../../src/strategy/sdk.ts';
 import { aPolicy, aStrategy, aTwap } from '../engine/harness.ts';
 import type { RunShape } from './bench.ts';
@@ -10,7 +10,7 @@ import { moduleWith } from '../strategy/module-kind.ts';
 /** Desks that together hold every kind of strategy, a user's own code among them, over BTC, ether and the cross of the two. */
 export interface EveryKind extends Pick<RunShape, 'strategies'> {
   readonly holdings: Readonly<Record<string, string>>;
-  readonly policy?: Partial<Policy> | undefined;
+  readonly policy?: Partial<DeskSettings> | undefined;
   readonly pts?: ExecutionModel['pts'] | undefined;
 }
 

@@ -24,7 +24,7 @@ import type { Alerts } from '../research/backtest-text.ts';
 import { shownPath } from '../config/files.ts';
 import { readModel } from '../config/model-file.ts';
 import type { NamedModel } from '../config/model-file.ts';
-import { policyOf } from '../config/policy.ts';
+import { deskSettingsOf } from '../config/desk-settings.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
 import { formatProblems } from '../config/problems.ts';
 import type { Screen } from '../cli/progress.ts';
@@ -159,7 +159,7 @@ function prepared({ options, input, named, liquidations, journal, alerts, tally 
     until,
     strategies: [...strategies, ...liquidations],
     delisting: window.delisted[0]?.does,
-    policy: policyOf(config, { configHash, adoptFills: false }),
+    policy: deskSettingsOf(config, { configHash, adoptFills: false }),
     model: named.model,
     holdings,
     seed: options.seed,

@@ -36,7 +36,7 @@ import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
 import { readParts } from '../desk-api/read-parts.ts';
 import { serve } from './serve.ts';
-import { policyOf } from '../config/policy.ts';
+import { deskSettingsOf } from '../config/desk-settings.ts';
 import { faultWords, standingFaults } from '../planning/standing-faults.ts';
 import type { PlanWorld } from '../planning/planning.ts';
 import type { Progress } from '../cli/progress.ts';
@@ -248,7 +248,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     }),
     alerts: alertRecords,
   };
-  const desk = new Desk(ports, policyOf(config, { ...options, areLimitsKept: true }), observer, strategies);
+  const desk = new Desk(
+    ports,
+    deskSettingsOf(config, { ...options, areLimitsKept: true }),
+    observer,
+    strategies,
+  );
   wired.desk = desk;
   const watched = fewDescriptors(systemClock.scheduler).subscribe((files) => {
     alert('descriptors_low', { ...files });

@@ -10,7 +10,7 @@ import { openJournal } from '../../journal/open-journal.ts';
 import { anchorAt, compare } from '../../journal/proof/anchor.ts';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
 import type { Config } from '../config/config.ts';
-import { policyOf } from '../config/policy.ts';
+import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { FoundDaemon } from '../daemon/control-file.ts';
 import type { Finding } from './finding.ts';
 
@@ -124,7 +124,7 @@ function* left(state: EngineState, config: Config): Generator<Finding> {
     yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'once the cause is gone: tranche rearm, or a start with --rearm "reason"' }; // prettier-ignore
   if (state.doubts.length > 0)
     yield { check: 'doubts', verdict: 'warn', says: `${state.doubts.length === 1 ? '1 order has' : `${state.doubts.length} orders have`} an unknown outcome`, fix: 'tranche doubts; a running desk resolves them from the account' }; // prettier-ignore
-  const policy = policyOf(config, { configHash: '', adoptFills: false });
+  const policy = deskSettingsOf(config, { configHash: '', adoptFills: false });
   const now = { limits: limitTexts(policy.limits), fourEyes: policy.fourEyes === true };
   const raised = raisedLimits(state.limits.agreed, now);
   if (raised.length > 0)

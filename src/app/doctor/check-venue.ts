@@ -8,7 +8,7 @@ import type { VenueHttp } from '../../venue/http.ts';
 import { reachableRoutes } from '../../venue/routes.ts';
 import { venueRoutes } from '../../wire/routes.ts';
 import type { Config } from '../config/config.ts';
-import { policyOf } from '../config/policy.ts';
+import { deskSettingsOf } from '../config/desk-settings.ts';
 import { systemClock } from '../daemon/clock.ts';
 import { version } from '../version.ts';
 import type { Finding } from './finding.ts';
@@ -99,7 +99,7 @@ async function custody(http: VenueHttp): Promise<Finding> {
 }
 
 function clockFinding(config: Config, skewMs: number | undefined): Finding {
-  const { skew } = policyOf(config, { configHash: '', adoptFills: false });
+  const { skew } = deskSettingsOf(config, { configHash: '', adoptFills: false });
   const own = { check: 'clock' };
   const fix = 'set the clock of this machine (NTP)';
   if (skewMs === undefined)

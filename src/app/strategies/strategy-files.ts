@@ -8,7 +8,7 @@ import type { ReloadedChannels, StrategySource } from '../../engine/state/strate
 import { NOTIFY, rereadConfig } from '../config/config.ts';
 import type { Config, ConfigOptions, RereadConfig } from '../config/config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
-import { limitsOf } from '../config/policy.ts';
+import { limitsOf } from '../config/desk-settings.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
 import { readStrategies, reviveStrategy } from './strategies.ts';

@@ -34,7 +34,7 @@ import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures } from '../../report/figures/figures.ts';
 import { statedBps } from '../../report/figures/shortfall.ts';
 import type { Config } from '../config/config.ts';
-import { policyOf } from '../config/policy.ts';
+import { deskSettingsOf } from '../config/desk-settings.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
 import { reviveStrategy } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
@@ -108,7 +108,7 @@ export class SettingRunner {
         from,
         until,
         strategies: strategies.map(revived),
-        policy: policyOf(config, { configHash, adoptFills: false }),
+        policy: deskSettingsOf(config, { configHash, adoptFills: false }),
         model,
         holdings,
         seed,

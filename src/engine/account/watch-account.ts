@@ -38,7 +38,7 @@ import { adoptedFill, fillFromEvidence } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
 import type { Unshown } from '../state/strategy-run.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
-import { trustOf } from '../policy.ts';
+import { trustOf } from '../desk-settings.ts';
 import { watch } from '../watch.ts';
 import type { ReadAccountContext } from './read-account.ts';
 import type { BalancesContext } from './balances.ts';

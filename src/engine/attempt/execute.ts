@@ -23,7 +23,7 @@ import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
-import { trustOf } from '../policy.ts';
+import { trustOf } from '../desk-settings.ts';
 import { acceptQuote, sendOrder, whileWriting } from './send-order.ts';
 
 /** The parts of a desk that this file uses. */

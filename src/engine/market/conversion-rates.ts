@@ -5,7 +5,7 @@ import type { Money, Quantity } from '../../core/money.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Observer } from '../observer.ts';
-import type { Policy } from '../policy.ts';
+import type { DeskSettings } from '../desk-settings.ts';
 import type { Ports } from '../ports.ts';
 import type { RunningStrategies } from '../state/running-strategies.ts';
 import type { Instruments } from './instruments.ts';
@@ -15,7 +15,7 @@ import type { StrategySource } from '../state/strategy-source.ts';
 /** What rates are derived from. */
 interface RatesContext {
   readonly ports: Ports;
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
   readonly observer: Observer;
   readonly references: References;
   readonly instruments: Instruments;

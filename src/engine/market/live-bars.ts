@@ -6,7 +6,7 @@ import { greatest, least } from '../../core/money.ts';
 import type { Price } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Policy } from '../policy.ts';
+import type { DeskSettings } from '../desk-settings.ts';
 import type { Ports } from '../ports.ts';
 import type { RunningStrategies } from '../state/running-strategies.ts';
 import type { References } from './reference-prices.ts';
@@ -15,7 +15,7 @@ import { watch } from '../watch.ts';
 /** The parts of a desk that this file uses. */
 export interface LiveBarsContext {
   readonly changed$: Observable<unknown>;
-  readonly policy: Pick<Policy, 'reference'>;
+  readonly policy: Pick<DeskSettings, 'reference'>;
   readonly ports: Pick<Ports, 'bars' | 'clock' | 'market'>;
   readonly references: Pick<References, 'changed$' | 'watch'>;
   readonly strategies: Pick<RunningStrategies, 'sources'>;

@@ -25,7 +25,7 @@ import type { Instant, Monotonic } from '../../core/time.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
 import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
-import type { Policy } from '../policy.ts';
+import type { DeskSettings } from '../desk-settings.ts';
 import type { Ports } from '../ports.ts';
 
 type Terms = 'risk modes' | 'funding rates';
@@ -44,7 +44,7 @@ interface Waiting {
  */
 export class PtsWatch {
   readonly #ports: Ports;
-  readonly #policy: Policy;
+  readonly #policy: DeskSettings;
   readonly #rateLimiter: RateLimiter;
   readonly #observer: Observer;
   /** The newest rate of each currency. An unreadable row leaves the previous value. */
@@ -56,7 +56,7 @@ export class PtsWatch {
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
 
-  constructor(ports: Ports, policy: Policy, rateLimiter: RateLimiter, observer: Observer) {
+  constructor(ports: Ports, policy: DeskSettings, rateLimiter: RateLimiter, observer: Observer) {
     this.#ports = ports;
     this.#policy = policy;
     this.#rateLimiter = rateLimiter;

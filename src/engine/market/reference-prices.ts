@@ -34,13 +34,13 @@ import type { Footprint } from './footprint.ts';
 import type { VenueHealth } from './venue-health.ts';
 import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
-import type { Policy } from '../policy.ts';
+import type { DeskSettings } from '../desk-settings.ts';
 import type { Lookout, Ports } from '../ports.ts';
 import { toObservable } from '../maybe-async.ts';
 
 interface Wiring {
   readonly ports: Ports;
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
   readonly rateLimiter: RateLimiter;
   readonly observer: Observer;
   readonly footprint: Footprint;

@@ -2,7 +2,7 @@ import { BUILT_IN } from '../../core/approvals/limits-in-force.ts';
 import type { KeptLimits } from '../../core/approvals/limits-in-force.ts';
 import type { ApprovalPolicy } from '../../core/approvals/approval-policy.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
-import type { Policy } from '../policy.ts';
+import type { DeskSettings } from '../desk-settings.ts';
 
 /** The limits that a start writes down; none where the journal does not outlive the process. */
 export const limitsToKeep = ({
@@ -10,11 +10,14 @@ export const limitsToKeep = ({
   limits,
   fourEyes,
   approvals: policy,
-}: Pick<Policy, 'areLimitsKept' | 'limits' | 'fourEyes' | 'approvals'>): KeptLimits | undefined =>
+}: Pick<DeskSettings, 'areLimitsKept' | 'limits' | 'fourEyes' | 'approvals'>): KeptLimits | undefined =>
   areLimitsKept === true
     ? { limits: limitTexts(limits), fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) }
     : undefined;
 
 /** Who must agree to what by the config of this start alone. */
-export const ownPolicy = ({ approvals, fourEyes }: Pick<Policy, 'approvals' | 'fourEyes'>): ApprovalPolicy =>
+export const ownPolicy = ({
+  approvals,
+  fourEyes,
+}: Pick<DeskSettings, 'approvals' | 'fourEyes'>): ApprovalPolicy =>
   approvals ?? (fourEyes === true ? BUILT_IN.two : BUILT_IN.one);

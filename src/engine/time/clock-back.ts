@@ -2,7 +2,7 @@ import { isoOf, after, spanText } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Observer } from '../observer.ts';
-import type { Policy } from '../policy.ts';
+import type { DeskSettings } from '../desk-settings.ts';
 import type { Ports } from '../ports.ts';
 import type { ClockBack } from './continuity.ts';
 import type { EngineState, StrategyRun } from '../state/engine-state.ts';
@@ -13,7 +13,7 @@ import type { EngineState, StrategyRun } from '../state/engine-state.ts';
  */
 export interface ClockBackContext {
   readonly ports: Ports;
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
   readonly observer: Observer;
   readonly state: EngineState;
   clockBack: ClockBack | undefined;

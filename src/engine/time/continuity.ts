@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
-import type { ContinuityOptions } from '../policy.ts';
+import type { ContinuityOptions } from '../desk-settings.ts';
 import type { Clock } from '../ports.ts';
 
 /** A discontinuity of time, in figures. */

@@ -8,7 +8,7 @@ import { VirtualClock } from '../../engine/time/virtual-clock.ts';
 import { Desk } from '../../engine/desk.ts';
 import { noObserver } from '../../engine/observer.ts';
 import type { Observer } from '../../engine/observer.ts';
-import type { Policy } from '../../engine/policy.ts';
+import type { DeskSettings } from '../../engine/desk-settings.ts';
 import type { Command, JournalPort } from '../../engine/ports.ts';
 import { runDesk } from '../../engine/run.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
@@ -36,7 +36,7 @@ export interface BacktestSetup {
   readonly until: Instant;
   readonly strategies: readonly StrategySource[];
   /** As the config makes it for paper mode. */
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
   readonly model: ExecutionModel;
   /** Opening balances, by currency. */
   readonly holdings: ReadonlyMap<string, Quantity>;
@@ -176,7 +176,7 @@ function runner(desk: Desk, clock: VirtualClock): Backtest['run'] {
  * What only a live world needs is left out: nobody sets this clock, the venue's terms stay as they are, and nobody else trades
  * on the account. Interest alone moves a balance by itself, so that an account with credit is read every hour.
  */
-export const backtestPolicy = (policy: Policy): Policy => ({
+export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   ...policy,
   mode: 'backtest',
   account: 'backtest',

@@ -6,7 +6,7 @@ import type { StrategySource } from '../../../src/engine/desk.ts';
 import { noObserver } from '../../../src/engine/observer.ts';
 import { ownDesk } from '../../../src/engine/owner/own-desk.ts';
 import type { DeskStore, Lease } from '../../../src/engine/owner/lease-port.ts';
-import type { Policy } from '../../../src/engine/policy.ts';
+import type { DeskSettings } from '../../../src/engine/desk-settings.ts';
 import type { Command, VenuePort } from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
 import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
@@ -39,7 +39,7 @@ export class Owners {
   });
   readonly desks: Desk[] = [];
   readonly strategies: readonly StrategySource[];
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
 
   constructor(strategies: readonly StrategySource[] = [aTwap('twap', { slices: 3, duration: 'PT15M' })]) {
     this.strategies = strategies;

@@ -1,6 +1,6 @@
 import { money, ratio } from '../../../src/core/money.ts';
 import type { StrategySource } from '../../../src/engine/desk.ts';
-import type { Policy } from '../../../src/engine/policy.ts';
+import type { DeskSettings } from '../../../src/engine/desk-settings.ts';
 import { venueOptions } from '../../../src/simulator/options/options.ts';
 import type { VenueOptions } from '../../../src/simulator/options/options.ts';
 import { aPolicy } from '../../engine/harness.ts';
@@ -16,7 +16,7 @@ export interface Setting {
   readonly strategies: readonly StrategySource[];
   readonly caps: readonly Cap[];
   readonly venue: VenueOptions;
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
   readonly capabilities: {
     readonly balances: boolean;
     readonly pairs: boolean;

@@ -1,7 +1,7 @@
 import { splitPair } from '../../core/pairs.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { digest } from '../../core/ids.ts';
-import type { Policy } from '../../engine/policy.ts';
+import type { DeskSettings } from '../../engine/desk-settings.ts';
 import type { Config } from './config.ts';
 import { statedRates } from './rates.ts';
 import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
@@ -19,7 +19,7 @@ const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
 /** Deaths in a row that no accident explains. */
 const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
 
-export interface PolicyOptions {
+export interface DeskSettingsOptions {
   readonly configHash: string;
   readonly adoptFills: boolean;
   /** The journal outlives the process. */
@@ -27,7 +27,10 @@ export interface PolicyOptions {
 }
 
 /** The config as the engine reads it. */
-export function policyOf(config: Config, { configHash, adoptFills, areLimitsKept }: PolicyOptions): Policy {
+export function deskSettingsOf(
+  config: Config,
+  { configHash, adoptFills, areLimitsKept }: DeskSettingsOptions,
+): DeskSettings {
   const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
   return {

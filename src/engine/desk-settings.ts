@@ -32,7 +32,7 @@ export interface ContinuityOptions {
  * The settings that the engine runs with: the checked config with its units. All times in milliseconds. An interval of
  * Infinity disables a periodic task, and only works on a virtual clock: Node would fire such a timer at once.
  */
-export interface Policy {
+export interface DeskSettings {
   /** Name of the desk: part of every client id. */
   readonly desk: string;
   readonly mode: string;
@@ -122,7 +122,7 @@ export interface Policy {
   readonly adoptFills: boolean;
 }
 
-export const trustOf = ({ inDoubt }: Policy): Trust => ({
+export const trustOf = ({ inDoubt }: DeskSettings): Trust => ({
   firstCanceled: inDoubt.trustFirstCanceled,
   refusals: inDoubt.trustRefusals,
   bookingMarginMs: inDoubt.bookingMarginMs,
