@@ -5,9 +5,9 @@ import type { Instant } from '../core/time.ts';
 import { asMoney, figure, inLimits, openSlices, sumOf, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
-/** What the account holds after each slice, when every one trades at its worst price. */
+/** Projects the account after each slice, with every slice at its worst price. */
 
-/** How far a balance falls below what it must keep, at its lowest, and when it first does. */
+/** The largest shortfall of a balance below its required minimum, and when it first occurs. */
 interface Shortfall {
   readonly currency: string;
   readonly missing: Quantity;
@@ -20,7 +20,7 @@ interface Projection {
   readonly after: ReadonlyMap<string, Quantity>;
   readonly below: readonly Shortfall[];
   readonly above: readonly Shortfall[];
-  /** Most that is owed of each currency at any time. */
+  /** Largest debt of each currency at any time. */
   readonly owed: ReadonlyMap<string, Quantity>;
   /** Pairs without a price. */
   readonly unpriced: ReadonlySet<string>;
@@ -86,13 +86,13 @@ function shortCheck({ currency, missing, first, strategy }: Shortfall, facts: Pl
   };
 }
 
-/** What must stay of a currency, and what says so. */
+/** The required minimum of a currency, and its source. */
 function floorOf(
   currency: string,
   { limits, pts }: PlanFacts,
 ): { readonly least: Quantity; readonly words: string } {
   const [min, keep] = [limits.positionMin.get(currency), limits.keep.get(currency)];
-  // Without credit nothing falls below zero, whatever the floor says.
+  // Without credit no balance falls below zero, whatever the floor.
   const floors = [min, keep, pts.use === 'never' ? NO_QUANTITY : undefined].filter(
     (one) => one !== undefined,
   );
@@ -130,7 +130,7 @@ function project(
     const about = { currency, first: at, strategy };
     const floor = floorOf(currency, facts).least;
     const ceiling = facts.limits.positionMax.get(currency);
-    // What comes in may still lie below the floor: that is no fault of this slice.
+    // An incoming amount may still be below the floor: that is not a fault of this slice.
     if (by.lt(0) && now.lt(floor)) note(below, { ...about, missing: subtract(floor, now) });
     if (by.gt(0) && ceiling !== undefined && now.gt(ceiling))
       note(above, { ...about, missing: subtract(now, ceiling) });
@@ -156,14 +156,14 @@ function project(
     change(pays.of, negate(pays.by), slice);
     if (isCertain) change(gets.of, gets.by, slice);
   };
-  // What may be wanted at any time is paid first, and brings nothing that could be counted on.
+  // Amounts that may be needed at any time are deducted first; their proceeds do not count.
   for (const { id, ceiling } of strategies)
     if (ceiling !== undefined) trade({ ...ceiling, strategy: id, at: facts.now }, false);
   for (const slice of openSlices(strategies)) trade(slice, true);
   return { after: held, below: [...below.values()], above: [...above.values()], owed, unpriced };
 }
 
-/** What is owed after trades on credit, and who closes it. */
+/** The debt after trades on credit, and the strategy that closes it. */
 function settlement(
   strategies: readonly PlannedStrategy[],
   facts: PlanFacts,

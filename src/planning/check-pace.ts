@@ -2,11 +2,11 @@ import { instant, isoOf, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { openSlices } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
-/** How many quotes and orders are wanted at once, against how many may leave. */
+/** Compares how many quotes and orders are due at once with how many may be sent. */
 
-/** The venue allows no more orders a second to one account. */
+/** The venue allows no more orders per second for one account. */
 const ORDERS_MAX = 60;
-/** A plan may use this part of the longest wait: the rest is for quotes that must be asked for again. */
+/** Share of the longest wait that a plan may use; the rest is for repeated quote requests. */
 const WAIT_SHARE = 0.8;
 
 type Pace = Pick<PlanFacts['pacing'], 'quotesPerSecond' | 'ordersPerSecond' | 'guardMs'>;
@@ -26,8 +26,8 @@ export function peakOf(
 }
 
 /**
- * How long each slice waits for its order, ms, when each needs one quote and one order and all are served in their turn:
- * no more than so many of each in any second.
+ * Wait of each slice for its order, ms, if each needs one quote and one order and all are served in turn within the
+ * per-second limits.
  */
 export function waitsOf(
   times: readonly number[],
@@ -79,7 +79,7 @@ export function checkPace(strategies: readonly PlannedStrategy[], facts: PlanFac
   ];
 }
 
-/** Slices of one pair that have their order within one minute: one more than the controls allow halts the desk. */
+/** Slices of one pair whose orders fall within one minute: one more than the controls allow halts the desk. */
 export function checkMinutes(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
   const slices = openSlices(strategies);
   const waits = waitsOf(
@@ -104,18 +104,18 @@ export function checkMinutes(strategies: readonly PlannedStrategy[], facts: Plan
   return found;
 }
 
-/** The run of slices that stand in the way of one another around the one that waits longest. */
+/** The run of slices that delay one another around the slice that waits longest. */
 function crowdOf(slices: readonly PlannedSlice[], waits: readonly number[]): readonly PlannedSlice[] {
   const worst = waits.reduce((best, wait, i) => (wait > (waits[best] ?? 0) ? i : best), 0);
   let [from, to] = [worst, worst];
   while (from > 0 && (waits[from] ?? 0) > 0) from--;
-  // Those of the same second that did not wait have taken the places.
+  // Slices of the same second that did not wait took the places.
   while (from > 0 && (slices[from - 1]?.at ?? 0) > (slices[from]?.at ?? 0) - SECOND_MS) from--;
   while (to + 1 < slices.length && (waits[to + 1] ?? 0) > 0) to++;
   return slices.slice(from, to + 1);
 }
 
-/** How far apart the crowd must be, and what of the config would do instead. */
+/** How far apart these slices must be, and which settings would help instead. */
 function fixOf(
   slices: readonly PlannedSlice[],
   waits: readonly number[],
@@ -124,7 +124,7 @@ function fixOf(
   const crowd = crowdOf(slices, waits);
   const from = crowd[0]?.at ?? 0;
   const isGood = (spreadMs: number, pace: Pace): boolean => {
-    // A slice that starts later also has until later.
+    // A slice that starts later also has a later deadline.
     const spread = crowd.map((slice, i) => {
       const at = Math.max(slice.at, from + (i * spreadMs) / crowd.length);
       return { at, until: slice.until + at - slice.at };
@@ -156,7 +156,10 @@ function fixOf(
 }
 const DAY_SECONDS = 86_400;
 
-/** Chance spreads less evenly than start times do: jitter over as long as the crowd needs without any wait. */
+/**
+ * Random times spread less evenly than planned start times, so the jitter must cover as much time as the
+ * slices need without any wait.
+ */
 function jitterFor(crowd: readonly PlannedSlice[], { quotesPerSecond, ordersPerSecond }: Pace): string {
   const neededMs = (crowd.length / Math.min(quotesPerSecond, ordersPerSecond)) * SECOND_MS;
   const gapMs = Math.min(...crowd.map(({ at, until }) => until - at));
@@ -165,7 +168,7 @@ function jitterFor(crowd: readonly PlannedSlice[], { quotesPerSecond, ordersPerS
 }
 const JITTER_MAX = 95;
 
-/** The smallest whole number from `low` to `high` for which `is` holds, when it holds for all above it. */
+/** The smallest whole number from `low` to `high` for which `is` holds, if it holds for all larger ones. */
 function smallest(low: number, high: number, is: (n: number) => boolean): number | undefined {
   if (low > high || !is(high)) return undefined;
   let [no, yes] = [low - 1, high];

@@ -16,7 +16,7 @@ import { PIECES_MAX } from '../core/risk/sizing.ts';
 import { figure, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy, Worth } from './plan.ts';
 
-/** Checks of single slices: the minimum of the venue, and the limits of one order. */
+/** Checks single slices: against the venue's minimum and the per-order limits. */
 
 interface Sized {
   readonly slice: PlannedSlice;
@@ -44,7 +44,7 @@ export function checkMinimum(strategies: readonly PlannedStrategy[], facts: Plan
     const names = facts.currencies(pair);
     const bounds: readonly Bound[] = [
       { bound: quantity, unit: names?.base ?? 'base', of: ({ worth }) => worth.quantity },
-      // A buy that pays its worst price is larger than one at the market: the smaller figure counts here.
+      // At its worst price a buy is larger than at the market: the smaller value counts here.
       { bound: notional, unit: names?.quote ?? 'quote', of: (one) => amountAtMarket(one, facts) },
     ];
     const found: Check[] = [];
@@ -88,8 +88,8 @@ const amountAtMarket = ({ slice, worth }: Sized, facts: PlanFacts): Money | unde
 };
 
 /**
- * Most slices of the same total, the smallest of which still keeps the minimum. A slice that is counted in base currency is
- * cut down to its decimals: so much of it must be worth the minimum.
+ * Maximum number of slices whose smallest still meets the minimum. A slice in base currency is truncated to its decimals:
+ * the truncated size must be worth the minimum.
  */
 function feasibleSlices(all: readonly Sized[], smallest: Quantity | Money, { bound, facts }: Floor): number {
   const [first] = all;
@@ -166,7 +166,7 @@ export function checkOrderLimits(strategies: readonly PlannedStrategy[], facts: 
   });
 }
 
-/** One order of a slice: of one that is cut into pieces, the smallest that may be. A piece of a notional stays a little below its limit. */
+/** The order of a slice; for a slice traded in pieces, the smallest possible piece, slightly below its limit. */
 const orderOf = <A extends Quantity | Money>(
   { isSplit }: PlannedSlice,
   whole: A | undefined,
@@ -174,7 +174,7 @@ const orderOf = <A extends Quantity | Money>(
   isSplit === true ? whole && scale(whole, fraction(ONE, ratioOf(PIECES_MAX * PIECE_SHARE))) : whole;
 const PIECE_SHARE = 0.98;
 
-/** More orders of a parent than the controls let it have halt the desk. */
+/** More orders than the controls allow a parent halt the desk. */
 function parentLimit(id: string, all: readonly Sized[], { limits }: PlanFacts): readonly Check[] {
   const most = limits.parentExecutionsMax;
   const perParent = Map.groupBy(all, ({ slice }) => slice.leg ?? '');
@@ -195,14 +195,14 @@ function notDone(check: 'minimum' | 'limits', strategy: string, says: string): C
   return { check, verdict: 'not_done', strategy, says };
 }
 
-/** Looks at every strategy with slices; one line says that all are well when no strategy has anything to say. */
+/** Checks every strategy with slices; a single line reports that all pass. */
 function eachWithSlices(
   strategies: readonly PlannedStrategy[],
   facts: PlanFacts,
   check: 'minimum' | 'limits',
   look: (strategy: PlannedStrategy, sized: readonly Sized[]) => readonly Check[],
 ): readonly Check[] {
-  // Of one pair each: it tells the minimum and the unit.
+  // Per pair, which determines the minimum and the unit.
   const found = strategies.flatMap((strategy) =>
     [...Map.groupBy(sizedOf(strategy, facts), ({ slice }) => slice.pair).values()].flatMap((sized) =>
       look(strategy, sized),

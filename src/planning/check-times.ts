@@ -3,9 +3,9 @@ import { after, DAY_MS, instant, isoOf, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
-/** Times at which nothing trades, and times that a change of clocks skips or repeats. */
+/** Checks for closed times, and for times that a clock change skips or repeats. */
 
-/** Strategies of which nothing is left to trade: as right for one that has done its work as it is wrong for a new one. */
+/** Strategies with nothing left to trade: correct for a finished strategy, wrong for a new one. */
 export const checkWindows = (strategies: readonly PlannedStrategy[], { now }: PlanFacts): readonly Check[] =>
   strategies
     .filter((one) => one.passed > 0 && one.slices.length + one.times.length + one.beyond === 0)
@@ -54,7 +54,7 @@ function closedSlots({ id, slices, zone }: PlannedStrategy, { limits }: PlanFact
   ];
 }
 
-/** The first minute of a slice that is not closed. */
+/** The first minute at which a slice is not closed. */
 function opensAt({ at, until }: PlannedSlice, isClosed: (at: Instant) => boolean): Instant | undefined {
   for (let minute = at; minute < until; minute = after(minute, MINUTE_MS))
     if (!isClosed(minute)) return minute;
@@ -63,7 +63,7 @@ function opensAt({ at, until }: PlannedSlice, isClosed: (at: Instant) => boolean
 
 const SHIFT_STEP_MS = 5 * MINUTE_MS;
 const SHIFT_MAX_MS = 7 * DAY_MS;
-/** Slices that are looked at for each start: enough to find one, few enough to be quick. */
+/** Number of slices examined for each start: enough to find a start, few enough to be quick. */
 const LOOKED = 200;
 
 /** The smallest delay after which none of the slices begins while it is closed. */
@@ -88,7 +88,7 @@ function closedTimes({ id, slices, times }: PlannedStrategy): readonly Check[] {
   return [{ check: 'hours', verdict: 'note', strategy: id, says }];
 }
 
-/** Changes of the clocks while a strategy trades, and which of its times they touch. */
+/** Clock changes during a strategy, and the times that they affect. */
 export function checkClockChanges(strategies: readonly PlannedStrategy[]): readonly Check[] {
   const zones = Map.groupBy(
     strategies.filter(({ slices, times }) => slices.length + times.length > 0),
@@ -119,7 +119,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 interface Change {
   readonly at: Instant;
-  /** Positive: the clocks go forward, and that much is skipped. */
+  /** Positive: the clocks go forward, and this span is skipped. */
   readonly byMs: number;
 }
 

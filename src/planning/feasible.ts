@@ -7,7 +7,7 @@ import { checkClockChanges, checkHours, checkWindows } from './check-times.ts';
 import { estimatedOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedStrategy } from './plan.ts';
 
-/** Every check of a plan, in the order in which they are told. */
+/** Every check of a plan, in the order of the output. */
 export const checksOf = (strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] => [
   ...checkWindows(strategies, facts),
   ...checkMinimum(strategies.map(withEstimate), facts),
@@ -21,7 +21,7 @@ export const checksOf = (strategies: readonly PlannedStrategy[], facts: PlanFact
   ...checkCost(strategies, facts),
 ];
 
-/** Those that need neither the account nor the venue: for whoever checks the files alone. */
+/** Checks that need neither the account nor the venue, for commands that check only files. */
 export const standingChecks = (
   strategies: readonly PlannedStrategy[],
   facts: PlanFacts,
@@ -34,12 +34,12 @@ export const standingChecks = (
   ...checkHours(strategies, facts),
 ];
 
-/** What a strategy would trade now is held against the limits as if it were planned. Its funds it takes from the account as it is then. */
+/** What a strategy would trade now is compared with the limits as if it were planned; its funds come from the current account. */
 const withEstimate = (strategy: PlannedStrategy): PlannedStrategy => ({
   ...strategy,
   slices: [...strategy.slices, ...estimatedOf(strategy)],
 });
 
-/** Whether no check refuses it. What was not checked does not refuse, and is told. */
+/** Whether no check refuses it. A check that could not be made does not refuse, and is reported. */
 export const isFeasible = (checks: readonly Check[]): boolean =>
   checks.every(({ verdict }) => verdict !== 'refused');

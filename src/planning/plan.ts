@@ -7,23 +7,23 @@ import type { StatedRates } from '../core/rates.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side, Size } from '../core/venue.ts';
 
-/** What a desk means to do, as plain data, and what there is to check it against. Everything here is pure. */
+/** A plan of a desk as plain data, and the facts to check it against. Everything here is pure. */
 
-/** One slice that is planned for a known time. */
+/** One slice planned for a known time. */
 export interface PlannedSlice {
   readonly strategy: string;
   /** Names the parent within its strategy, where it has several. */
   readonly leg?: string | undefined;
   readonly slice: number;
   readonly at: Instant;
-  /** Nothing is started for it from then on. */
+  /** Nothing starts for it from then on. */
   readonly until: Instant;
   readonly pair: string;
   readonly side: Side;
   readonly size: Size;
   /** Worst price that the strategy accepts. */
   readonly limit?: Price | undefined;
-  /** Why nothing trades then; left out when it does. */
+  /** Why nothing trades then; omitted if it trades. */
   readonly closed?: string | undefined;
   /** It goes out in pieces within the limits of one order. */
   readonly isSplit?: boolean | undefined;
@@ -32,7 +32,8 @@ export interface PlannedSlice {
 }
 
 /**
- * What a strategy would trade if it decided on the account and the prices of now, and why it would trade nothing; or what is missing to tell.
+ * What a strategy would trade if it decided on the current account and prices, and why it would trade nothing; or what is missing for the
+ * estimate.
  */
 export type Estimate =
   | { readonly slices: readonly PlannedSlice[]; readonly why?: string | undefined }
@@ -42,7 +43,7 @@ export type Estimate =
 export const estimatedOf = ({ estimate }: PlannedStrategy): readonly PlannedSlice[] =>
   estimate === undefined || 'missing' in estimate ? [] : estimate.slices;
 
-/** A time of a calendar at which a strategy looks, and only then knows what it wants. */
+/** A time at which a strategy decides on a size that is unknown until then. */
 export interface PlannedTime {
   readonly at: Instant;
   readonly closed?: string | undefined;
@@ -51,28 +52,28 @@ export interface PlannedTime {
 export interface PlannedStrategy {
   readonly id: string;
   readonly kind: string;
-  /** The zone in which its times are told. */
+  /** The zone in which its times are shown. */
   readonly zone: string;
   readonly pairs: readonly string[];
-  /** What people should know of it beforehand. */
+  /** Notes for people. */
   readonly notes: readonly string[];
   readonly slices: readonly PlannedSlice[];
-  /** Times of its calendar, closed ones too; empty without one. */
+  /** Times of its calendar, including closed ones; empty without a calendar. */
   readonly times: readonly PlannedTime[];
   /** More times than were looked at. */
   readonly isCut: boolean;
   /**
-   * What the journal knows of it: `running`: planned from when it began. `edited`: another text under its id is running,
-   * planned is the new one as if it began now. `finished`: this text never runs again. Left out: it has not begun.
+   * State in the journal: `running`: planned from its start. `edited`: an earlier document with this id is running; the
+   * new one is planned as if it started now. `finished`: this document never runs again. Omitted: not started.
    */
   readonly standing?: 'running' | 'edited' | 'finished' | undefined;
-  /** Slots that lie before, and behind, the days that are planned. */
+  /** Slots before and after the planned days. */
   readonly passed: number;
   readonly beyond: number;
-  /** The most that it may trade at times that nobody knows. */
+  /** The most that it may trade at times that are unknown. */
   readonly ceiling?: Pick<PlannedSlice, 'pair' | 'side' | 'size' | 'limit'> | undefined;
   readonly estimate?: Estimate | undefined;
-  /** What a model of its own kind expects, basis points. */
+  /** Cost expected by the kind's own model, basis points. */
   readonly forecast?:
     | {
         readonly costBps: number;
@@ -83,7 +84,7 @@ export interface PlannedStrategy {
     | undefined;
 }
 
-/** A price, and where it comes from, in words. */
+/** A price, and its source in words. */
 export interface KnownPrice {
   readonly mid: Price;
   readonly from: string;
@@ -91,7 +92,7 @@ export interface KnownPrice {
   readonly halfSpreadBps?: number | undefined;
 }
 
-/** Basis points that a trade is expected to cost: half the spread, and an impact that grows with the root of its size. */
+/** Expected cost of a trade in basis points: half the spread, plus an impact that grows with the square root of the size. */
 export interface CostModel {
   readonly halfSpreadBps: number;
   /** Of a slice worth one million in the currency of the limits. */
@@ -106,10 +107,10 @@ export interface PlanFacts {
   /** Decimals in which a pair is sized, where they are known. */
   precisions(pair: string): Precisions;
   price(pair: string): KnownPrice | undefined;
-  /** What the config states that currencies are worth. */
+  /** Rates of currencies stated in the config. */
   readonly rates?: StatedRates | undefined;
   costModel(pair: string): CostModel;
-  /** Balances now, or why they are not known. */
+  /** Current balances, or why they are unknown. */
   readonly funds:
     | { readonly balances: ReadonlyMap<string, Quantity>; readonly from: string }
     | { readonly missing: string };
@@ -123,14 +124,14 @@ export interface PlanFacts {
     readonly minuteExecutionsMax: number;
     readonly parentExecutionsMax: number | undefined;
     readonly positionMin: ReadonlyMap<string, Quantity>;
-    /** Reserve of a currency that orders are cut for. */
+    /** Reserve of a currency: orders are cut to keep it. */
     readonly keep: ReadonlyMap<string, Quantity>;
     readonly positionMax: ReadonlyMap<string, Quantity>;
     readonly shortfallBpsMax: Ratio | undefined;
     readonly dayCostMax: Money | undefined;
     readonly closedHours: readonly ClosedHours[];
   };
-  /** What has traded since midnight UTC; left out where no journal tells it. */
+  /** Traded since midnight UTC; omitted without a journal. */
   readonly traded?:
     | {
         /** Such as 2026-12-01. */
@@ -140,7 +141,7 @@ export interface PlanFacts {
       }
     | undefined;
   readonly pacing: {
-    /** Quote requests and orders that may leave in any second. */
+    /** Quote requests and orders that may be sent in any second. */
     readonly quotesPerSecond: number;
     readonly ordersPerSecond: number;
     readonly waitMaxMs: number;
@@ -168,24 +169,24 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** What came of one check. Only `refused` makes a plan infeasible; `not_done` says what is missing to do it. */
+/** The result of one check. Only `refused` makes a plan infeasible; `not_done` states what is missing. */
 export interface Check {
   readonly check: CheckName;
   readonly verdict: 'ok' | 'note' | 'refused' | 'not_done';
-  /** Left out: it is of all strategies together. */
+  /** Omitted: it concerns all strategies together. */
   readonly strategy?: string | undefined;
   readonly says: string;
   /** The smallest change that would make it feasible. */
   readonly fix?: string | undefined;
 }
 
-/** The slices that are to trade, oldest first. */
+/** The slices to trade, oldest first. */
 export const openSlices = (strategies: readonly PlannedStrategy[]): readonly PlannedSlice[] =>
   strategies
     .flatMap(({ slices }) => slices.filter(({ closed }) => closed === undefined))
     .toSorted((a, b) => a.at - b.at);
 
-/** What a slice is at its worst, as the gate will see it; `undefined` where no price tells it. */
+/** The worst case of a slice, as the gate computes it; `undefined` without a price. */
 export interface Worth {
   readonly quantity: Quantity | undefined;
   /** In quote currency. */
@@ -217,7 +218,7 @@ export function worthOf(
 /** Decimals of a quantity that is only worked out to be compared. */
 const PRECISION = 12;
 
-/** The worst price of a buy, by limit and collar; a sell counts at the middle, as it does in the gate. */
+/** The worst price of a buy, by limit and collar; a sell counts at the mid, as in the gate. */
 function worstOf(
   { pair, side, limit }: Pick<PlannedSlice, 'pair' | 'side' | 'limit'>,
   facts: PlanFacts,
@@ -248,7 +249,7 @@ export const sumOf = (amounts: readonly Money[]): Money =>
 /** The same for what is held of one currency. */
 export const asMoney = (held: Quantity): Money => counted(held);
 
-/** Digits for people: two decimals of large amounts, more of small ones, never in exponents. */
+/** A figure for people: two decimals for large amounts, more for small ones, no exponents. */
 export function figure(amount: {
   abs(): { gte(than: number): boolean };
   toDecimalPlaces(n: number): { toFixed(): string };

@@ -1,6 +1,6 @@
 /** Globals that a user's module cannot use, with the error for each. */
 
-/** Names by which code reaches out of a pure function, each with what to do instead. */
+/** Names through which code reaches outside of a pure function, each with the alternative. */
 const barred: Readonly<Record<string, string>> = {
   process: 'settings come from params',
   global: 'a kernel keeps nothing except its state',
@@ -22,7 +22,10 @@ const barred: Readonly<Record<string, string>> = {
   WebAssembly: 'write the function out',
 };
 
-/** What no name can bar, each with what to do instead. Found in comments too: better refused than overlooked. */
+/**
+ * Constructs that no barred name can catch, each with the alternative. Also matched in comments: a false refusal
+ * is better than a miss.
+ */
 const refused: readonly (readonly [pattern: RegExp, what: string, instead: string])[] = [
   [/\beval\s*\(/u, 'eval', 'write the code out'],
   [/\bimport\s*\.\s*meta\b/u, 'import.meta', 'settings come from params'],
@@ -35,7 +38,7 @@ const refused: readonly (readonly [pattern: RegExp, what: string, instead: strin
   ],
 ];
 
-/** Why the text is not loaded, in words; `undefined` when it may be. */
+/** Why the text is not loaded; `undefined` if it may be. */
 export function barredSource(text: string): string | undefined {
   for (const [line, words] of text.split('\n').entries()) {
     const found = refused.find(([pattern]) => pattern.test(words));
@@ -57,7 +60,7 @@ export function preludeFrom(specifier: string): string {
   return `import { barredName as ${pure} } from '${specifier}'; const ${names.join(', ')}; `;
 }
 
-/** Throws whatever is done with it. */
+/** An object that throws on every use. */
 export function barredName(words: string): object {
   const refuse = (): never => {
     throw new TypeError(words);
@@ -69,7 +72,7 @@ export function barredName(words: string): object {
 const NOW = 'the current time is view.at: a kernel must be repeatable';
 const CHANCE = 'randomness is not repeatable: derive it from the state';
 
-/** `what` without what `missing` names, and never changed: it is the program's own. */
+/** `what` without the names in `missing`; never modified, because it is the program's own. */
 function without<T extends object>(what: T, missing: string, handler: ProxyHandler<T> = {}): T {
   const words = missing === 'random' ? CHANCE : NOW;
   const change = (): never => barredCall('a kernel must not change objects of the program');
@@ -82,17 +85,17 @@ function without<T extends object>(what: T, missing: string, handler: ProxyHandl
   });
 }
 
-/** `Date` for what is written or counted, without now. */
+/** `Date` without the current time. */
 export const pureDate: DateConstructor = without(Date, 'now', {
   apply: () => barredCall(NOW),
   construct: (target, given: unknown[]): object =>
     given.length === 0 ? barredCall(NOW) : new target(...(given as [number])), // oxlint-disable-line typescript/no-unsafe-type-assertion -- passed on as it came
 });
 
-/** `Math` without chance. */
+/** `Math` without randomness. */
 export const pureMath: Math = without(Math, 'random');
 
-/** `Temporal` without now. */
+/** `Temporal` without the current time. */
 export const pureTemporal: typeof Temporal = without(Temporal, 'Now');
 
 function barredCall(words: string): never {

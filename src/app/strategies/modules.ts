@@ -8,24 +8,24 @@ import * as sdk from '../../strategy/sdk.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import { barredName, barredSource, preludeFrom, pureDate, pureMath, pureTemporal } from './module-prelude.ts';
 
-/** The code of a module: what is part of its strategy's document, of its hash and of the journal. */
+/** The code of a module, which is part of its strategy's document, its hash and the journal. */
 export interface ModuleSource {
-  /** As the document names it. */
+  /** As named in the document. */
   readonly file: string;
   /** SHA-256 of the text, hex. */
   readonly sha256: string;
   readonly text: string;
 }
 
-/** Larger ones were not written for one strategy. */
+/** Larger files were not written for one strategy. */
 const BYTES_MAX = 64 * 1024;
-/** Where modules live as far as the loader knows: no file lies there. The hash makes each version another module. */
+/** Virtual location of modules for the loader; no file exists there. The hash makes each version a separate module. */
 const HOME = 'file:///tranche-module/';
 const SDK_NAME = 'tranche/strategy';
 const PRELUDE_NAME = 'tranche/strategy/prelude';
 /**
- * What a module may import: the copies that the program itself uses, so that amounts of both are of one class. The bundle loads its
- * file of them when it is asked for it.
+ * What a module may import: the program's own copies, so that amounts on both sides have the same class. The bundle loads this file
+ * on demand.
  */
 const shelf: Readonly<Record<string, object>> = {
   get [SDK_NAME]() {
@@ -33,14 +33,14 @@ const shelf: Readonly<Record<string, object>> = {
   },
   [PRELUDE_NAME]: { barredName, pureDate, pureMath, pureTemporal },
 };
-/** Under this name they lie while a module is loaded, and only then. */
+/** The modules' imports are available under this name while a module is loaded, and only then. */
 const SHELF = Symbol.for('tranche.shelf');
 
 const sources = new Map<
   string,
   { readonly source: string; readonly format: 'module' | 'module-typescript' }
 >();
-/** What each version exports, or why it cannot be loaded. */
+/** The exports of each version, or why it cannot be loaded. */
 const loaded = new Map<string, { readonly exported: unknown } | { readonly error: Error }>();
 const requireModule = createRequire(import.meta.url);
 let isHooked = false;
@@ -113,7 +113,7 @@ function loadAs(url: string, text: string): { readonly exported: unknown } | { r
   }
 }
 
-/** What the loader, the compiler or the module itself said, in one line with file and line of the module. */
+/** The error of the loader, the compiler or the module, on one line with file and line of the module. */
 function inWords(cause: unknown): string {
   if (!(cause instanceof Error)) return `it threw a value of type ${typeof cause} while loading`;
   if ('code' in cause && cause.code === 'ERR_REQUIRE_ASYNC_MODULE')
@@ -123,7 +123,7 @@ function inWords(cause: unknown): string {
   return `${name}${said}${placeIn(cause)}`;
 }
 
-/** Modules are resolved here alone; everything else goes its usual way. */
+/** Only modules are resolved here; everything else is resolved as usual. */
 function hook(): void {
   if (isHooked) return;
   isHooked = true;

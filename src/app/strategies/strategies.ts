@@ -33,13 +33,13 @@ export interface LoadedStrategy {
   /** The document as plain data, variables filled in. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly bound: BoundStrategy;
-  /** As shown to the operator. */
+  /** Path as shown to the operator. */
   readonly file: string;
   /** From 1. */
   readonly line: number;
 }
 
-/** The keys that documents of all kinds share. */
+/** The keys common to documents of all kinds. */
 export const commonKeys = {
   id: z
     .string()
@@ -66,7 +66,7 @@ export function loadAll(
   return { ...loaded, strategies: read.strategies };
 }
 
-/** Reads and checks strategy files. Without a config, what only a config knows is not checked. */
+/** Reads and checks strategy files. Without a config, checks that need one are skipped. */
 export function readStrategies(
   files: readonly string[],
   config: Config | undefined,
@@ -79,7 +79,7 @@ export function readStrategies(
   return { strategies: checked.strategies, problems: [...problems, ...checked.problems] };
 }
 
-/** The documents of strategy files, not checked yet. */
+/** The documents of strategy files, before any check. */
 export function readDocuments(files: readonly string[], options: ReadOptions): YamlFile {
   const read = files.map((file) => notEmpty(readFile(file, options), shownPath(file, options.cwd)));
   return {
@@ -123,7 +123,7 @@ export function checkDocuments(
   return { strategies, problems };
 }
 
-/** An editor that empties a file before it writes it must not end what the file held. */
+/** An editor that truncates a file before writing it must not end its strategies. */
 function notEmpty(read: YamlFile, file: string): YamlFile {
   if (read.documents.length > 0 || read.problems.length > 0) return read;
   const message =
@@ -173,7 +173,7 @@ function bind(
 const MODULES_OFF =
   'live mode does not run modules by default: review its code, then set strategies: { files: …, allow_modules: true }';
 
-/** A strategy as it was when its life began, from the document in the journal; `undefined` when this version cannot read it. */
+/** A strategy as it was when its run started, from the document in the journal; `undefined` if this version cannot read it. */
 export function reviveStrategy(
   { strategy: id, hash, type, document }: BegunDocument,
   {
@@ -198,7 +198,7 @@ export function reviveStrategy(
   }
 }
 
-/** The code that a document of the journal holds. @throws TypeError when it holds none. */
+/** The code in a journal document. @throws TypeError if there is none. */
 function sourceIn(source: unknown): ModuleSource {
   if (!isRecord(source)) throw new TypeError('no source');
   const { file, sha256, text } = source;
@@ -207,7 +207,7 @@ function sourceIn(source: unknown): ModuleSource {
   return { file, sha256, text };
 }
 
-/** Kinds whose code is the user's get it here. Their document says what ran: its text is part of the hash and of the journal. */
+/** Kinds with user code get it here. The document contains its text, which is part of the hash and of the journal. */
 function withCode(
   kind: AnyStrategy,
   { module: named }: Readonly<Record<string, unknown>>,
@@ -239,7 +239,7 @@ function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): str
   return `unknown kind "${kind}": ${fix}`;
 }
 
-/** Pairs and sides against what the config allows, and in paper mode against what the simulated venue trades. */
+/** Checks pairs and sides against the config, and in paper mode against the simulated venue's pairs. */
 function checkPairs(
   bound: BoundStrategy,
   document: YamlDocument,
@@ -271,7 +271,7 @@ function checkPairs(
   return problems;
 }
 
-/** It would buy for as long as there is cash, and never sell. */
+/** It would buy while there is cash, and never sell. */
 const SELLING_OFF =
   'it may have to sell, but selling is off: set venue.sell_path in the config to the path at which your venue accepts sell orders';
 
@@ -302,7 +302,7 @@ export const COMMON_CURRENCIES =
     ' ',
   );
 
-/** What is known about pairs without asking the venue. */
+/** Known pairs, without asking the venue. */
 export function worldOf(config: Config | undefined): CheckWorld {
   const currencies: CheckWorld['currencies'] = (pair) => {
     const listed = config?.venue.simulated?.pairs[pair];
@@ -325,7 +325,7 @@ export function worldOf(config: Config | undefined): CheckWorld {
   };
 }
 
-/** Each document asks. */
+/** Called for each document. */
 const listings = new WeakMap<VenueOptions, ReturnType<typeof listCurrencies>>();
 
 /** The currencies of the simulated venue; `undefined` where the venue itself would have to be asked. */

@@ -20,15 +20,15 @@ import type { NamedModel } from '../config/model-file.ts';
 import type { SweepOutcome } from './sweep-run.ts';
 import { version } from '../version.ts';
 
-/** All that a sweep found out. */
+/** All results of a sweep. */
 export interface SweepResult {
   readonly fields: readonly string[];
   readonly settings: readonly Setting[];
   readonly windows: readonly Window[];
-  /** For each window what became of each setting; `undefined` where it was not run. */
+  /** For each window, the outcome of each setting; `undefined` if it was not run. */
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly by: FigureName;
-  /** What the front holds against the risk: `by`, unless that is the risk itself. */
+  /** The figure plotted against risk: `by`, unless that is the risk itself. */
   readonly cost: FigureName;
   readonly risk: FigureName;
   /** Indices of settings, of the one window or of all windows together. None of a walk forward: it judges choices. */
@@ -45,7 +45,7 @@ export interface SweepResult {
   readonly asked: number;
   readonly repeated: number;
   readonly invalid: number;
-  /** Runs that the folder holds besides, of other settings or windows over the same history. */
+  /** Further runs in the folder, with other settings or windows on the same history. */
   readonly further: number;
 }
 
@@ -61,7 +61,7 @@ export interface Swept {
   readonly isForward: boolean;
   readonly repeated: number;
   readonly invalid: number;
-  /** Runs that the folder holds besides, of other settings or windows over the same history. */
+  /** Further runs in the folder, with other settings or windows on the same history. */
   readonly further: number;
 }
 
@@ -103,7 +103,7 @@ export function sweepResultOf(swept: Swept): SweepResult {
   };
 }
 
-/** What must be known to believe a sweep. One sentence or two each. */
+/** Caveats of a sweep, one or two sentences each. */
 export function sweepNotes({
   settings,
   idle,
@@ -141,7 +141,7 @@ export function sweepNotes({
   ]; // prettier-ignore
 }
 
-/** As the tables number them. */
+/** Numbered as in the tables. */
 function numbered(indices: readonly number[]): string {
   const shown = indices.slice(0, IDLE_SHOWN).map((index) => index + 1);
   const more = indices.length - shown.length;

@@ -39,7 +39,7 @@ import { simulatedCurrencies } from '../config/rates.ts';
 import { reviveStrategy } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 
-/** What all settings of a sweep share. */
+/** Settings shared by all runs of a sweep. */
 export interface SweepBase {
   readonly config: Config;
   readonly configHash: string;
@@ -51,11 +51,11 @@ export interface SweepBase {
 /** One setting in one window. */
 export interface SweepJob extends Window {
   readonly strategies: readonly BegunDocument[];
-  /** Over prices that are drawn anew from those of the window; 0: over the prices themselves. Tells the parts of the cost as well. */
+  /** Number of the resample of the window's prices; 0: the prices themselves. A resample also reports the parts of the cost. */
   readonly resample?: (Resampling & { readonly index: number }) | undefined;
 }
 
-/** What became of it. Two runs of the same job give the same, to the last hash. */
+/** The result of a run. Two runs of the same job give the same result, down to the last hash. */
 export type SweepOutcome = Readonly<
   | {
       figures: SweepFigures;
@@ -67,18 +67,18 @@ export type SweepOutcome = Readonly<
       /** Hash of the last record of its journal. */
       head: string;
     }
-  /** A desk that would not start with it, and why. */
+  /** Why a desk would not start with this setting. */
   | { refused: string }
 >;
 
 export type CostParts = Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
 const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
 
-/** The base as text that a worker reads; `unpackBase` gives it back with every amount. */
+/** The base as text for a worker; `unpackBase` restores it with every amount. */
 export const packBase = (base: SweepBase): string => pack(base);
 export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
 
-/** Runs settings one after another. What is known of the tapes is found out once. */
+/** Runs settings one after another. Facts about the tapes are computed once. */
 export class SettingRunner {
   readonly #base: SweepBase;
   readonly #tapes: readonly Tape[];
@@ -135,7 +135,7 @@ export class SettingRunner {
     }
   }
 
-  /** Chance of the venue and of the desk is drawn anew with the prices. */
+  /** The randomness of the venue and the desk is drawn again with the prices. */
   #overAnother(
     job: SweepJob,
     { index, ...resampling }: Resampling & { readonly index: number },
@@ -199,7 +199,7 @@ function revived(begun: BegunDocument): StrategySource {
   return source;
 }
 
-/** Fees at the rate at which its amount was counted in USD. */
+/** Fees at the rate at which the amount was converted to USD. */
 function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
   const [paid, all] = [money(fees), money(amount)];
   return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
@@ -241,7 +241,7 @@ function costsOf(figures: Figures): SweepFigures {
   });
 }
 
-/** As the report states them; those of several quote currencies are not added up. */
+/** As in the report; figures of several quote currencies are not added. */
 function partsOf({ totals }: Figures): CostParts {
   const [first, second] = totals;
   if (first === undefined || second !== undefined) return {};
@@ -262,7 +262,7 @@ function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefi
   return sum.isZero() ? undefined : scale(amount, fraction(usd, sum));
 }
 
-/** Standard deviation of what slices paid against the arrival of their parents, each weighted by its size. */
+/** Standard deviation of slice prices against the arrival of their parents, weighted by size. */
 function deviationOf({ parents }: Figures): string | undefined {
   let [weights, sum, squares, count] = [0, 0, 0, 0];
   for (const { slices } of parents)

@@ -19,12 +19,15 @@ import { takeLock } from '../../journal/sqlite/lock.ts';
 import { notWritten } from '../research/parquet.ts';
 import type { SweepOutcome } from './sweep-run.ts';
 
-/** What the results of a folder rest on, by name: hashes and settings. Another one of any of them is another sweep. */
+/**
+ * Everything that the results of a folder depend on, by name: hashes and settings. If one differs, it is another
+ * sweep.
+ */
 export type SweepInputs = Readonly<Record<string, string>>;
 
-/** The results of a sweep on the disk. One process at a time. */
+/** The results of a sweep on disk. One process at a time. */
 export interface SweepStore {
-  /** What had ended before, by key. */
+  /** Results of earlier runs, by key. */
   readonly known: ReadonlyMap<string, SweepOutcome>;
   /** Durable when it returns. */
   append(key: string, values: Readonly<Record<string, string>>, outcome: SweepOutcome): void;
@@ -33,7 +36,7 @@ export interface SweepStore {
 
 /** What the results rest on. */
 export const INPUTS_FILE = 'sweep.json';
-/** One line a setting, in the order in which they ended. */
+/** One line per setting, in order of completion. */
 export const SETTINGS_FILE = 'settings.jsonl';
 const FORMAT = 1;
 
@@ -70,7 +73,7 @@ export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
       known,
       append(key, values, outcome) {
         try {
-          // All of it or an error: a disk that is nearly full takes a part of a line and says so to nobody.
+          // All or an error: on a nearly full disk a write may silently be partial.
           writeFileSync(handle, `${escapeMarks(JSON.stringify({ key, values, outcome }))}\n`);
           fsyncSync(handle);
         } catch (cause) {
@@ -119,7 +122,7 @@ function refuseOthers(file: string, inputs: SweepInputs): void {
     );
 }
 
-/** A line that a process did not live to end is taken away: its setting runs again. */
+/** An incomplete last line is removed: its setting runs again. */
 function readLines(file: string): ReadonlyMap<string, SweepOutcome> {
   const bytes = readFileSync(file);
   const whole = bytes.lastIndexOf(0x0a) + 1;
@@ -138,7 +141,10 @@ function readLines(file: string): ReadonlyMap<string, SweepOutcome> {
   );
 }
 
-/** A file that is replaced once the new one is whole. Only its owner reads it. @throws OperatorError `storage`. */
+/**
+ * A file that is replaced once the new one is complete. Only its owner can read it. @throws OperatorError
+ * `storage`.
+ */
 export function writeWhole(file: string, content: string): void {
   const part = `${file}.part`;
   try {

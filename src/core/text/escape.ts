@@ -8,11 +8,14 @@ export const escapeMarks = (json: string): string =>
     (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** What this program itself sends to a terminal besides text: bold, red and cyan, and at the start of a piece to erase what it drew. */
+/**
+ * The control sequences that this program writes to a terminal itself: bold, red, cyan, and erasing its own output at the start of a
+ * piece.
+ */
 const CSI = `${String.fromCodePoint(0x1b)}\\[`;
 const OWN = new RegExp(`^(?:${CSI}\\d{1,3}A${CSI}0J|\r${CSI}K)|${CSI}(?:0|1|22|31|36|39)m`, 'gu');
 
-/** The last step of all that goes to a terminal: lines, tabs and our own marks stay, everything else that acts on it is replaced. */
+/** Applied to all output to a terminal: keeps lines, tabs and our own control sequences, and replaces every other control character. */
 export function onTerminal(text: string): string {
   let out = '';
   let at = 0;
@@ -24,6 +27,9 @@ export function onTerminal(text: string): string {
   return out + words(text.slice(at));
 }
 
-/** Text that was not written here, for a terminal: what would move the cursor, colour or turn it is replaced. */
+/**
+ * Sanitizes foreign text for a terminal: replaces what would move the cursor, change colours or change the text
+ * direction.
+ */
 export const forTerminal = (text: string): string =>
   text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');

@@ -19,7 +19,7 @@ export function jsonReader(fields: readonly string[]): JsonReader {
   return (source) => {
     const { text, names } = quoteNumbers(source, named);
     const value = JSON.parse(text) as unknown;
-    // Of two members with one name the parser keeps one: then fewer are here than were written.
+    // The parser keeps one of two members with the same name: then there are fewer than were written.
     const members = typeof value === 'object' && value !== null ? membersOf(value, 1) : 0;
     if (members !== names) throw new SyntaxError('a name is written twice');
     return value;
@@ -28,7 +28,7 @@ export function jsonReader(fields: readonly string[]): JsonReader {
 
 const DEPTH_MAX = 32;
 
-/** How many members the objects of a value have, all together. `value` is an object or a list. */
+/** Total number of members of all objects in a value. `value` is an object or a list. */
 function membersOf(value: object, depth: number): number {
   if (depth > DEPTH_MAX) throw new SyntaxError(`nested more than ${DEPTH_MAX} deep`);
   const isList = Array.isArray(value);
@@ -41,7 +41,7 @@ function membersOf(value: object, depth: number): number {
 
 const rawJson = (JSON as unknown as { rawJSON: (literal: string) => object }).rawJSON;
 
-/** A number literal for `JSON.stringify`, digit for digit. `literal` is the text of an amount. */
+/** A number literal for `JSON.stringify` with all digits. `literal` is the text of an amount. */
 export const exact = (literal: string): object => rawJson(literal);
 
 const BACKSLASH = 92;
@@ -52,7 +52,7 @@ const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 
-/** A field spelt with escapes is not recognised: its number is then a number, which amounts refuse. */
+/** A field name with escapes is not recognized: its value becomes a number, which amounts refuse. */
 function quoteNumbers(
   source: string,
   named: ReadonlySet<string>,
@@ -71,7 +71,7 @@ function quoteNumbers(
       const code = source.charCodeAt(at);
       if ((code === MINUS || isDigit(code)) && named.has(source.slice(open + 1, close))) {
         const end = numberEnd(source, at);
-        // Anything but a whole JSON number is left as it is, for `JSON.parse` to refuse.
+        // Anything but a complete JSON number is left unchanged, for `JSON.parse` to refuse.
         if (end !== -1) {
           out += `${source.slice(copied, at)}"${source.slice(at, end)}"`;
           copied = end;
@@ -149,7 +149,7 @@ export function canonicalValue(value: unknown): string {
       return value ? 'true' : 'false';
     case 'number':
       if (!Number.isFinite(value)) break;
-      // As JSON has it: zero has no sign in either.
+      // As in JSON: zero has no sign.
       return String(value);
     case 'object':
       if (value === null) return 'null';
@@ -169,7 +169,7 @@ const nameOf = (value: unknown): string => {
   return Object.getPrototypeOf(value) === null ? 'bare object' : value.constructor.name;
 };
 
-/** The members of an object in that spelling, without the braces. */
+/** The members of an object in canonical form, without the braces. */
 export function canonicalMembers(value: object): string {
   const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
   let text = '';

@@ -41,14 +41,14 @@ function bareList(list: readonly unknown[]): unknown {
   return list.map(bare);
 }
 
-/** Keys and values in turn. */
+/** Keys and values alternate. */
 function bareMap(map: ReadonlyMap<unknown, unknown>): unknown {
   const members: unknown[] = [];
   for (const [key, value] of map) members.push(bare(key), bare(value));
   return members;
 }
 
-/** Whether JSON says all of an object: nearly all of the many small ones in a state. */
+/** Whether plain JSON can represent the object, as for nearly all small objects in a state. */
 function isSimple(from: object): boolean {
   for (const key of Object.keys(from)) {
     const value: unknown = Reflect.get(from, key);
@@ -72,7 +72,7 @@ function bareObject(from: object): unknown {
 
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
 
-/** Fills in what stands behind the words, in place. */
+/** Decodes the encoded values in place. */
 function whole(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

@@ -1,23 +1,23 @@
 /**
- * Takes secrets out of text, in the spellings in which programs pass text on: as it is, escaped for JSON or an address, in
- * base64 at any place of a longer text, in hexadecimal digits.
+ * Removes secrets from text in all encodings that programs commonly use: plain, escaped for JSON or URLs, base64 at any
+ * offset, hexadecimal.
  */
 export interface Redactor {
-  /** The text with a mark in place of every spelling that is known. */
+  /** Returns the text with every known spelling replaced by a mark. */
   readonly clean: (text: string) => string;
-  /** Whether a secret stands in the text, also behind escapes that are no known spelling (`\u0061`, `%61`), twice at most. */
+  /** Whether a secret occurs in the text, also behind other escapes (`\u0061`, `%61`), nested at most twice. */
   readonly holds: (text: string) => boolean;
 }
 
-/** Shorter secrets are looked for as they are only: their other spellings would be found in any text. */
+/** Shorter secrets are matched only in plain form: their other encodings would occur in any text. */
 const DISGUISED_LENGTH_MIN = 8;
-/** Escapes within escapes that are undone before it is given up. */
+/** Maximum depth of nested escapes to decode. */
 const UNESCAPES_MAX = 2;
 
-/** `secrets` hold characters of ASCII, as what stands in a header does. */
+/** `secrets` contain ASCII characters, as in an HTTP header. */
 export function redactor(secrets: readonly string[], mark = '[redacted]'): Redactor {
   const known = secrets.filter((secret) => secret !== '');
-  // The longest first: a shorter one may be a part of it.
+  // Longest first: a shorter secret may be part of a longer one.
   const spellings = [...new Set(known.flatMap(spellingsOf))].toSorted((a, b) => b.length - a.length);
   const isIn = (text: string): boolean => spellings.some((spelling) => text.includes(spelling));
   return {
@@ -36,7 +36,7 @@ export function redactor(secrets: readonly string[], mark = '[redacted]'): Redac
   };
 }
 
-/** Every way in which a secret is written that can be told beforehand. */
+/** Every predictable encoding of a secret. */
 function spellingsOf(secret: string): readonly string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const plain = [secret, inJson, inJson.replaceAll('/', '\\/'), encodeURIComponent(secret)];
@@ -52,7 +52,7 @@ function spellingsOf(secret: string): readonly string[] {
   ];
 }
 
-/** The digits that a secret has in base64 wherever it begins within a longer text: those that no neighbour has a part in. */
+/** The base64 digits of a secret at any offset within a longer text, without the digits shared with its neighbours. */
 function base64Of(secret: string): readonly string[] {
   return [0, 1, 2].map((before) => {
     const digits = btoa('\0'.repeat(before) + secret);

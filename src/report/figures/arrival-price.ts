@@ -4,18 +4,18 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { ParentFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
-/** Who decided so soon after the slot was on time: the price of the slot is the price of the decision. */
+/** A decision this soon after the slot was on time: the slot's price is the decision price. */
 const ON_TIME_MS = SECOND_MS;
-/** A price of the journal says nothing about a slot that is further away than this. */
+/** A journal price further away from a slot than this does not apply to it. */
 export const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
 
-/** Prices that a parent is measured from. */
+/** Reference prices of a parent. */
 interface Begin {
   readonly arrival: Price | undefined;
   readonly decision: Seen | undefined;
 }
 
-/** Both are the price when it was due for a parent of which nothing was ever tried: all of it is opportunity then. */
+/** For a parent without any attempt, both are the price when it was due: all of its cost is opportunity. */
 export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
   if (parent.unbegun !== undefined) {
     const due = prices.midAt(parent.pair, parent.decidedAt, SLOT_AGE_MAX_MS);
@@ -27,8 +27,8 @@ export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
 }
 
 /**
- * The price when the parent was due. Who began on time has that of arrival; who began late has that of the slot, as far as it
- * is known: a price that nobody knows adds no delay.
+ * The price when the parent was due. On time, it is the arrival price; late, the price at the slot if known: an unknown price
+ * adds no delay cost.
  */
 function decisionOf(
   { pair, decidedAt, begunAt, arrival: noted }: ParentFacts,

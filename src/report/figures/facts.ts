@@ -31,11 +31,14 @@ export interface Facts {
   readonly head: string | undefined;
 }
 
-/** One life of a strategy: one content of its document. The same text that is put back begins another. */
+/**
+ * One run of a strategy, with one content of its document. The same content put back later starts another
+ * run.
+ */
 export interface LifeFacts {
   readonly record: StrategyRecord;
   finished?: { readonly at: Instant; readonly reason: Reason };
-  /** When it finished, or another one took over. */
+  /** When it finished, or another run replaced it. */
   overAt?: Instant;
   /** What its kernel last knew. */
   state?: unknown;
@@ -50,7 +53,7 @@ export interface ParentFacts {
   readonly pair: string;
   readonly side: 'buy' | 'sell';
   readonly by: 'quantity' | 'amount';
-  /** When it was due, or what began it happened. */
+  /** When it was due, or when its trigger occurred. */
   readonly decidedAt: Instant;
   /** When its first slice was decided. */
   readonly begunAt: Instant;
@@ -59,22 +62,22 @@ export interface ParentFacts {
   /** Planned total of the strategy; omitted if unknown. */
   readonly told: string | undefined;
   readonly slices: Slices;
-  /** Slices that passed without a try. */
+  /** Slots that passed without a try. */
   readonly missed: MissedFacts[];
-  /** It never began; `overAt`: when that was certain, omitted while it may still begin. */
+  /** It never started; `overAt`: when that was certain, omitted while it may still start. */
   readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
   fills: FillFacts[];
 }
 
 export interface MissedFacts extends MissedSlice {
-  /** When it was seen that its time was over. */
+  /** When the desk saw that its time was over. */
   readonly at: Instant;
 }
 
 export interface FillFacts {
-  /** With the figures that count: those of a correction, if there is one. */
+  /** The current figures: those of a correction, if there is one. */
   record: FillRecord;
-  /** The same as amounts, read once. */
+  /** The same as parsed amounts. */
   readonly figures: FillAmounts;
   /** When it was booked. */
   readonly at: Instant;

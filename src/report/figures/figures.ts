@@ -29,23 +29,23 @@ export interface ReportInput {
   /** Limits of the parents' start times. Default: all. */
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
-  /** End of the time that the records tell of, where they end before it: a desk that has finished writes no more. */
+  /** End of the period covered, if the records end earlier: a finished desk writes no more. */
   readonly end?: Instant | undefined;
   readonly strategy?: string | undefined;
   /** Assumptions that are not in the records, such as the model of a backtest. One sentence each. */
   readonly assumptions?: readonly string[] | undefined;
-  /** What a reader must know before all else. One sentence each. */
+  /** The most important caveats for a reader, one sentence each. */
   readonly told?: readonly string[] | undefined;
   /** Interest on credit, if the caller knows it: a journal does not record it. Positive is paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
-  /** How the records were made, where that was a backtest. */
+  /** How the records were made, if by a backtest. */
   readonly backtest?: BacktestFacts | undefined;
   readonly bootstrap?: BootstrapFacts | undefined;
   /** Base and quote of a pair without a fill. */
   currencies?(pair: string): { readonly base: string; readonly quote: string } | undefined;
 }
 
-/** Everything that a report says, exact. */
+/** All figures of a report, exact. */
 export interface Figures {
   readonly input: ReportInput;
   readonly facts: Facts;
@@ -58,9 +58,9 @@ export interface Figures {
   readonly quoting: Quoting;
   readonly untraded: readonly UntradedFacts[];
   readonly portfolios: readonly PortfolioFigures[];
-  /** With the figures that count, in the order of the journal. */
+  /** With current figures, in journal order. */
   readonly fills: readonly FillRecord[];
-  /** The same beside the prices that they are judged by. */
+  /** The same, with the prices for comparison. */
   readonly fillRows: readonly FillRow[];
 }
 
@@ -83,20 +83,20 @@ export interface Group {
   readonly quoting: Quoting;
 }
 
-/** What was paid beyond a benchmark, and what the benchmark comes to. */
+/** The cost against a benchmark, and the benchmark value. */
 export interface Against {
   readonly over: Money;
   readonly at: Money;
 }
 
-/** Sums over parents. Those without a price at arrival are only counted. */
+/** Sums over parents. Parents without an arrival price are only counted. */
 export interface Costs {
   readonly parents: number;
   readonly withoutPrice: number;
   readonly shortfall: Shortfall;
-  /** What untraded slices came to cost later; a part of trading and opportunity, not besides them. */
+  /** Later cost of untraded remainders; part of trading and opportunity, not additional. */
   readonly missed: { readonly slices: number; readonly cost: Money };
-  /** The same of slots that passed without a try; those whose time, size or price is not known are counted alone. */
+  /** The same for slots without a try; those with unknown time, size or price are only counted. */
   readonly passed: Passed;
 }
 
@@ -226,7 +226,7 @@ export function benchmark(
 /** A parent belongs to one book of prices. */
 const benchmarks = new WeakMap<ParentFigures, Map<'time' | 'volume', Price | undefined>>();
 
-/** What a parent paid beyond a benchmark price. */
+/** The cost of a parent against a benchmark price. */
 export const againstPrice = ({ facts, traded, amount }: ParentFigures, each: Price): Against => {
   const at = cost(each, traded);
   return { over: against(facts.side, subtract(amount, at)), at };
@@ -247,7 +247,7 @@ function againstAll(
   return sum;
 }
 
-/** In each quote currency: amounts of different currencies are not added up. */
+/** Per quote currency: amounts of different currencies are never added. */
 function totalsOf(groups: readonly Group[]): readonly Total[] {
   return [...Map.groupBy(groups, ({ quote }) => quote)].map(([quote, members]) => ({
     quote,

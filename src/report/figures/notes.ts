@@ -5,14 +5,14 @@ import { gapsOf } from './gaps.ts';
 import type { PriceBook } from './prices.ts';
 import type { ParentFigures } from './shortfall.ts';
 
-/** How many names a sentence lists. */
+/** Maximum number of names in a sentence. */
 const NAMES_MAX = 8;
 /** Fewer fills than this raise a warning. */
 const FILLS_MIN = 30;
 /** An end price older than this raises a warning. */
 const END_AGE_MAX_MS = 15 * MINUTE_MS;
 
-/** What a reader must know before believing a figure. One sentence each. */
+/** Caveats for the reader, one sentence each. */
 export function notesOf(figures: Figures): {
   readonly assumptions: readonly string[];
   readonly warnings: readonly string[];
@@ -80,7 +80,7 @@ function* warningsOf(figures: Figures): Generator<string> {
   }
 }
 
-/** Fills of a backtest at a close that no longer was the newest one: the next bar is missing. */
+/** Fills of a backtest at an outdated close: the next bar is missing. */
 function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
   if (input.backtest === undefined) return;
   const ages = fills.flatMap(({ pair, executed_at: at }) => {
@@ -93,7 +93,10 @@ function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
     yield `${ages.length} of ${fills.length} fills have a price that is older than its bar, up to ${length(ages.reduce((a, b) => Math.max(a, b)))} old: bars are missing there, and gap_max lets the last price hold.`;
 }
 
-/** Where the source has no bar the last price held. Histories with the same holes, as of one venue, are told together. */
+/**
+ * Where the source has no bar, the last price was used. Histories with the same gaps, such as those of one venue, are
+ * reported together.
+ */
 function* holesOf({ prices, from, until }: Figures): Generator<string> {
   const told = prices.tapes.map((tape) => ({ tape, ...gapsOf(tape, from, until) }));
   const ofSome = told.filter(({ gaps }) => gaps > 0);
@@ -106,7 +109,7 @@ function* holesOf({ prices, from, until }: Figures): Generator<string> {
   }
 }
 
-/** Shares and means of few fills are chance. */
+/** Ratios and means of few fills are mostly chance. */
 function* fewOf({ fills, quoting }: Figures): Generator<string> {
   if (fills.length > 0 && fills.length < FILLS_MIN)
     yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: spread, mark-outs and ages of so few fills are mostly chance.`;
@@ -133,7 +136,7 @@ function* pricesOf(byPair: ByPair, prices: PriceBook): Generator<string> {
     yield `No market history of ${names(missing)}: TWAP and VWAP benchmarks and mark-outs are omitted (give --data ${missing[0] ?? 'pair'}=FILE).`;
 }
 
-/** Bars that are longer than a mark-out say nothing of it. */
+/** Bars longer than a mark-out horizon cannot show it. */
 function* barsOf(byPair: ByPair, prices: PriceBook): Generator<string> {
   const own = prices.tapes.filter(({ pair }) => byPair.has(pair));
   for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {
@@ -161,7 +164,7 @@ function names(all: readonly string[]): string {
 
 const minutes = (ms: number): string => `${Math.round(ms / MINUTE_MS)} min`;
 
-/** A length of time in the largest unit that it fills twice. */
+/** A duration in the largest unit that fits at least twice. */
 function length(ms: number): string {
   if (ms >= 2 * DAY_MS) return `${Math.round((10 * ms) / DAY_MS) / 10} days`;
   return ms >= 2 * HOUR_MS ? `${Math.round((10 * ms) / HOUR_MS) / 10} h` : minutes(ms);

@@ -4,7 +4,7 @@ import { MINUTE_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { Sum } from './sum.ts';
 
-/** Market history of one pair in columns, as a tape has it. `close[i]` is known at `times[i] + barMs`; trades have `barMs` 0. */
+/** Market history of one pair in columns, as in a tape. `close[i]` is known at `times[i] + barMs`; trades have `barMs` 0. */
 export interface PriceColumns {
   readonly pair: string;
   readonly barMs: number;
@@ -21,7 +21,7 @@ export interface PriceColumns {
   /** Rows from the first to before the second of a column, where these can be had without all of it. */
   readonly part?:
     ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
-  /** The last price stays for good. */
+  /** The last price stays valid (a delisted pair). */
   readonly isDelisted?: boolean | undefined;
 }
 
@@ -33,20 +33,20 @@ interface Noted {
 }
 const NOTHING_NOTED: Noted = { times: [], texts: [] };
 
-/** Moments a step apart, and the end of the period as the last of them, Unix ms. */
+/** Equidistant moments and the end of the period, Unix ms. */
 export interface Moments {
   readonly from: number;
   readonly stepMs: number;
   readonly until: number;
 }
 
-/** The last step is shorter where the period is no multiple of it. */
+/** The last step is shorter if the period is not a multiple of the step. */
 export const countOf = ({ from, stepMs, until }: Moments): number =>
   until < from ? 0 : Math.ceil((until - from) / stepMs) + 1;
 export const momentOf = ({ from, stepMs, until }: Moments, i: number): number =>
   Math.min(from + i * stepMs, until);
 
-/** A price, when it was known, and who knew it. */
+/** A price, the time at which it was known, and its source. */
 export interface Seen {
   readonly price: Price;
   readonly at: Instant;
@@ -54,14 +54,14 @@ export interface Seen {
 }
 export type PriceSource = 'prices' | 'journal';
 
-/** A price of a tape says nothing about a moment that is further away than this, or than three bars. */
+/** A tape price does not apply to a moment further away than this, or than three bars. */
 const AGE_MAX_MS = 15 * MINUTE_MS;
 /** Significant digits of benchmarks, which are means of many prices. */
 const BENCHMARK_DIGITS = 12;
 
 /**
- * What prices were when. Tapes first; where there is none of a pair, the reference prices that the journal itself holds.
- * Nothing looks ahead: a bar counts from its end on.
+ * Prices at past moments: from tapes, or from the journal's reference prices for pairs without a tape. Never looks
+ * ahead: a bar counts from its end on.
  */
 export class PriceBook {
   readonly #histories: ReadonlyMap<string, History>;
@@ -88,7 +88,7 @@ export class PriceBook {
     return this.#historyOf(pair)?.tape;
   }
 
-  /** Who asks for a pair mostly asks for it again. */
+  /** Cached, because consecutive queries mostly ask for the same pair. */
   #historyOf(pair: string): History | undefined {
     if (this.#last?.tape.pair !== pair) this.#last = this.#histories.get(pair);
     return this.#last;
@@ -99,7 +99,7 @@ export class PriceBook {
     return this.tapeAt(pair, at) ?? this.#notedAt(pair, at, journalAgeMaxMs);
   }
 
-  /** The newest price of the tape that was known at `at`; `undefined` when it is too old to say anything. */
+  /** The newest tape price known at `at`; `undefined` if it is too old. */
   tapeAt(pair: string, at: Instant): Seen | undefined {
     const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
@@ -108,7 +108,7 @@ export class PriceBook {
     return { price: history.priceIn(row), at: instant(history.knownAt(row)), from: 'prices' };
   }
 
-  /** The price of the tape at `at`, where that is newer than `since`; NaN when it is not. */
+  /** The tape price at `at`, if newer than `since`; otherwise NaN. */
   newerAt(pair: string, at: number, since: number): number {
     const history = this.#historyOf(pair);
     const row = history?.freshRowAt(at) ?? -1;
@@ -265,7 +265,7 @@ class History {
     return this.#isWhole ? this.#begin + row * barMs : (times[row] ?? Number.NaN) + barMs;
   }
 
-  /** Who asks for the price of a row mostly asks again. */
+  /** Cached, because the same row is mostly asked for again. */
   priceIn(row: number): Price {
     if (this.#exact?.row !== row) this.#exact = { row, price: exactPrice(this.tape.close[row] ?? 0) };
     return this.#exact.price;

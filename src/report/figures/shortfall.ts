@@ -28,12 +28,12 @@ import { windowOf } from './parent-window.ts';
 import type { ParentWindow } from './parent-window.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
-/** Decimals of a quantity that an amount still to be spent would have bought. */
+/** Decimals of the quantity that an unspent amount would have bought. */
 export const QUANTITY_DECIMALS = 18;
 
 /**
- * Where the money went, in quote currency; positive is bad. `total` is `s·[Σ amount − F·P_d] + s·(Q − F)·(P_end − P_d) + fees`,
- * and the four parts sum to it exactly.
+ * Cost breakdown in quote currency; positive is bad. `total` is `s·[Σ amount − F·P_d] + s·(Q − F)·(P_end − P_d) + fees`, and
+ * the four parts sum to it exactly.
  */
 export interface Shortfall {
   /** `s·Q·(P_a − P_d)`: between the time it was due and its first slice. */
@@ -48,13 +48,13 @@ export interface Shortfall {
   readonly opportunity: Money;
   readonly fees: Money;
   readonly total: Money;
-  /** `Q·P_d`: basis points are of it. */
+  /** `Q·P_d`: the base for basis points. */
   readonly paper: Money;
   /** `F·P_a`: the trading cost in basis points of it is the slippage against arrival. */
   readonly atArrival: Money;
 }
 
-/** One parent, counted. Amounts are exact. */
+/** Figures of one parent. Amounts are exact. */
 export interface ParentFigures {
   readonly facts: ParentFacts;
   readonly base: string;
@@ -67,7 +67,7 @@ export interface ParentFigures {
   readonly fees: Money;
   readonly decision: Seen | undefined;
   readonly arrival: Price | undefined;
-  /** When it ended; until then the figures are those of the end of the period. */
+  /** When it ended; until then, figures are as of the end of the period. */
   readonly endedAt: Instant;
   readonly isOpen: boolean;
   readonly window: ParentWindow;
@@ -78,7 +78,7 @@ export interface ParentFigures {
   readonly slices: readonly SliceFigures[];
 }
 
-/** One slice, counted. Positive is bad, quote currency. */
+/** Figures of one slice. Positive is bad, quote currency. */
 export interface SliceFigures {
   readonly facts: SliceFacts;
   readonly traded: Quantity;
@@ -91,7 +91,7 @@ export interface SliceFigures {
   readonly paper: Money | undefined;
   readonly timing: Money | undefined;
   readonly execution: Money | undefined;
-  /** Not traded, base currency: what it wanted and did not get. */
+  /** Untraded remainder, base currency. */
   readonly untraded: Quantity;
   /** `s·u·(P_later − d_k)`: what is untraded, at the next fill of the parent or at the end of its window. `undefined` when nothing is. */
   readonly missedCost: Money | undefined;
@@ -99,7 +99,7 @@ export interface SliceFigures {
 
 export interface Setting {
   readonly prices: PriceBook;
-  /** End of the period: what is still open is judged by the prices of then. */
+  /** End of the period: open parents are valued at its prices. */
   readonly until: Instant;
   currencies(pair: string): { readonly base: string; readonly quote: string };
 }
@@ -148,7 +148,7 @@ class Counted implements ParentFigures {
     this.isOpen = isOpen;
     this.window = windowOf(parent, { endedAt, isOpen }, setting.until);
     this.#prices = prices;
-    // Where all is traded no price of the end is needed.
+    // A fully traded parent needs no end price.
     const end = planned !== undefined && planned.eq(traded) ? arrival : this.end?.price;
     this.shortfall =
       planned === undefined || decision === undefined || arrival === undefined || end === undefined
@@ -228,7 +228,7 @@ function sumsOf(fills: readonly FillFacts[]): Sums {
   return { traded, amount, fees };
 }
 
-/** What the parent should trade in all: as its strategy told it, else what it traded and what its last slice left. */
+/** The total of a parent: as planned by its strategy, otherwise what it traded plus the remainder of its last slice. */
 function plannedOf(
   parent: ParentFacts,
   { traded, amount, at }: { readonly traded: Quantity; readonly amount: Money; readonly at: Price },
@@ -375,7 +375,7 @@ function sliceFigures(slice: SliceFacts, parent: ParentFigures, sums: Sums): Sli
   };
 }
 
-/** The price at which the parent next traded after a slice, else that of its end. */
+/** The price at which the parent next traded after a slice, otherwise its end price. */
 const priceAfter = (
   { at, end: over }: SliceFacts,
   { fills }: ParentFacts,

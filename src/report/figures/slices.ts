@@ -1,7 +1,7 @@
 import type { IntentText, SliceRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Slices of a parent by their number, in the order in which they were decided. Most parents have but one. */
+/** Slices of a parent by number, in order of decision. Most parents have only one. */
 export class Slices {
   readonly #all: SliceFacts[] = [];
   /** Places of the slices, once there are several. */
@@ -16,7 +16,7 @@ export class Slices {
     return place === undefined ? undefined : this.#all[place];
   }
 
-  /** In the place of one with the same number, if there is one. */
+  /** Replaces a slice with the same number, if there is one. */
   set(facts: SliceFacts): void {
     const place = this.#placeOf(facts.slice) ?? this.#all.length;
     this.#all[place] = facts;

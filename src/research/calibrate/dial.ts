@@ -1,21 +1,21 @@
 import type { Estimate } from './robust.ts';
 
-/** A setting of the execution model that was learnt. */
+/** An estimated setting of the execution model. */
 export interface Dial extends Estimate {
-  /** As the file of a model names it. */
+  /** Its name in a model file. */
   readonly name: DialName;
   /** Omitted: all pairs. */
   readonly pair?: string | undefined;
-  /** Observations that it rests on. */
+  /** Number of observations behind it. */
   readonly count: number;
   /** What was observed, in a few words: `quotes`, `orders`. */
   readonly of: string;
-  /** Of single observations, where they scatter: middle half, and 95th percentile. */
+  /** Spread of the observations: middle half and 95th percentile. */
   readonly spread?: { readonly p25: number; readonly p75: number; readonly p95: number } | undefined;
   readonly note?: string | undefined;
 }
 
-/** A setting that stays as in the base, and why. */
+/** A setting that keeps the base value, and why. */
 export interface Unlearnt {
   readonly name: DialName;
   readonly pair?: string | undefined;
@@ -40,7 +40,7 @@ export const dialNames = [
 ] as const;
 export type DialName = (typeof dialNames)[number];
 
-/** Observations below which nothing is claimed. */
+/** Minimum number of observations for an estimate. */
 export const FLOORS = {
   half_spread_bps: 20,
   impact_bps: 40,

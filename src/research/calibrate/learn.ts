@@ -11,7 +11,7 @@ import { spreadDials } from './spread.ts';
 import { turnedDownDials } from './turned-down.ts';
 
 export interface Learning {
-  /** What stays where too little is known. */
+  /** Defaults for settings with too little data. */
   readonly base: ExecutionModel;
   /** Prices of pairs, to distinguish last look from other refusals. */
   readonly tapes?: readonly Tape[] | undefined;
@@ -30,7 +30,7 @@ export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Le
   ];
 }
 
-/** What a reader must know before using what was learnt. */
+/** Caveats for using the result. */
 export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly string[] {
   const { asks, modes } = asked;
   const unseen = asks.filter(({ end, quote }) => quote === undefined && end?.reason !== undefined && WANTED.has(end.reason)).length; // prettier-ignore
@@ -42,7 +42,7 @@ export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly str
   ]; // prettier-ignore
 }
 
-/** Reasons for which a quote in hand was not traded on, for its price. */
+/** Reasons for rejecting a received quote because of its price. */
 const WANTED: ReadonlySet<string> = new Set(['collar', 'collar_far', 'price_drift', 'limit_price', 'max_slippage', 'max_spread']); // prettier-ignore
 
 const measured = (
@@ -122,7 +122,7 @@ function feeDial({ asks }: Asked): Learnt {
   return roundedDial({ ...dial, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
 }
 
-/** A stated maximum is exact. Without one, a quote larger than the base allows proves the base wrong. */
+/** A stated maximum is exact. Without one, a quote larger than the base model allows proves the base wrong. */
 function maximumDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const told = Map.groupBy(asked.maxima, ({ body }) => body.pair);
   const pairs = new Set([...told.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);

@@ -1,9 +1,9 @@
 /**
- * Estimators that a few wild observations do not move, each with an interval that holds whatever the distribution is. Numbers here
- * are rates and times, never money. Sources and formulas: docs/calibrate.md.
+ * Robust, distribution-free estimators, each with a confidence interval. The numbers are rates and times, never money. Sources and
+ * formulas: docs/calibrate.md.
  */
 
-/** A value with an interval that holds the true one in about 95 of 100 cases. */
+/** A value with its 95 % confidence interval. */
 export interface Estimate {
   readonly value: number;
   readonly low: number;
@@ -41,7 +41,7 @@ export function median(values: Iterable<number>, independent?: number): Estimate
   };
 }
 
-/** The value that half of the weight lies below. @param rows not empty, weights above zero. */
+/** The weighted median. @param rows not empty, weights above zero. */
 export function weightedMedian(rows: readonly { readonly value: number; readonly weight: number }[]): number {
   const sorted = rows.toSorted((a, b) => a.value - b.value);
   const half = sorted.reduce((sum, { weight }) => sum + weight, 0) / 2;
@@ -53,7 +53,7 @@ export function weightedMedian(rows: readonly { readonly value: number; readonly
   return sorted.at(-1)?.value ?? Number.NaN;
 }
 
-/** A share of yes among `n` answers, by Wilson's score. `n` may be smaller than the count where answers depend on one another. */
+/** A proportion among `n` answers, with Wilson's score interval. `n` may be smaller than the count if answers are dependent. */
 export function shareOf(yes: number, of: number, n = of): Estimate {
   const p = yes / of;
   const middle = (p + (Z * Z) / (2 * n)) / (1 + (Z * Z) / n);
@@ -66,7 +66,7 @@ export interface Line {
   readonly level: Estimate;
 }
 
-/** Points that slopes are taken of: the number of their pairs grows with the square. */
+/** Maximum number of points for slopes: the number of pairs grows with its square. */
 const POINTS_MAX = 1_500;
 
 /**

@@ -19,7 +19,7 @@ import {
 } from '../../simulator/options/options-parts.ts';
 
 /**
- * What a backtest assumes about execution: a tape knows what was traded, and not what a maker would have quoted for this size at
+ * What a backtest assumes about execution: a tape shows what was traded, not what a dealer would have quoted for this size at
  * that instant. Everything here is an assumption, and every report prints all of it.
  */
 export type ExecutionModel = z.output<typeof modelSchema>;
@@ -94,7 +94,7 @@ export const modelSchema = z.strictObject(fields).transform(camelKeys);
 
 type ModelText = z.input<typeof modelSchema>;
 
-/** What the presets say. `normal` is what a desk may expect of liquid pairs; the others are to see how much hangs on that. */
+/** The presets. `normal` approximates liquid pairs; the others show how much depends on these assumptions. */
 export const presets = {
   tight: {
     half_spread_bps: 1,
@@ -139,18 +139,18 @@ export const presets = {
   },
 } as const satisfies Readonly<Record<string, ModelText>>;
 
-/** A file of its own: what it leaves out is as in the preset that it names as its `base`, else as in `normal`. */
+/** A model file: omitted settings come from the preset named as its `base`, otherwise from `normal`. */
 export const modelFileSchema = z
   .looseObject({ base: z.enum(['tight', 'normal', 'stressed']).default('normal') })
   .transform(({ base, ...own }): ModelText => ({ ...presets[base], ...own }))
   .pipe(modelSchema);
 
-/** Settings that one word on the command line can say. */
+/** Settings whose value is one word on the command line. */
 export const modelKeys: readonly string[] = Object.keys(fields).filter(
   (name) => name !== 'pairs' && name !== 'pts',
 );
 
-/** Every setting by its name, with what it means. */
+/** Every setting by name, with its description. */
 export const modelSettings: Readonly<Record<string, { readonly description?: string | undefined }>> = fields;
 
 export type PresetName = keyof typeof presets;
@@ -202,7 +202,7 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
   });
 }
 
-/** Runs of a sweep ask for the same venue again and again, and nobody changes settings that are made. */
+/** Cached: the runs of a sweep use the same settings, which are immutable. */
 function checked(input: VenueInput): VenueOptions {
   const asked = JSON.stringify(input);
   if (lastVenue?.asked !== asked) lastVenue = { asked, options: venueOptions(input) };

@@ -28,9 +28,9 @@ import { knownAt } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
 export interface BacktestSetup {
-  /** One for each pair that is traded or values something. */
+  /** One tape for each pair that is traded or needed for valuation. */
   readonly tapes: readonly Tape[];
-  /** The first instant of the desk: the first close of every tape is known by then. */
+  /** Start of the desk: the first close of every tape is known by then. */
   readonly from: Instant;
   /** The desk drains at this instant, and decides nothing at it. */
   readonly until: Instant;
@@ -40,19 +40,19 @@ export interface BacktestSetup {
   readonly model: ExecutionModel;
   /** Opening balances, by currency. */
   readonly holdings: ReadonlyMap<string, Quantity>;
-  /** Chance of the venue and jitter of the desk follow from it. */
+  /** Seed of the venue's randomness and the desk's jitter. */
   readonly seed: string;
   /** Currencies that are not built into the simulated venue, or differ. */
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
   readonly journal: JournalPort;
-  /** Finds where a wait can come true; without it every row of every tape reaches the desk. */
+  /** Finds where a wait can come true; without it, every row of every tape reaches the desk. */
   readonly nextPossible?: NextPossible | undefined;
   readonly observer?: Partial<Observer> | undefined;
   /** Of tapes whose pair is delisted at their end; default: frozen at the last price. */
   readonly delisting?: Delisting | undefined;
 }
 
-/** A desk on virtual time over tapes: the pipeline of live trading, with other ports. */
+/** A desk on virtual time over tapes: the live pipeline with other ports. */
 export interface Backtest {
   readonly desk: Desk;
   readonly clock: VirtualClock;
@@ -75,7 +75,7 @@ export function backtest(setup: BacktestSetup): Backtest {
   const { tapes, from, until, model, seed, holdings } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
   const pairs = tapes.map(({ pair }) => pair);
-  // The desk and the venue look at the same time.
+  // The desk and the venue share one price source.
   const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape, gapMaxOf(model, tape))]));
   const options = venueOf(model, { seed, from, pairs, holdings, currencies: setup.currencies });
   const isOut = outages(model, seed);
@@ -140,7 +140,7 @@ function impactOf(
   });
 }
 
-/** To the nearest cent; the venue itself cuts what it lends against. */
+/** To the nearest cent; the venue itself truncates the value that it lends against. */
 function valueAt({ accounts, ledger, market }: Exchange, moment: Instant): Money {
   let value = NO_MONEY;
   for (const [currency, held] of ledger.balances(accounts[0]?.name ?? ''))
@@ -173,8 +173,8 @@ function runner(desk: Desk, clock: VirtualClock): Backtest['run'] {
 }
 
 /**
- * What only a live world needs is left out: nobody sets this clock, the venue's terms stay as they are, and nobody else trades
- * on the account. Interest alone moves a balance by itself, so that an account with credit is read every hour.
+ * Disables what only a live desk needs: nobody sets this clock, the venue's terms are constant, and nobody else trades on the
+ * account. Only interest moves a balance without a trade, so an account with credit is read every hour.
  */
 export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   ...policy,
@@ -186,7 +186,7 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
 });
 
-/** The end of the tape is a command like another. */
+/** The end of the tape is handled as a command. */
 const endAt = (clock: VirtualClock, until: Instant): Observable<Command> =>
   new Observable<Command>((subscriber) =>
     clock.pushFirst(until, () => {
@@ -208,7 +208,7 @@ export function outages(
   };
 }
 
-/** The window that all tapes cover: from the first instant at which each has a price to the end of the shortest. */
+/** The window covered by all tapes: from the first instant at which each has a price to the end of the shortest. */
 export function coverOf(tapes: readonly Tape[]): { readonly from: Instant; readonly until: Instant } {
   const firsts = tapes.map((tape) => knownAt(tape, 0));
   const lasts = tapes.map((tape) => knownAt(tape, tape.rows - 1) + Math.max(tape.barMs, 1));

@@ -13,20 +13,20 @@ import { boundsAt, LEVELS } from '../tape/index.ts';
 import { lastKnownRow, priceAt } from '../tape/tape.ts';
 import { walk } from './walk.ts';
 
-/** From when on, and until when, a wake is looked for. Unix ms. */
+/** Start and end of the search, Unix ms. */
 export interface Span {
   /** What is known here counts already. */
   readonly from: Instant;
   /** What becomes known later does not count. */
   readonly until?: Instant | undefined;
-  /** A price that is older says nothing, ms. */
+  /** Prices older than this do not count, ms. */
   readonly ageMaxMs?: number | undefined;
 }
 
 /** Market histories by pair. Several prices of one instant are one: the last. */
 export type Market = ReadonlyMap<string, History>;
 
-/** The next instant after `at` at which a price becomes known; `undefined` when none does. */
+/** The next instant after `at` at which a price becomes known; `undefined` if there is none. */
 export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Instant | undefined {
   let first = Infinity;
   for (const tape of tapes) {
@@ -36,7 +36,7 @@ export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Inst
   return first === Infinity ? undefined : instant(first);
 }
 
-/** The first instant at which the price is on the wanted side of the level; `undefined` when it never is. */
+/** The first instant at which the price is on the wanted side of the level; `undefined` if there is none. */
 export function nextCrossing(
   { tape, index }: History,
   { is, level }: Pick<Wait & { on: 'price' }, 'is' | 'level'>,
@@ -91,12 +91,12 @@ function beyond(is: Beyond, text: string): (value: number) => boolean {
   return isNearest ? (value) => value >= nearest : (value) => value > nearest;
 }
 
-/** What a portfolio holds, by currency. */
+/** Holdings of a portfolio, by currency. */
 export type Holdings = ReadonlyMap<string, Quantity>;
 
 /**
- * The first instant at which the portfolio has drifted beyond the threshold, were its holdings to stay: the very instant at
- * which a desk would be woken that looks at every price. `undefined` when there is none, or a price is missing for good.
+ * The first instant at which the portfolio has drifted beyond the threshold with constant holdings: exactly when a desk
+ * that evaluates every price would wake. `undefined` if there is none, or a price is permanently missing.
  */
 export const nextDrift = (
   market: Market,
@@ -141,7 +141,7 @@ function driftProblem(wait: DriftWait): DriftProblem {
   };
 }
 
-/** As `nextDrift`, with everything prepared that does not depend on the holdings: for a wait that comes again and again. */
+/** As `nextDrift`, with everything prepared that does not depend on the holdings, for a wait that is asked repeatedly. */
 export function driftSolver(
   market: Market,
   wait: DriftWait,

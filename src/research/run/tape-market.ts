@@ -13,8 +13,8 @@ import { TapeBars } from '../tape/tape-bars.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /**
- * The first instant after `from` at which what is waited for may come true; too early is only slow, too late is wrong.
- * `undefined`: not as long as the tapes last.
+ * The first instant after `from` at which the wait may come true. Too early is only slow; too late is wrong.
+ * `undefined`: not while the tapes last.
  */
 export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
 
@@ -23,7 +23,7 @@ export interface TapeMarketOptions {
   readonly tapes: readonly Tape[];
   /** Readers of the tapes by pair. */
   readonly readers: ReadonlyMap<string, TapeReader>;
-  /** Nothing is told from then on. */
+  /** No rows are emitted from then on. */
   readonly until: Instant;
   /** Default: every row of every tape is emitted. */
   readonly nextPossible?: NextPossible | undefined;
@@ -78,7 +78,7 @@ function everyRow({ clock, tapes, until }: TapeMarketOptions, tell: Tell): Obser
   });
 }
 
-/** When the next row of any of the tapes becomes known, after `from`. Quickest when times only go on. */
+/** When the next row of any tape becomes known, after `from`. Fastest for increasing times. */
 export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | undefined {
   const rows = tapes.map(() => 0);
   return (from) => {
@@ -97,7 +97,7 @@ export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | un
 
 interface Expected {
   readonly lookout: Lookout;
-  /** When it may come true next; infinite when it never does. */
+  /** When the wait may next come true; Infinity if never. */
   next: number;
 }
 
@@ -129,7 +129,7 @@ function onDemand(
       tell(at, (told) => {
         for (const listen of listeners) listen(told);
       });
-    // Who was woken has gone, and who has come since looked for itself: the rest waits on.
+    // The woken wait has ended, and new ones check for themselves: the others keep waiting.
     for (const one of expected) if (one.next <= at) lookOn(one, at);
     scheduledAt = Number.NaN;
     schedule();
@@ -164,7 +164,10 @@ const NONE_TRADED = quantity('0');
 /** Volumes of a tape are doubles. */
 const VOLUME_DECIMALS = 8;
 
-/** Reads the closes of a tape as they become known. Remembers where it is: time mostly goes on by a little. */
+/**
+ * Reads the closes of a tape as they become known. Remembers its position, because time mostly advances in
+ * small steps.
+ */
 export class TapeReader {
   readonly bars: TapeBars;
   readonly #tape: Tape;
@@ -186,9 +189,9 @@ export class TapeReader {
     this.#gapMaxMs = gapMaxMs;
   }
 
-  /** The last close that is known at `at`; `undefined` before the first, and when it is too old. */
+  /** The last close known at `at`; `undefined` before the first, or if it is too old. */
   fresh(at: Instant): ReferencePrice | undefined {
-    // One instant looks at it many times.
+    // Cached, because one instant is queried many times.
     if (this.#told?.at === at) return this.#told;
     this.#seek(at);
     const isOld = at - this.#from > this.#tape.barMs + this.#gapMaxMs && !this.isDelisted(at);
@@ -220,7 +223,7 @@ export class TapeReader {
     return Number.isNaN(sum) ? undefined : quantity(sum.toFixed(VOLUME_DECIMALS));
   }
 
-  /** Whether the pair was delisted by `at`: no row comes any more, and the last price stays. */
+  /** Whether the pair was delisted by `at`: no more rows follow, and the last price stays. */
   isDelisted(at: Instant): boolean {
     if (this.#tape.isDelisted !== true) return false;
     this.#seek(at);

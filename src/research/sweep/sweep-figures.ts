@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** Figures of a setting. Their text is exact; numbers derived from it only rank and draw. */
+/** Figures of a setting. Their text is exact; derived numbers are used only for ranking and drawing. */
 export const sweepFigures = {
   cost_bps: {
     better: 'less',
@@ -44,17 +44,17 @@ export function readFigure(name: string, option: string): FigureName {
   throw new OperatorError('usage', `${option}: expected one of ${figureNames.join(', ')}, got "${name}"`);
 }
 
-/** A setting that traded nothing is compared with no other: what it did not pay is no merit of its execution. */
+/** A setting that traded nothing is not compared: a cost that it did not pay is not a better execution. */
 export const isIdle = (figures: SweepFigures | undefined): boolean => figures?.fills === '0';
 
-/** As a number of which less is better; `undefined` when the setting has no such figure, or traded nothing. */
+/** A number for which less is better; `undefined` if the setting lacks the figure, or traded nothing. */
 export function badness(figures: SweepFigures | undefined, name: FigureName): number | undefined {
   const said = figures?.[name];
   if (said === undefined || isIdle(figures)) return undefined;
   return sweepFigures[name].better === 'less' ? Number(said) : -Number(said);
 }
 
-/** Indices of settings, the best first, without those that lack the figure or traded nothing; equal ones keep their order. */
+/** Indices of settings, best first, without those that lack the figure or traded nothing; equal ones keep their order. */
 export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureName): readonly number[] {
   return all
     .flatMap((figures, index) => {
@@ -87,7 +87,7 @@ export function paretoFront(
   return front.map(({ indices }) => indices);
 }
 
-/** A field whose best value is the smallest or the largest of those tried: a better one may lie beyond. */
+/** A field whose best value is the smallest or largest tried: a better one may lie beyond. */
 export interface Edge {
   readonly field: string;
   readonly value: string;
@@ -109,13 +109,13 @@ export function edgesOf(
   });
 }
 
-/** What chance alone would make of a sweep. */
+/** What chance alone would produce in a sweep. */
 export interface Luck {
   readonly trials: number;
   readonly median: number;
   /** From the better half of the settings alone. */
   readonly deviation: number;
-  /** Expected best figure of that many settings if they differ only by chance. */
+  /** Expected best figure of this many settings if they differ only by chance. */
   readonly expectedBest: number;
   readonly best: number;
 }

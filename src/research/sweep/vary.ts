@@ -15,7 +15,7 @@ import type { Ratio } from '../../core/money.ts';
 import { uniform } from '../../core/uniform.ts';
 import { hash32 } from '../../simulator/market/random.ts';
 
-/** Values as they would be written in YAML, in order. A range is not written out: it may be long. */
+/** Values as written in YAML, in order. Ranges are not expanded, because they may be long. */
 export interface Values {
   readonly count: number;
   /** `index` from 0, below `count`. */
@@ -36,17 +36,17 @@ export type Setting = readonly string[];
 
 export interface Settings {
   readonly settings: readonly Setting[];
-  /** Draws that came out like an earlier one, and are not run twice. */
+  /** Draws that repeated an earlier one, and are not run again. */
   readonly repeated: number;
 }
 
 export interface Sampling {
-  /** How often each `random(…)` is drawn. */
+  /** Number of draws of each `random(…)`. */
   readonly samples?: number | undefined;
   readonly seed: string;
 }
 
-/** More take days, and tell nothing that a smaller sample does not. */
+/** More settings would take days, and show no more than a smaller sample. */
 export const SETTINGS_MAX = 10_000;
 const FIELDS_MAX = 16;
 const LIST_MAX = 1_000;
@@ -58,7 +58,7 @@ const TOGETHER = '+';
 const TOGETHER_HELP = "write 'target_weights.btc+target_weights.usd=0.6+0.4,0.5+0.5'";
 const HELP = 'write 0.01..0.10/0.01, or 12,24,48, or random(58000..62000)';
 
-/** Reads `--vary` as often as it is given. @throws OperatorError `usage`. */
+/** Parses every `--vary`. @throws OperatorError `usage`. */
 export function readVaries(texts: readonly string[]): readonly Vary[] {
   if (texts.length === 0)
     throw new OperatorError('usage', "no field varies: add --vary 'slices=12,24,48' for each field");
@@ -73,7 +73,7 @@ export function readVaries(texts: readonly string[]): readonly Vary[] {
   return varies;
 }
 
-/** The fields that change together; most often one. */
+/** Fields that change together; usually one. */
 export const fieldsOf = ({ field }: Pick<Vary, 'field'>): readonly string[] => field.split(TOGETHER);
 
 /** One value for each of the fields that change together. */
@@ -136,7 +136,7 @@ function readRange(written: string, how: Vary['how'], refuse: Refuse): Values {
   return { count, at: (index) => text(add(low, scale(by, ratioOf(index)))) };
 }
 
-/** Numbers are drawn with the decimals that the bounds are written with. */
+/** Draws have as many decimals as the bounds. */
 function lastDigit(...written: readonly string[]): Ratio {
   const decimals = written.map((value) => /\.(?<digits>\d+)/u.exec(value)?.groups?.['digits']?.length ?? 0);
   return ratio(`1e-${Math.max(...decimals)}`);
@@ -172,7 +172,7 @@ function productOf(varies: readonly Vary[]): readonly Setting[] {
   return settings;
 }
 
-/** The value of a draw. The same field, seed and number give the same one, whatever else is varied. */
+/** The value of a draw: a function of the field, the seed and the number, whatever else varies. */
 const draw = ({ field, values }: Vary, seed: string, sample: number): string =>
   values.at(Math.floor(uniform(hash32(`sweep ${seed} ${field}`), sample) * values.count));
 
@@ -202,7 +202,7 @@ function chosen(
   return { settings: [...settings.values()], repeated: 0 };
 }
 
-/** Names that would change what an object is, instead of what it holds. */
+/** Names that would change the prototype of an object instead of its content. */
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**

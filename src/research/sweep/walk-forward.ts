@@ -11,27 +11,27 @@ export interface Window {
   readonly until: Instant;
 }
 
-/** One step of a walk forward: chosen in one window, judged in the next. */
+/** One step of a walk-forward test: selected in one window, evaluated in the next. */
 export interface Fold {
   readonly train: Window;
   readonly test: Window;
-  /** Index of the setting that was best in training; `undefined` when none had the figure. */
+  /** Index of the setting that was best in training; `undefined` if none had the figure. */
   readonly chosen: number | undefined;
   readonly trained: number | undefined;
   readonly tested: number | undefined;
-  /** Place of the chosen one among all settings in the test, from 1. Equal ones share the middle of their places, the worse of two. */
+  /** Rank of the selected setting in the test, from 1. Equal settings share their middle rank. */
   readonly rank: number | undefined;
-  /** Settings that have the figure in the test. */
+  /** Number of settings that have the figure in the test. */
   readonly of: number;
-  /** Of all settings in the test: what a choice by chance comes to. */
+  /** Median of all settings in the test: the expected result of a random choice. */
   readonly median: number | undefined;
-  /** The best setting in the test: known only afterwards. */
+  /** The best setting in the test, known only in hindsight. */
   readonly best: number | undefined;
 }
 
 export const FOLDS_MAX = 100;
 
-/** `folds + 1` windows of equal length one after another: each but the last trains, each but the first judges. Cut at whole minutes. */
+/** `folds + 1` consecutive windows of equal length: each but the last trains, each but the first tests. Cut at whole minutes. */
 export function windowsOf({ from, until }: Window, folds: number): readonly Window[] {
   const length = (until - from) / (folds + 1);
   if (length < MINUTE_MS)

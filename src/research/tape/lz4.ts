@@ -5,7 +5,7 @@ const BYTES_MAX = 2 ** 31 - 1;
 /** Matches are at least four bytes long. */
 const MATCH_MIN = 4;
 
-/** Where decoded bytes go: it grows. */
+/** Growing output buffer for decoded bytes. */
 class Output {
   bytes: Uint8Array;
   length = 0;
