@@ -174,7 +174,7 @@ describe('the life of an order whose answer is lost', () => {
     expect(waiting.filter((line) => line.includes('wake'))).toEqual([]);
   });
 
-  it('ends as a fill when a read of the account shows its trade, and its strategy goes on', () => {
+  it('ends as a fill when a read of the account shows its trade, and its strategy continues', () => {
     expect(
       chapter(
         story,

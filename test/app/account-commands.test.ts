@@ -235,7 +235,7 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
     expect(ran.err.length).toBeGreaterThan(10);
   });
 
-  it('says so when the venue is down', async () => {
+  it('reports when the venue is down', async () => {
     // Port 9 is "discard": nothing listens there.
     const ran = await run([...right.split(' '), '--base-url', 'http://127.0.0.1:9'], {
       cwd: join(folder, 'elsewhere'),

@@ -99,7 +99,7 @@ describe('the download of transactions', () => {
     expect(statSync(join(folder, 'h.db')).mode & 0o077).toBe(0);
   });
 
-  it('goes on where it was stopped, and asks for what is new only', async () => {
+  it('continues where it was stopped, and asks for what is new only', async () => {
     let asked = 0;
     let isDown = false;
     await using venue = await aVenue(
@@ -155,7 +155,7 @@ describe('the download of transactions', () => {
     expect(after).toMatchObject({ code: 0 });
   });
 
-  it('tells where balances do not follow from one another', async () => {
+  it('reports where balances do not follow from one another', async () => {
     await using venue = await aVenue({ accounts, limits: quick });
     await trade(venue, 3);
     await download(venue);

@@ -128,7 +128,7 @@ describe('an assessment', () => {
     expect(assess(records).provenLater).toEqual({ transactions: 1 });
   });
 
-  it('knows a process that died from one that said goodbye, also when it began before the period', () => {
+  it('knows a process that died from one that stopped in good order, also when it began before the period', () => {
     const bodies = [started(), started(), ofKind('stopped'), started(), started()];
     const records = bodies.map((body, n) => ({ seq: n + 1, at: after(NINE, n), body, hash: '' }));
     expect(assess(records)).toMatchObject({ deaths: 2 });
@@ -136,7 +136,7 @@ describe('an assessment', () => {
     expect(assess(records, after(NINE, 2))).toMatchObject({ deaths: 1, records: 3 });
   });
 
-  it('counts a doubt that a person ended, one of before the period that ended in it, and one that is open', () => {
+  it('counts a doubt that a person ended, an earlier one the period that ended in it, and one that is open', () => {
     const bodies = [
       intent('old'),
       attempt('old', 'doubt'),

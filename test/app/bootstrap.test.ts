@@ -99,7 +99,7 @@ describe('tranche backtest --bootstrap', () => {
     }
   });
 
-  it('tells of portfolios what they are worth and how far they fall', { timeout: 300_000 }, async () => {
+  it('reports portfolios what they are worth and how far they fall', { timeout: 300_000 }, async () => {
     const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\ncontinuous: true\n`;
     const cwd = desk({ strategy });
     const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
@@ -126,7 +126,7 @@ describe('tranche backtest --bootstrap', () => {
   });
 
   it(
-    'tells what it changes that blocks keep their time of day, over the same random numbers',
+    'reports what it changes that blocks keep their time of day, over the same random numbers',
     { timeout: 300_000 },
     async () => {
       // Prices rise in the first half of each day and fall in the second, bars of an hour for twenty days.

@@ -20,7 +20,7 @@ describe('the boot clock', () => {
     expect(isMachineUptime({ ...seen, stat: 'unreadable' })).toBe(false);
   });
 
-  it.runIf(systemClock.boot?.() !== undefined)('goes on as the monotonic clock does', async () => {
+  it.runIf(systemClock.boot?.() !== undefined)('continues as the monotonic clock does', async () => {
     const [from, began] = [systemClock.boot?.(), systemClock.monotonic()];
     await wait(50);
     const [to, ended] = [systemClock.boot?.(), systemClock.monotonic()];

@@ -161,13 +161,13 @@ schedule:
 });
 
 describe('schema', () => {
-  it.each(schemaNames)('prints what is committed for %s: npm run schema writes it anew', (name) => {
+  it.each(schemaNames)('prints what is committed for %s: npm run schema writes it again', (name) => {
     const to = io(repo);
     expect(schema({ name }, to)).toBe(0);
     expect(to.printed.out).toBe(readFileSync(join(repo, `config/schema/${name}.schema.json`), 'utf8'));
   });
 
-  it('writes all files', () => {
+  it('writes the schema of every file type', () => {
     expect(writeSchemas('schemas', io(folder))).toBe(0);
     const written = JSON.parse(readFileSync(join(folder, 'schemas/strategy.schema.json'), 'utf8')) as {
       anyOf: { properties: { kind: { const: string } }; additionalProperties: boolean }[];
@@ -245,7 +245,7 @@ describe('init', () => {
     expect(to.printed.err).toContain(String.raw`validate --config 'ann'\''s dësk/config/paper.yaml'`);
   });
 
-  it('never overwrites', () => {
+  it('never overwrites a file', () => {
     expect(init({}, io(folder))).toBe(0);
     writeFileSync(join(folder, 'config/live.yaml'), 'mine');
     rmSync(join(folder, 'config/paper.yaml'));

@@ -200,7 +200,7 @@ describe.each(commands)('tranche %s', (...line) => {
 });
 
 describe('tranche status', () => {
-  it('tells in words how the desk is, and the same as one line of JSON', async () => {
+  it('explains the state of the desk, and the same as one line of JSON', async () => {
     const { command, bench } = await aServedDesk();
     const words = await command('status');
     expect(words).toMatchObject({ code: 0, err: '' });
@@ -211,7 +211,7 @@ describe('tranche status', () => {
     expect(JSON.parse(out)).toMatchObject({ desk: 'main', state: 'active', strategies: [{ id: 'btc' }] });
   });
 
-  it('shows readiness with its reasons, holdings, prices with their age, and when each strategy goes on; --exit-code tells scripts', async () => {
+  it('shows readiness with its reasons, holdings, prices with their age, and when each strategy continues; --exit-code tells scripts', async () => {
     const { command } = await aServedDesk();
     const ready = await command('status', '--exit-code');
     expect(ready.code).toBe(0);
@@ -233,7 +233,7 @@ describe('tranche status', () => {
     expect((await command('status')).out).toContain('; 1 of 1 slice over');
   });
 
-  it('says what is paused and how to go on, and who halted the desk and why', async () => {
+  it('says what is paused and how to continue, and who halted the desk and why', async () => {
     const { command } = await aServedDesk();
     await command('pause', '--pair', 'btcusd', '--why', 'spread');
     expect((await command('status')).out).toContain(
@@ -257,7 +257,7 @@ describe('tranche status', () => {
 const local = { name: 'local', kind: 'machine' } as const;
 
 describe('tranche pause and resume', () => {
-  it('pause the desk and let it go on, with who and why in the journal', async () => {
+  it('pause the desk and let it continue, with who and why in the journal', async () => {
     const served = await aServedDesk();
     expect(await served.command('pause', '--why', 'lunch')).toMatchObject({ code: 0, err: '' });
     expect(served.bench.desk.control).toBe('paused');
@@ -314,7 +314,7 @@ describe('tranche pause and resume', () => {
     expect((await served.command('pause', 'btc', '--pair', 'btcusd')).code).toBe(64);
   });
 
-  it('stop one strategy for good', async () => {
+  it('stop one strategy permanently', async () => {
     const served = await aServedDesk();
     expect(await served.command('stop', 'btc', '--why', 'no longer wanted')).toMatchObject({ code: 0 });
     expect((await served.command('status')).out).toContain('finished: stopped_by_operator');
@@ -322,7 +322,7 @@ describe('tranche pause and resume', () => {
     expect((await served.command('stop', 'btc')).code).toBe(64);
   });
 
-  it('are refused in words when they run a strategy that has nothing to run', async () => {
+  it('refuse to run a strategy that has no occurrence to run, with a message', async () => {
     const served = await aServedDesk();
     const refused = await served.command('run-now', 'btc', '--why', 'the fund asks');
     expect(refused.code).toBe(75);
@@ -409,7 +409,7 @@ describe('tranche pause and resume', () => {
 });
 
 describe('tranche halt', () => {
-  it('leaves the file, signals the process, and tells what the desk answers', async () => {
+  it('leaves the file, signals the process, and reports what the desk answers', async () => {
     const served = await aServedDesk();
     const { code, out } = await served.command('halt', '--why', 'wrong prices', '--json');
     expect([code, JSON.parse(out)]).toEqual([
@@ -426,7 +426,7 @@ describe('tranche halt', () => {
     expect(controls(served)).toMatchObject([{ state: 'halted', by: 'cli:ann', why: 'wrong prices' }]);
   });
 
-  it('also closes the way of orders when it is a kill', async () => {
+  it('also closes the order route when it is a kill', async () => {
     const served = await aServedDesk();
     const { code, out } = await served.command('halt', '--kill');
     expect([code, out]).toEqual([0, expect.stringContaining('this process can no longer send orders')]);
@@ -577,7 +577,7 @@ describe('tranche rearm', () => {
     expect(served.bench.desk.control).toBe('halted');
   });
 
-  it('is refused while an outcome is unknown, unless told so', async () => {
+  it('is refused while an outcome is unknown, unless asked to', async () => {
     const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
     served.bench.clock.run(instant(START + 9 * SECOND_MS));
     await served.command('halt');

@@ -97,7 +97,7 @@ describe('a token', () => {
     `{"origin":"https://v.example","token":"two words"}`,
     `{"origin":"https://v.example","token":"${TOKEN}","more":1}`,
     `{"origin":"https://v.example","token":5}`,
-  ])('is not %s, and that is said without showing it', (text) => {
+  ])('is not %s, and that is reported without showing it', (text) => {
     const read = readCredential(text);
     expect(read).toHaveProperty('problem');
     expect(JSON.stringify(read)).not.toContain(TOKEN);

@@ -76,7 +76,7 @@ const after = (fills: Done['fills'], pair: string): Done['fills'] =>
   fills.filter((fill) => fill['pair'] === pair && Date.parse(fill['executed_at'] ?? '') >= ENDED);
 
 describe('an asset whose prices end before the window', () => {
-  it('is refused where the window is asked for, with what deals with it', async () => {
+  it('is refused where the window is asked for, with how to handle it', async () => {
     const { code, err } = await backtest(desk(), '--until', '2026-01-25');
     expect(code).toBe(64);
     expect(err).toContain('--until 2026-01-25T00:00:00.000Z, after the end of the tape of ethusd, at 2026-01-17T13:00:00.000Z (eth.csv)'); // prettier-ignore
@@ -123,7 +123,7 @@ describe('an asset whose prices end before the window', () => {
       expect(Math.abs((at?.weights[asset] ?? 0) - weight)).toBeLessThan(0.021);
   });
 
-  it('is frozen: it keeps its last value, nothing of it trades, and the others go on around it', async () => {
+  it('is frozen: it keeps its last value, nothing of it trades, and the others continue around it', async () => {
     const { code, report, fills } = await reported('--delisted', 'freeze');
     expect(code).toBe(0);
     expect(after(fills, 'ethusd')).toEqual([]);

@@ -62,7 +62,7 @@ function codeOf(text: string): ModuleCode {
   return code;
 }
 
-describe('a module in a process of its own', () => {
+describe('a module in a separate process', () => {
   it('answers what it answers in the process of the desk, to every kind of call', () => {
     const here = codeIn(loadModule(sourceOf(KERNEL)));
     if ('problem' in here) throw new Error(here.problem);
@@ -86,7 +86,7 @@ describe('a module in a process of its own', () => {
     });
   });
 
-  it('is ended when a step never ends or fills the memory, and starts anew for the next step', () => {
+  it('is ended when a step never ends or fills the memory, and starts over for the next step', () => {
     const code = codeOf(KERNEL);
     expect(() => code(stepOf('loop'))).toThrow('it did not end within 2 s');
     expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
@@ -94,7 +94,7 @@ describe('a module in a process of its own', () => {
     expect(code(stepOf('buy'))).toMatchObject({ state: { n: 2 } });
   });
 
-  it('runs no code from text, by whatever way a module comes to the function that would', () => {
+  it('runs no code from text, in whatever way a module comes to the function that would', () => {
     const text = `import { z } from 'tranche/strategy';
 const doc = new z.core.Doc([]);
 doc.write('return process.env');

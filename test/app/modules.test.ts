@@ -106,7 +106,7 @@ describe('a document of kind module', () => {
     expect(problems('./alias.ts')).toEqual([]);
   });
 
-  it('reads no more than a strategy needs, and nothing that is not text', () => {
+  it('reads at most a strategy needs, and nothing that is not text', () => {
     put('own.ts', `${KERNEL}//${'x'.repeat(65_536)}`);
     expect(problems()).toEqual([
       expect.stringMatching(/it has 6\d{4} bytes or more; at most 65536 are read/u),
@@ -115,7 +115,7 @@ describe('a document of kind module', () => {
     expect(problems()).toEqual([expect.stringContaining('is not text in UTF-8')]);
   });
 
-  it('tells what the module says of its params at their place', () => {
+  it('reports what the module says of its params at their place', () => {
     put('own.ts', KERNEL);
     const [problem] = read('./own.ts', 'params:\n  each: 7\n').problems;
     expect(problem).toMatchObject({ path: 'params.each', line: 7 });

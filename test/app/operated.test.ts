@@ -19,7 +19,7 @@ describe('the status', () => {
 });
 
 describe('refused callers', () => {
-  it('are told at most once in ten seconds, with the number of those between', () => {
+  it('are reported at most once in ten seconds, with the number of those between', () => {
     const told: unknown[] = [];
     const bench = aBench({
       strategies: [],

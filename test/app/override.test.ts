@@ -39,7 +39,7 @@ describe('an override through the control plane', () => {
     { minutes: '5' },
     { slice: 1.5, parent: 'x', pair: undefined, side: undefined },
     { pair: 'x'.repeat(501) },
-  ])('is refused in words when it says %j', (over) => {
+  ])('is refused with a message when it says %j', (over) => {
     const desk = operated();
     const { isDone, says } = desk.obey({
       do: 'propose',

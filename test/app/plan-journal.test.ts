@@ -56,7 +56,7 @@ const slotsOf = (ran: Ran): readonly unknown[] =>
   dataOf(ran).strategies[0]?.slots.map(({ local }) => local) ?? [];
 
 describe('a plan of a desk that has a journal', () => {
-  it('goes on from when a strategy began, not from now', async () => {
+  it('continues from when a strategy began, not from now', async () => {
     const ran = await planned({});
     expect(slotsOf(ran)).toEqual(['2026-11-21 12:10:00', '2026-11-21 12:25:00']);
     expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'running', slots_passed: 2 });
@@ -100,7 +100,7 @@ describe('a plan of a desk that has a journal', () => {
     ]);
   });
 
-  it('is made without a journal that cannot be read, and says so', async () => {
+  it('is made without a journal that cannot be read, and reports that', async () => {
     const folder = aFolder();
     writeFileSync(join(folder, 'one.yaml'), TWAP);
     writeFileSync(join(folder, 'bad.db'), 'no database');

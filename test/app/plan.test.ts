@@ -140,7 +140,7 @@ slices: 2
     expect(await planOf((n) => `${at}\njitter: { time_pct: ${pct}, seed: ${n} }`)).toBe(0);
   });
 
-  it('tells a crowd that only has to wait a little, and does not refuse it', async () => {
+  it('reports slices that wait only briefly, without refusing them', async () => {
     const strategies = Array.from({ length: 5 }, (_, n) => twap().replace('id: one', `id: s-${n}`)).join(
       '---\n',
     );

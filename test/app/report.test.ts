@@ -127,7 +127,7 @@ describe('tranche report', () => {
     expect([twice.code, twice.err]).toEqual([64, 'the journal is named twice: omit --journal']);
   });
 
-  it('says so when there is no journal, and when it holds nothing of the period', async () => {
+  it('reports when there is no journal, and when it holds nothing of the period', async () => {
     expect((await run('--journal', join(home, 'none.db'))).code).toBe(74);
     const { code, err } = await run('--since', '2027-01-01');
     expect(code).toBe(0);

@@ -91,7 +91,7 @@ function expectSameFills({ terminal, report, csv, parquet, swept }: Told): void 
   expect(terminal).toContain(`${group?.traded} ${group?.base}`);
 }
 
-describe('a run tells the same figures on the terminal, in JSON, HTML, CSV, Parquet and in a sweep', () => {
+describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Parquet and in a sweep', () => {
   it('of an order that ends long before its window of prices', async () => {
     const all = await told(TWAP, 'slices=12,6');
     expectSameFills(all);

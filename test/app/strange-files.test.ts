@@ -106,7 +106,7 @@ describe.runIf(process.platform !== 'win32')('a folder of strategies with a file
     rmSync(join(folder, 'strategies/b.yaml'));
   });
 
-  it('is told of by validate, which does not wait for the end of a device', () => {
+  it('is reported by validate, which does not wait for the end of a device', () => {
     const { status, output } = tranche('validate', '--config', '/dev/zero');
     expect(output).toContain('it is a device, not a regular file');
     expect(status).toBe(78);
@@ -119,7 +119,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     return rightsProblems('desk.yaml', strategies, folder);
   };
 
-  it('is told of each of them with the way out', () => {
+  it('reports each of them with the way out', () => {
     expect(problems()).toEqual([]);
     chmodSync(join(folder, 'desk.yaml'), 0o666);
     chmodSync(join(folder, 'strategies'), 0o777);
@@ -132,7 +132,7 @@ describe.runIf(process.platform !== 'win32')('a desk whose files others can chan
     );
   });
 
-  it('is told of a module that others can change', () => {
+  it('reports a module that others can change', () => {
     put('strategies/own.yaml', MODULE);
     put('strategies/own.ts', KERNEL, 0o602);
     expect(problems()).toEqual([expect.stringContaining('strategies/own.ts')]);

@@ -53,7 +53,7 @@ describe('readStrategies', () => {
     expect(strategies[0]?.bound.pairs).toEqual(['btcusd']);
   });
 
-  it('takes no file for the end of what it held: an emptied one is a problem', () => {
+  it('reports an emptied file as a problem, not as the removal of its strategies', () => {
     for (const nothing of ['', '# only a remark\n', '---\n'])
       expect(messages(nothing)).toEqual([expect.stringContaining('the file contains no strategy')]);
   });
@@ -157,7 +157,7 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
 });
 
 describe('loadAll', () => {
-  it('tells the problems of the config and of all strategies at once', () => {
+  it('reports the problems of the config and of all strategies at once', () => {
     writeFileSync(join(folder, 'desk.yaml'), 'desk: Main\nstrategies: [x.yaml, y.yaml]\n');
     writeFileSync(join(folder, 'x.yaml'), TWAP.replace('side: buy', 'side: but'));
     writeFileSync(join(folder, 'y.yaml'), TWAP.replace('48', '"48"'));

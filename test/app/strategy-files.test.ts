@@ -206,7 +206,7 @@ describe('a strategy from the journal', () => {
     expect(revived?.bound.slots(NINE, undefined)).toHaveLength(48);
   });
 
-  it('runs the code that its life began with, though the module is gone', () => {
+  it('runs the code that its run started with, although the module was removed', () => {
     put('strategies/a.yaml', guideCode('dip-buyer.yaml'));
     put('strategies/dip-buyer.ts', guideCode('dip-buyer.ts'));
     const life = begun();

@@ -19,7 +19,7 @@ const EARLIER = [buy(0, '0.3', '30.01', '100.03'), buy(1, '0.39', '39.2', '100.5
 const LATER = [buy(2, '0.967', '97.199', '100.52')];
 
 describe('the closing summary of a process', () => {
-  it('tells the whole of a strategy that an earlier process began, whether its records are read or its state was kept', () => {
+  it('reports the whole of a strategy that an earlier process began, whether its records are read or its state was kept', () => {
     const [before, after] = [timed([...BEGUN, ...EARLIER]), timed(LATER)];
     const whole = new Summary();
     for (const record of [...before, ...after]) whole.take(record);
@@ -48,7 +48,7 @@ describe('the closing summary of a process', () => {
     expect(summaryLines(summary.rows())[0]).toContain('at 100.428  arrival 100.000  cost 42.79 bps');
   });
 
-  it('tells what was paid apart from how the market moved, by the terms and figures of the report', () => {
+  it('distinguishes what was paid  from how the market moved, by the terms and figures of the report', () => {
     const decided = (slice: number, price: string): RecordBody =>
       aWake({ intents: [wanted({ slice, decision_price: price })] });
     const all = timed([
@@ -67,7 +67,7 @@ describe('the closing summary of a process', () => {
     expect(summaryLines(summary.rows())[0]).toContain('cost 45.00 bps  = execution 5.00 + timing 40.00');
   });
 
-  it('tells nothing of a strategy that had finished before, and begins anew with a new document', () => {
+  it('reports nothing of a strategy that had finished before, and starts over with a new document', () => {
     const over = aWake({ on: 'outcome', finished: 'finished' });
     const before = timed([...BEGUN, ...EARLIER, over]);
     const summary = new Summary();

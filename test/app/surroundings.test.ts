@@ -30,7 +30,7 @@ controls:
   sides: [buy]
 `;
 
-describe('the surroundings of live mode', () => {
+describe('the environment of live mode', () => {
   it('are good when nothing dangerous is set', () => {
     expect(hardeningProblems(clean, [])).toEqual([]);
     expect(
@@ -105,7 +105,7 @@ describe('the surroundings of live mode', () => {
     expect(hardeningProblems({ ...clean, debuggerUrl: 'ws://127.0.0.1:9229/x' }, [])).toHaveLength(1);
   });
 
-  it('are told all at once, with the way to allow them, and without their values', () => {
+  it('are reported together, with the way to allow them, and without their values', () => {
     const env = { NODE_OPTIONS: '--require x', HTTPS_PROXY: 'http://user:secret@proxy' };
     const start = (): void => {
       refuseUnhardened({ ...clean, env }, []);

@@ -167,7 +167,7 @@ describe('tranche sweep', () => {
     ]);
   });
 
-  it('tells of what was tried over the same history before, in the same folder', async () => {
+  it('reports what was tried over the same history before, in the same folder', async () => {
     const cwd = sweepFolder();
     const notes = async (line: readonly string[]): Promise<string> => (await sweep(cwd, [...line, '--out', 'out'])).out; // prettier-ignore
     const further = 'more runs on this history';
@@ -177,7 +177,7 @@ describe('tranche sweep', () => {
     expect(await notes(['--vary', 'slices=2,20'])).toContain(`The folder contains 3 ${further}`);
   });
 
-  it('does not go on where the same prices were of shorter bars, and so known earlier', async () => {
+  it('does not continue where the same prices were of shorter bars, and so known earlier', async () => {
     const cwd = sweepFolder();
     const rows = Array.from(
       { length: 60 },
@@ -295,7 +295,7 @@ describe('the notes of a sweep', () => {
 });
 
 describe('the progress of a sweep', () => {
-  it('tells the rate of this run and how long the rest takes', () => {
+  it('reports the rate of this run and how long the rest takes', () => {
     const line = progressLine({ done: 60, total: 200, already: 20, seconds: 8 });
     expect(line).toBe('[######..............] 60/200  5.0 a second  28 s left');
     expect(progressLine({ done: 0, total: 9, already: 0, seconds: 0 })).toContain('? left');

@@ -84,7 +84,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     expect(heard).toEqual([expect.stringContaining('the venue refuses the token in ')]);
   });
 
-  it('is tried again by itself while the venue does not answer', { timeout: 20_000 }, async () => {
+  it('is tried again automatically while the venue does not answer', { timeout: 20_000 }, async () => {
     const { token, reread, heard } = running(['no_answer', 'no_answer']);
     put('the-new-token');
     expect(await reread()).toBe('the desk keeps its current token until the venue accepts the new one');

@@ -75,7 +75,7 @@ afterAll(() => {
 });
 
 describe('tranche why', () => {
-  it('tells in words, while the daemon runs, why each slice did or did not trade', async () => {
+  it('explains, while the daemon runs, why each slice did or did not trade', async () => {
     const { code, out, err } = await why(desk.file, '--zone', 'UTC');
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -134,7 +134,7 @@ describe('tranche why', () => {
     expect(text).not.toContain('strategy="buys"');
   });
 
-  it('tells after the daemon has stopped what it told before', async () => {
+  it('reports after the daemon has stopped what it told before', async () => {
     const file = join(aFolder(), 'desk.db');
     const journal = sqliteJournal(file);
     const bench = aBench({ journal, strategies: [aTwap('buys', { slices: 2 })] });
@@ -159,7 +159,7 @@ describe('tranche why', () => {
     }
   });
 
-  it('says so when nothing is that new', async () => {
+  it('reports when nothing is that new', async () => {
     const { code, out, err } = await why(
       desk.file,
       '--since',

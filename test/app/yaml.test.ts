@@ -103,7 +103,7 @@ describe('readYaml', () => {
     expect(read(text).problems[0]).toMatchObject({ line: 1, excerpt: '' });
   });
 
-  it('goes on with the next document after a broken one', () => {
+  it('continues with the next document after a broken one', () => {
     const { documents, problems } = read('a: *x\n---\nb: 1\n');
     expect(problems).toHaveLength(1);
     expect(documents.map(({ value }) => value)).toEqual([{ b: 1 }]);
@@ -126,7 +126,7 @@ describe('readYaml', () => {
     ]);
   });
 
-  it('tells a variable from a text that holds one', () => {
+  it('reports a variable from a text that holds one', () => {
     const [document] = read('a: ${X}\nb: x${X}\nc: x\n', { X: '1' }).documents;
     expect(['a', 'b', 'c'].map((key) => document?.isFromVariable([key]))).toEqual([true, false, false]);
   });

@@ -68,15 +68,15 @@ describe('GET /v1/currency', () => {
     expect(new Set(symbols).size).toBe(symbols.length);
   });
 
-  it('tells money of a state by is_fiat', async () => {
+  it('reports money of a state by is_fiat', async () => {
     expect(numberOf((await find('usd'))['is_fiat'])).toBe('1');
   });
 
-  it('tells a coin by is_fiat', async () => {
+  it('reports a coin by is_fiat', async () => {
     expect(numberOf((await find('btc'))['is_fiat'])).toBe('0');
   });
 
-  it('tells a minimum of a withdrawal that is not below zero', async () => {
+  it('reports a minimum of a withdrawal that is not below zero', async () => {
     for (const currency of await currencies())
       expect(unitsOf(currency['min_withdrawal'])).toBeGreaterThanOrEqual(0n);
   });

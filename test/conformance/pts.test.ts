@@ -54,7 +54,7 @@ describe('GET /v1/post-trade-settlement/interest', () => {
       expect(Object.keys(fieldsOf(each)).toSorted()).toStrictEqual(named);
   });
 
-  it('tells the rate of a year as a decimal, not in percent', async (context) => {
+  it('reports the rate of a year as a decimal, not in percent', async (context) => {
     leversOf(venue, context, 'needs a rate that is known');
     const { usd } = await rates();
     expect(numberOf(fieldsOf(usd)['interest_rate'])).toBe('0.0876');

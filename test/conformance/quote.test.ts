@@ -87,7 +87,7 @@ describe('POST /v1/quote', () => {
     expect(Number(numberOf((await byAmount())['amount']))).toBe(Number(amount));
   });
 
-  it('tells the base quantity of a quote by amount', async () => {
+  it('reports the base quantity of a quote by amount', async () => {
     expect(unitsOf((await byAmount())['quantity'])).toBeGreaterThan(0n);
   });
 

@@ -342,7 +342,7 @@ describe('the defaults of the transactions', () => {
     expect(await list()).toHaveLength(250);
   });
 
-  it('let no more than 1 000 rows be asked for', async (context) => {
+  it('let at most 1 000 rows be asked for', async (context) => {
     leversOf(many, context, why);
     await fill();
     expect(await list('limit=1000')).toHaveLength(1_000);

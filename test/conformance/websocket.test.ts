@@ -193,21 +193,21 @@ describe('a feed of the WebSocket', () => {
     }
   }
 
-  it('tells of trades of the market', async (context) => {
+  it('reports trades of the market', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, `trades.sfox.${pair}`);
     const { payload } = read(await line.next());
     expectShape(fieldsOf(payload), 'pair', exactly(pair));
   });
 
-  it('tells of an own trade as it happens', async (context) => {
+  it('reports an own trade as it happens', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.trades');
     const id = numberOf(fieldsOf((await anOrder(venue, await aQuote(venue))).body)['id']);
     expect(await until(line, `"order_id":${id}`)).toContain(`"currency_pair":"${pair}"`);
   });
 
-  it('tells of the balances that a trade leaves', async (context) => {
+  it('reports the balances that a trade leaves', async (context) => {
     const own = leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.balances');
     await anOrder(venue, await aQuote(venue, { quantity: '0.0123' }));
@@ -215,7 +215,7 @@ describe('a feed of the WebSocket', () => {
     expect(await until(line, `"balance":"${left}"`)).toContain('"currency":"btc"');
   });
 
-  it('tells of an order that waits, and of its end', async (context) => {
+  it('reports an order that waits, and of its end', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.open-orders');
     const id = numberOf(fieldsOf((await venue.post('/v1/orders/buy', limitOrderBody())).body)['id']);

@@ -68,7 +68,7 @@ describe('a quote', () => {
     expect(ofQuote({}, request)).toMatchObject({ means: 'later', reason: 'quote_mismatch' });
   });
 
-  it('for a quantity of a coarse base is held to a cent of the product all the same', () => {
+  it('for a quantity of a coarse base is held to a cent of the product anyway', () => {
     const coarse = { ...BTCUSD, basePrecision: 1 };
     const answer: QuoteAnswer = { kind: 'quote', quote: aQuote({ amount: money('31000') }) };
     expect(classifyQuote(aQuoteRequest(), answer, coarse).means).toBe('later');
@@ -79,7 +79,7 @@ describe('a refused quote request', () => {
   const tooLarge = (asked: string, max: string, pair = 'btcusd'): QuoteMeaning =>
     refusal(422, `request USD value ${asked} greater than max USD value ${max} for pair ${pair}`);
 
-  it('that was too large tells the maximum', () => {
+  it('that was too large reports the maximum', () => {
     expect(tooLarge('3000000', '250000.50')).toMatchObject({ means: 'smaller', usdMax: '250000.50' });
     expect(tooLarge('3000000', '250000', 'BTCUSD').means).toBe('smaller');
   });
@@ -98,7 +98,7 @@ describe('a refused quote request', () => {
     expect(tooLarge(asked, max)).toMatchObject({ means: 'never', reason: 'venue_refused' });
   });
 
-  it('that tells the maximum of another pair says nothing about ours', () => {
+  it('that reports the maximum of another pair says nothing about ours', () => {
     expect(tooLarge('300', '200', 'ethusd')).toMatchObject({ means: 'never', reason: 'venue_refused' });
   });
 

@@ -78,13 +78,13 @@ describe('a read of the account', () => {
     expect(last({ rows: sound }, { rows: sound.with(1, row(2, '1', '6', over)) }).changed).toEqual([2]);
   });
 
-  it('lets a row that is only announced change, or be gone', () => {
+  it('lets a row that is only announced change, or disappear', () => {
     const pending = row(9, '-1', '0', { status: 'pending', action: 'withdraw' });
     expect(last({ rows: [...sound, pending] }, { rows: sound })).toMatchObject(clean);
     expect(last({ rows: [...sound, pending] }, { rows: [...sound, row(9, '-1', '6')] }).changed).toEqual([]);
   });
 
-  it('that lacks rows of before is one of a replica that lags, and a cut when it stays so', () => {
+  it('that lacks earlier rows is one of a replica that lags, and a cut when it stays so', () => {
     const old = { rows: sound.slice(0, 3) };
     const said = audits({ rows: sound }, old, old, old, old);
     expect(said.slice(1).map(({ gone, isCut, doubtful }) => [gone, isCut, doubtful])).toEqual([
@@ -106,7 +106,7 @@ describe('balances that do not follow', () => {
     expect(last(first, read, { ...read, rows: [...sound, ...usd] })).toMatchObject(clean);
   });
 
-  it('are told once when they stay, and go on counting while anything is in doubt', () => {
+  it('are reported once when they stay, and continue counting while anything is in doubt', () => {
     const first = { rows: sound.slice(0, 2) };
     const read = { rows: holed, hasDoubts: true };
     const said = audits(first, read, read, read, read, read);

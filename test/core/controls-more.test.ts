@@ -166,7 +166,7 @@ describe('a control', () => {
     expect(refused(world, limits)?.reason).toBe(code);
   });
 
-  it('tells a quote three times outside the collar apart: its parent is paused at once', () => {
+  it('distinguishes a quote three times outside the collar : its parent is paused at once', () => {
     expect(refused({}, {}, { price: price('60900') })?.reason).toBe('collar');
     expect(refused({}, {}, { price: price('60900.01') })?.reason).toBe('collar_far');
   });

@@ -56,7 +56,7 @@ describe('an attempt that a dead process left open', () => {
   const boot = (ms: number, id = 'one') => ({ id, ms });
   const proof = { reads_left: 1, wait_ms: 8_000, proves: 'rejected', boot: boot(100_000) } as const;
 
-  it('goes on with its proof where the dead process was, less what has passed since on the boot clock', () => {
+  it('continues with its proof where the dead process was, less what has passed since on the boot clock', () => {
     const later = inherited({ ...base, boot: boot(103_000), known: { reason: 'order_canceled', proof } });
     expect(later).toMatchObject({
       reason: 'order_canceled',
@@ -132,7 +132,7 @@ describe('a whole read of the account', () => {
     expect(judged({ ...holed, trades: read(0, evidence()).trades }).is).toBe('filled');
   });
 
-  it('says why a doubt goes on', () => {
+  it('says why a doubt continues', () => {
     expect(judged(read(EARLIEST))).toMatchObject({ why: 'unseen', phase: { proof: { readsLeft: 1 } } });
     expect(judged(read(EARLIEST, evidence({ isWhole: false })))).toMatchObject({ why: 'booking' });
   });
@@ -173,7 +173,7 @@ describe('a whole read of the account', () => {
     expect(judged(read(0, evidence({ quantity: quantity(base) })))).toMatchObject({ is: expected });
   });
 
-  it('tells what is missing of a trade that is short once its time is over, and that there is more of one', () => {
+  it('reports what is missing of a trade that is short once its time is over, and that there is more of one', () => {
     const part = evidence({ quantity: quantity('0.2'), amount: money('12000') });
     expect(judged(read(EARLIEST, part), read(EARLIEST + READ_GAP_MS, part))).toMatchObject({
       missing: { quantity: '0.3' },

@@ -131,7 +131,7 @@ describe('rows of the account', () => {
     expect([...tradesOf([aRow(over), aRow(over)], { mark: MARK, pairOf }).keys()]).toEqual([]);
   });
 
-  it('are told apart by client id, whatever else they share', () => {
+  it('are distinguished by client id, whatever else they share', () => {
     const rows = [0, 1, 2].flatMap((slice) =>
       aTrade('buy', `0.${slice + 1}`, '100', { clientId: idOf(slice) }),
     );
@@ -175,7 +175,7 @@ describe('rows of the account', () => {
 });
 
 describe('balances', () => {
-  it('are told by the newest row of each currency, whatever the order and the stamps', () => {
+  it('are reported by the newest row of each currency, whatever the order and the stamps', () => {
     const rows = [
       aRow({ id: 9, currency: 'btc', balance: quantity('9'), at: instant(1) }),
       aRow({ id: 10, currency: 'btc', balance: quantity('10'), at: instant(0) }),

@@ -23,7 +23,7 @@ describe('a pair', () => {
     expect(splitPair(pair, currencies)).toMatchObject({ problem: 'unknown_pair', pair });
   });
 
-  it('that two cuts explain is ambiguous, and says so in words', () => {
+  it('that two cuts explain is ambiguous, and reports that in words', () => {
     const answer = splitPair('abcd', ['a', 'bcd', 'ab', 'cd']);
     expect(answer).toMatchObject({ problem: 'ambiguous_pair' });
     expect('why' in answer && answer.why).toContain('a/bcd or ab/cd');

@@ -123,7 +123,7 @@ describe('drift', () => {
     ]);
   });
 
-  it('is told anew for other weights, other targets and another kind', () => {
+  it('is computed again for other weights, other targets and another kind', () => {
     const told = (of: ReadonlyMap<string, Ratio>, targets: Targets, type: 'absolute' | 'relative') =>
       text(drifts(of, targets, type).get('btc') ?? ratio('9'));
     const others = new Map([...weights, ['btc', ratio('0.7')] as const]);

@@ -166,7 +166,7 @@ describe('the answer to any question', () => {
     return available.gt(outgoing) ? outgoing : available;
   };
 
-  it('allows no more than was asked for, and splits it into own funds and credit exactly', () => {
+  it('allows at most was asked for, and splits it into own funds and credit exactly', () => {
     fc.assert(
       fc.property(question, (asked) => {
         const { allowed, credit, cuts } = sizeForPts(asked);

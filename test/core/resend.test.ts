@@ -88,7 +88,7 @@ const table: readonly (readonly [string, OrderAnswer, object, object])[] = [
   ],
 ];
 
-describe('what comes back from an order', () => {
+describe('the answer from an order', () => {
   it.each(table)('%s: to the first and only copy', (_, answer, only) => {
     expect(answered(copy(1), answer, NEVER)).toMatchObject(only);
   });

@@ -128,7 +128,7 @@ describe('sizing', () => {
     expect(refused({ ...poor, side: 'sell', pts: credit({ mode: 'Long-Only' }) }).reason).toBe('no_funds');
   });
 
-  it('buys back a short under Reduce-Only, and no more than it', () => {
+  it('buys back a short under Reduce-Only, and at most it', () => {
     const short = {
       availableBase: quantity('-0.4'),
       availableQuote: quantity('0'),

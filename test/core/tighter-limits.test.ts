@@ -86,7 +86,7 @@ describe('the tighter of two limits', () => {
 });
 
 describe('the difference of limits', () => {
-  it('names every limit that is another, is new or is gone, and no other', () => {
+  it('names every limit that is another, is new or no longer exists, and no other', () => {
     const before = { collar_bps: '50', 'max_position.btc': '1', sides: 'buy' };
     const now = { collar_bps: '40', sides: 'buy', max_day_cost: '9' };
     expect(limitDifference(before, now)).toEqual([

@@ -76,7 +76,7 @@ describe('a parent that costs too much', () => {
     expect(two.bench.desk.control).toBe('active');
   });
 
-  it('goes on when it costs as much as the limit allows', () => {
+  it('continues when it costs as much as the limit allows', () => {
     const one = ran({ policy: { limits: { ...limits, shortfallBpsMax: ratio('8') } } }, 10);
     expect([traded(one), controls(one)]).toEqual([4, []]);
   });

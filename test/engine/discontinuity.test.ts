@@ -24,7 +24,7 @@ function watched(): Watched {
 }
 
 describe('time', () => {
-  it('is continuous while both clocks go on, drift by a little, and are looked at in time', () => {
+  it('is continuous while both clocks continue, drift by a little, and are looked at in time', () => {
     const { clock, continuity, breaks } = watched();
     for (let i = 0; i < 3_600; i++) {
       clock.stall(1_000);
@@ -97,7 +97,7 @@ describe('a desk whose time breaks', () => {
   it.each([
     ['just been asked for', 1],
     ['about to come', 999],
-  ])('sends no order for a quote that had %s, and asks anew', (_, ms) => {
+  ])('sends no order for a quote that had %s, and asks again', (_, ms) => {
     const world = seen();
     run(world, 61 * SECOND_MS + ms); // the second slot is at one minute, and a price comes first
     expect(world.orders).toHaveLength(1);

@@ -25,7 +25,7 @@ describe('a drain', () => {
   // Around the first and the second slice every step of an attempt has its moment.
   const moments = [0, 60 * SECOND_MS].flatMap((slot) => Array.from({ length: 70 }, (_, i) => slot + i * 2));
 
-  it('leaves nothing under way, whenever it comes, and a restart goes on without repeating a slice', () => {
+  it('leaves nothing under way, whenever it comes, and a restart continues without repeating a slice', () => {
     const wrong: string[] = [];
     for (const ms of moments) {
       const first = drained(ms);

@@ -187,7 +187,7 @@ describe('a halt', () => {
     expect(String(bench.seen.error)).toContain('ENOSPC');
   });
 
-  it('says once when its file cannot be made ready, and again when that happens anew', () => {
+  it('says once when its file cannot be made ready, and again when that happens again', () => {
     const told: string[] = [];
     const note = new Note();
     let isFull = false;
@@ -261,7 +261,7 @@ describe('a halted desk', () => {
     expect(reads).toBeGreaterThan(before + 2);
   });
 
-  it('trades again once a named person has armed it, and the file is gone', () => {
+  it('trades again once a named person has armed it, and the file no longer exists', () => {
     const { bench, note } = halted();
     expect(note.halt).toMatchObject({ level: 'halt', why: 'now' });
     expect(asked(bench, { by: ' ' })).toMatchObject({ isDone: false });
@@ -280,7 +280,7 @@ describe('a halted desk', () => {
     });
   });
 
-  it('is not armed while an outcome is unknown, unless told so, and then says which', () => {
+  it('is not armed while an outcome is unknown, unless asked to, and then says which', () => {
     const { bench } = halted(HALT, { wrap: faultyVenue({ order: () => 'answer lost' }) });
     const doubts = [...bench.desk.state.attempts.keys()];
     expect(doubts.length).toBeGreaterThan(0);
@@ -300,7 +300,7 @@ describe('a halted desk', () => {
     expect([bench.desk.control, bench.desk.state.control]).toEqual(['halted', 'halted']);
   });
 
-  it('says so when there is nothing to lift', () => {
+  it('reports when there is nothing to lift', () => {
     const bench = aBench({ strategies });
     bench.start();
     bench.clock.run(instant(START + 30 * SECOND_MS));
@@ -341,7 +341,7 @@ describe('a halted desk', () => {
 describe('a kill', () => {
   const KILL: Command = { do: 'halt', by: 'ops', why: 'now', isKill: true };
 
-  it('closes the way of orders, cannot be lifted in this process, and holds in the next until that is armed', () => {
+  it('closes the order route, cannot be lifted in this process, and holds in the next until that is armed', () => {
     let shut = 0;
     const note = new Note();
     const wrap = (venue: VenuePort): VenuePort => ({ ...venue, shut: () => void shut++ });
@@ -398,7 +398,7 @@ describe('a pause', () => {
     expect(bench.desk.state.fills).toBe(1);
   });
 
-  it('whose end is no date is refused, and the desk goes on', () => {
+  it('whose end is no date is refused, and the desk continues', () => {
     const bench = aBench({ strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })] });
     bench.start();
     const said: CommandAnswer[] = [];

@@ -122,7 +122,7 @@ describe('a limit order on a desk', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(1);
   });
 
-  it('may have more pieces than the controls let a parent have that has no plan, and no more than its total', () => {
+  it('may have more pieces than the controls let a parent have that has no plan, and at most its total', () => {
     const strategies = plan({ max_slice_quantity: { amount: '0.015', currency: 'btc' } });
     const bench = aLimit('59000', { strategies });
     runFor(bench, HOUR_MS);
@@ -144,7 +144,7 @@ describe('a limit order on a desk', () => {
 });
 
 describe('a restart of a limit order', () => {
-  it('goes on with what is left, wherever it comes', () => {
+  it('continues with what is left, wherever it comes', () => {
     for (const killedMs of [20, 8 * SECOND_MS, 15 * SECOND_MS + 30, 31 * SECOND_MS]) {
       const first = aLimit('59000');
       runFor(first, killedMs);

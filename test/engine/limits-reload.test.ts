@@ -161,7 +161,7 @@ describe('a reload of limits', () => {
     expect([inForce(bench), reloadsIn(bench)]).toEqual(['1000000', []]);
   });
 
-  it('loosens where one person may, says so, and raises an alert', () => {
+  it('loosens where one person may, reports that, and raises an alert', () => {
     const { bench, alerts, until, write, reload } = running();
     until(MINUTE_MS);
     write(withOrderMax('2000000'));

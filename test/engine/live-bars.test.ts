@@ -95,7 +95,7 @@ describe('bars of the prices that a desk sees', () => {
     expect(notes(running(4 * MINUTE_MS, { strategies, ...outage })).at(-1)).toBe('00:00 00:01 00:03');
   });
 
-  it('go on in the next process with those of the one before; the interval of the restart has none', () => {
+  it('continue in the next process with those of the one before; the interval of the restart has none', () => {
     const bars = memoryBars();
     const first = running(11 * MINUTE_MS, { bars });
     const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()], bars });
@@ -103,7 +103,7 @@ describe('bars of the prices that a desk sees', () => {
     expect(notes(next).at(-1)).toBe('00:00 00:05 00:15');
   });
 
-  it('begin anew where nothing keeps them, and the kernel sees fewer', () => {
+  it('begin again where nothing keeps them, and the kernel sees fewer', () => {
     const first = running(11 * MINUTE_MS);
     const next = nextProcess(first, 30 * SECOND_MS, { strategies: [watching()] });
     next.clock.run(after(START, 21 * MINUTE_MS));

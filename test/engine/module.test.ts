@@ -66,7 +66,7 @@ describe('a module on a desk', () => {
 
   // Between two steps, with a quote under way, with an order that has arrived.
   it.each([2.5 * MINUTE_MS, 2 * MINUTE_MS + 10, 2 * MINUTE_MS + 50])(
-    'goes on after a process that died at %i ms, and trades its total once',
+    'continues after a process that died at %i ms, and trades its total once',
     (diedMs) => {
       const strategies = [aModule()];
       const before = ran(diedMs, { strategies, inFlight: 'arrives' });
@@ -127,7 +127,7 @@ describe('a module on a desk', () => {
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
 
-  it('begins anew when its first step failed and it is resumed', () => {
+  it('starts over when its first step failed and it is resumed', () => {
     const kernel = kernelOf({ fails: false });
     let fails = true;
     const start: typeof kernel.start = (params, view) => {
@@ -206,7 +206,7 @@ describe('a module that changes what it has handed over', () => {
 });
 
 describe('a strategy that a person pauses', () => {
-  it('begins nothing until it is resumed, and goes on where it was', () => {
+  it('begins nothing until it is resumed, and continues where it was', () => {
     const bench = ran(150 * SECOND_MS, { strategies: [aModule(), aTwap('twap')] });
     const says: string[] = [];
     const answer = ({ says: words }: { says: string }): unknown => says.push(words);

@@ -30,7 +30,7 @@ const odd = (what: 'rolled_back' | 'no_anchor'): Journal => ({
 });
 
 describe('a journal that may be an older copy', () => {
-  it('halts the desk before its first quote when it has been rolled back, and says how to go on', () => {
+  it('halts the desk before its first quote when it has been rolled back, and says how to continue', () => {
     const { bench, told } = ran({ journal: odd('rolled_back') });
     expect(told).toContain('journal_rolled_back');
     expect(bench.desk.state).toMatchObject({ control: 'halted', controlWhy: 'it is an older copy' });

@@ -110,7 +110,7 @@ describe('a rebalancing on a desk', () => {
     expect(sides.length).toBeLessThan(10 * 2);
   });
 
-  it('finishes after a restart what was decided before, and does not decide anew', () => {
+  it('finishes after a restart what was decided before, and does not decide again', () => {
     const first = aBench({ strategies: [portfolio] });
     first.start();
     while (ledgerTrades(first.exchange).length < 2) first.clock.run(instant(first.clock.wall() + 10));

@@ -217,7 +217,7 @@ describe('a strategy whose text needs an approval', () => {
     expect(begun(bench)).toHaveLength(2);
   });
 
-  it('is not asked for again by itself after a rejection, but by a person', () => {
+  it('is not asked for again automatically after a rejection, but by a person', () => {
     const bench = aDesk(strategyTexts, { files: files(() => [twap]) });
     tell(bench, 'ann', { do: 'reject', override: 'ov-1' });
     const again = next(bench, strategyTexts, { files: files(() => [twap]) });

@@ -49,7 +49,7 @@ describe('a share of the volume of a tape', () => {
     expect(trades(aTape((minute) => (minute > 10 && minute <= 20 ? 1 : 0)))).toEqual(['1']);
   });
 
-  it('goes on across midnight, where the volume begins anew, without what traded between the last look and then', () => {
+  it('continues across midnight, where the volume starts over, without what traded between the last look and then', () => {
     const evening = START - (START % (24 * HOUR_MS)) + 21 * HOUR_MS;
     const all = trades(aTape(() => 0.5, evening));
     // Looks are a minute past each ten: one of ten bars is of the new day. The last slice is what was left of the total.

@@ -55,7 +55,7 @@ describe('a mode that changes in the middle of a twap', () => {
     ['Reduce_Only', 'sell', false],
   ];
 
-  it.each(rows)('to %s lets a %s on credit go on: %s', (mode, side, goesOn) => {
+  it.each(rows)('to %s lets a %s on credit continue: %s', (mode, side, goesOn) => {
     const bench = aRun(side);
     runTo(bench, 3.5);
     bench.exchange.setRiskMode('btcusd', mode);

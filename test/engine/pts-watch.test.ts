@@ -177,7 +177,7 @@ describe('a slice that is due at the start', () => {
     expect(faultsOf(bench)).toEqual([]);
   });
 
-  it('trades its own funds after half of its time when nobody tells the risk modes', () => {
+  it('trades its own funds after half of its time when nobody reports the risk modes', () => {
     const { bench } = begun({ wrap: failing(503, 3_600_000) });
     run(bench, 2 * MINUTE_MS);
     expect(ledgerTrades(bench.exchange)).toEqual([]);

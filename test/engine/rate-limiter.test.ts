@@ -280,7 +280,7 @@ describe('the rate limiter', () => {
     expect(traffic.names()).toEqual(['now', 'next']);
   });
 
-  it('lets nothing go on a blocked route, and everything else', () => {
+  it('lets nothing continue a blocked route, and everything else', () => {
     const traffic = new Traffic(windows({ read: { max: 5, perMs: 1_000 } }));
     traffic.rateLimiter.block('quote', 2_000);
     traffic.ask('quote');

@@ -139,7 +139,7 @@ describe('a rebalancing that is spread over time', () => {
     ['in slices over time', plan(SPREAD), calm, false],
     ['in slices over time, each in pieces', plan({ legs: { slices: 2, duration: 'PT4M' } }), tight, false],
   ] as const)(
-    'goes on %s wherever the process dies: nothing is traded twice, nothing decided anew, no fill lost',
+    'continues %s wherever the process dies: nothing is traded twice, nothing decided again, no fill lost',
     (_, strategies, policy, isWhole) => {
       const appends = ran(END, { strategies, policy }).appends();
       const wrong: string[] = [];

@@ -69,7 +69,7 @@ describe('a rebalancing on a desk', () => {
     expect(sides).toEqual(['sell', 'sell', 'buy', 'buy']);
   });
 
-  it('finishes what was decided, and decides nothing anew, wherever the process dies', () => {
+  it('finishes what was decided, and decides nothing again, wherever the process dies', () => {
     const appends = ran(END).appends();
     const wrong: string[] = [];
     for (let append = 2; append < appends; append++) {
@@ -111,7 +111,7 @@ describe('a rebalancing on a desk', () => {
     expect(decisions(second)).toHaveLength(2);
   });
 
-  it('trades nothing while the value that the venue tells is another, and says so', () => {
+  it('trades nothing while the value that the venue tells is another, and reports that', () => {
     const first = aBench({ strategies: plan({ schedule: { cron: '30 1 * * *' } }), policy: calm, venue });
     first.start();
     first.clock.run(instant(START + HOUR_MS + 10 * MINUTE_MS));
@@ -177,7 +177,7 @@ describe('a rebalancing through another currency', () => {
     expect(trades(bench)).toEqual(legs);
   });
 
-  it('goes on between the two after a restart', () => {
+  it('continues between the two after a restart', () => {
     for (const ms of [20, 50, 75, 100]) {
       const first = ran(instant(DUE + ms), { strategies, venue: cross });
       const second = next(first, END, { strategies });

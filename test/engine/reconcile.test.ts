@@ -340,7 +340,7 @@ describe('no false alarm halts the desk', () => {
   });
 });
 
-describe('a real difference halts all the same', () => {
+describe('a real difference halts anyway', () => {
   it('when it is as much as an old trade that a longer read shows once more', () => {
     let since = Infinity;
     const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
@@ -433,7 +433,7 @@ describe('trades of others on the account', () => {
     expect(one.alerts.filter(({ id }) => id === 'foreign_trades')).toHaveLength(1);
   });
 
-  it('are told once, with their number', () => {
+  it('are reported once, with their number', () => {
     const one = watched({});
     minutes(one, 3);
     const { ledger } = one.bench.exchange;

@@ -108,7 +108,7 @@ describe('a recurring strategy on a desk', () => {
 describe('a restart of a recurring strategy', () => {
   const SLICED = plan({ slices: 4, window: 'PT40M' });
 
-  it('goes on in the middle of an occurrence and trades it to its size exactly', () => {
+  it('continues in the middle of an occurrence and trades it to its size exactly', () => {
     for (const killedMs of [20, 5 * MINUTE_MS, 10 * MINUTE_MS + 30, 29 * MINUTE_MS]) {
       const first = ran(instant(START + 9 * HOUR_MS + killedMs), { strategies: SLICED });
       const second = next(first, 2 * SECOND_MS, { strategies: SLICED });

@@ -246,7 +246,7 @@ describe('a quote', () => {
   it.each<readonly [string, Partial<BenchOptions>, number]>([
     ['live too briefly', { venue: { quoteLifeMs: 1_500 }, policy: { orderMarginMs: 2_000 } }, 2_020],
     ['take too long to arrive', { venue: { quoteLifeMs: 1_500 }, quoteLatencyMs: 1_200 }, 1_700],
-  ])('is told of when three in a row %s, once and with both figures', (_, over, needsMs) => {
+  ])('reports when three in a row %s, once and with both figures', (_, over, needsMs) => {
     const told: unknown[] = [];
     const bench = aBench({
       strategies: [patient()],
@@ -274,7 +274,7 @@ describe('a quote', () => {
     ]);
   });
 
-  it('that is long enough again ends what was told, and the next three too short ones are told anew', () => {
+  it('that is long enough again ends what was told, and the next three too short ones are computed again', () => {
     let lifeMs = 1_500;
     const told: unknown[] = [];
     const bench = aBench({
@@ -366,7 +366,7 @@ describe('a quote', () => {
 });
 
 describe('an operator', () => {
-  it('pauses the desk and lets it go on', () => {
+  it('pauses the desk and lets it continue', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     bench.start();
     bench.clock.run(instant(START + 90 * SECOND_MS));
@@ -379,7 +379,7 @@ describe('an operator', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
   });
 
-  it('complaint 13: pauses the desk for a while, and it goes on by itself', () => {
+  it('complaint 13: pauses the desk for a while, and it continues by itself', () => {
     const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
     const answers: string[] = [];
     bench.start();

@@ -108,7 +108,7 @@ const boughtBy = (bench: Bench, id: string): number =>
   fillsOf(bench.records()).filter(({ strategy }) => strategy === id).length;
 
 describe('a reload', () => {
-  it('begins what is new beside a twap in its middle, which goes on as if nothing had been', () => {
+  it('begins what is new beside a twap in its middle, which continues as if nothing had been', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow(), slow('late', { side: 'sell', duration: 'PT5M', slices: 5 })];
@@ -258,7 +258,7 @@ describe('a reload', () => {
     expect(begunIn(bench).filter((id) => id === 'daily')).toHaveLength(how === 'both' ? 1 : 3);
   }); // prettier-ignore
 
-  it('tells a life nothing of a trade of an earlier life of the same text', () => {
+  it('reports a life nothing of a trade of an earlier life of the same text', () => {
     let orders = 0;
     let isHidden = true;
     const away = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
@@ -340,7 +340,7 @@ describe('a reload', () => {
     expect(bench.desk.state.lives.get('book')?.waits[0]).toMatchObject({ targets: { btc: '0.6' } });
   });
 
-  it('stops a strategy whose document is gone, and goes on where it was when the same text comes back', () => {
+  it('stops a strategy whose document no longer exists, and continues where it was when the same text comes back', () => {
     const { bench, files, until, reload } = running([slow(), slow('other', { side: 'sell' })]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow('other', { side: 'sell' })];
@@ -401,7 +401,7 @@ describe('a reload', () => {
     expect([...bench.desk.state.slices.values()].filter(({ strategy }) => strategy === stopped)).toEqual([]);
   }); // prettier-ignore
 
-  it('changes nothing at all when one file is broken, tells it, and writes it down', () => {
+  it('changes nothing at all when one file is broken, reports it, and writes it down', () => {
     const { bench, files, alerts, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     Object.assign(files, { sources: [slow('fine')], problems: 'x.yaml:3:7  side\n  expected buy or sell' });
@@ -470,7 +470,7 @@ describe('a desk that watches its files', () => {
     expect(reloadsIn(bench)[0]).toMatchObject({ by: 'tranche', why: 'a file changed' });
   });
 
-  it('tells of a refusal once, not at every touch', () => {
+  it('reports a refusal once, not at every touch', () => {
     const { bench, files, alerts, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 3; n++) {
@@ -488,7 +488,7 @@ describe('a desk that watches its files', () => {
     expect(reloadsIn(bench)).toHaveLength(2);
   });
 
-  it('tells of a refusal again when it was set right meanwhile', () => {
+  it('reports a refusal again when it was set right meanwhile', () => {
     const { files, alerts, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 4; n++) {
@@ -501,7 +501,7 @@ describe('a desk that watches its files', () => {
 });
 
 describe('a restart after a reload', () => {
-  it('goes on although the account cannot access the pair of a recent fill any more', () => {
+  it('continues although the account cannot access the pair of a recent fill any more', () => {
     const { bench, until } = running([slow()]);
     until(2 * MINUTE_MS);
     bench.kill();
@@ -551,7 +551,7 @@ describe('a restart after a reload', () => {
     expect(again.desk.strategies.plan('twap')?.total.toFixed()).toBe('1');
   }); // prettier-ignore
 
-  it('goes on with the text of a running parent although its file says something else', () => {
+  it('continues with the text of a running parent although its file says something else', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
     files.sources = [

@@ -156,7 +156,7 @@ describe('a desk that starts', () => {
     expect(arrivals.length).toBeGreaterThan(8);
   });
 
-  it('goes on at the right slot after a downtime and spreads what was missed', () => {
+  it('continues at the right slot after a downtime and spreads what was missed', () => {
     const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
     const before = ran(61 * SECOND_MS, { strategies: plan });
     before.operator$.next({ do: 'drain', why: 'deploy' });

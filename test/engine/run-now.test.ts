@@ -193,7 +193,7 @@ describe('an order to run a strategy now is refused', () => {
     expect(runNow(bench, 'dca')).toMatchObject([{ isDone: false, says: 'the desk is halted: fire' }]);
   });
 
-  it('when no fresh price comes in time, and its schedule goes on', () => {
+  it('when no fresh price comes in time, and its schedule continues', () => {
     let isDown = false;
     const bench = running([dca()], {
       wrap: (venue) => ({

@@ -47,7 +47,7 @@ describe('turns', () => {
     expect(found).toEqual([]);
   });
 
-  it('goes on in the order of queueScheduler, from however many sources, until nobody listens', () => {
+  it('continues in the order of queueScheduler, from however many sources, until nobody listens', () => {
     const stories = [true, false].map((isOwn) => {
       const told: string[] = [];
       const turns = new SerialQueue();

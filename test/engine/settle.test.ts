@@ -202,7 +202,7 @@ describe('settle on a desk', () => {
     expect(balance(bench, 'usd')).toBe(0);
   });
 
-  it('closes a position whose terms the venue does not tell after a while, and says so meanwhile', () => {
+  it('closes a position whose terms the venue does not tell after a while, and reports that meanwhile', () => {
     const error = new VenueError({
       code: 'unavailable',
       applied: 'no',
@@ -285,7 +285,7 @@ describe('a restart of settle', () => {
 });
 
 describe('since when a balance is below zero', () => {
-  it('is told by the fill that took it there, and forgotten with the one that brings it back', () => {
+  it('is reported by the fill that took it there, and forgotten with the one that brings it back', () => {
     const bench = started();
     runFor(bench, 5 * MINUTE_MS);
     const since = bench.desk.state.owedSince.get('usd') ?? 0;

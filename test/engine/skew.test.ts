@@ -29,7 +29,7 @@ describe('a desk whose clock differs from that of the venue', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it.each([2_001, -29_999])('starts by %i ms, and says so once', (skewMs) => {
+  it.each([2_001, -29_999])('starts by %i ms, and reports that once', (skewMs) => {
     const { bench, told } = ran(saying(() => skewMs));
     expect(faultsOf(bench)).toEqual([]);
     expect(told.filter((id) => id === 'clock_skew')).toHaveLength(1);

@@ -47,7 +47,7 @@ describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
 
   // Between two slots, with a quote under way, with an order that has arrived.
   it.each([4.5 * MINUTE_MS, 4 * MINUTE_MS + 10, 4 * MINUTE_MS + 50])(
-    'goes on with its plan after a process that died at %i ms',
+    'continues with its plan after a process that died at %i ms',
     (diedMs) => {
       const before = ran(diedMs, { inFlight: 'arrives' });
       before.kill();

@@ -96,7 +96,7 @@ describe('a state that is kept', () => {
   });
 
   it.each([1.2, 2.1, 3.4, 4.7].flatMap((minutes) => [1, 25].map((every) => [minutes, every] as const)))(
-    'lets a desk that died after %d minutes go on as without it, kept every %i records',
+    'lets a desk that died after %d minutes continue as without it, kept every %i records',
     (minutes, every) => {
       for (const seed of ['1', '2', '3']) {
         const without = twoLives(seed, minutes * MINUTE_MS);

@@ -85,7 +85,7 @@ describe('a strategy that spins', () => {
     expect(wakes[first - 1]?.reason).toBe('blackout');
   });
 
-  it('that waits longer between some of its steps spins all the same', () => {
+  it('that waits longer between some of its steps spins anyway', () => {
     const { bench, alerts } = ran(
       aKind(({ steps }, { at }) => ({ waits: [soon(at, steps % 9 === 0 ? 150 : 1)] })),
       10 * MINUTE_MS,
@@ -94,7 +94,7 @@ describe('a strategy that spins', () => {
     expect(spins(alerts)).toBe(1);
   });
 
-  it('goes on by itself within a minute once it decides something, and is no longer shown', () => {
+  it('continues by itself within a minute once it decides something, and is no longer shown', () => {
     const opensAt = after(START, 5 * MINUTE_MS);
     const { bench, alerts } = ran(
       aKind((_was, { at }) => ({
@@ -110,7 +110,7 @@ describe('a strategy that spins', () => {
     expect(spins(alerts)).toBe(1);
   });
 
-  it('is told of again only when it has waited for a while in between', () => {
+  it('reports again only when it has waited for a while in between', () => {
     const { bench, alerts } = ran(
       aKind(({ steps }, { at }) => ({ waits: [soon(at, steps === 15 ? HOUR_MS : 1)] })),
       2 * HOUR_MS,

@@ -31,7 +31,7 @@ const tradesOf = (bench: Bench, strategy: string): number =>
   bench.records().filter(({ body }) => body.kind === 'fill' && body.strategy === strategy).length;
 
 describe('a strategy that an operator stops', () => {
-  it('trades no more, also after a restart, and the others go on', () => {
+  it('trades no more, also after a restart, and the others continue', () => {
     const bench = running();
     const before = tradesOf(bench, 'btc');
     expect(before).toBe(4);

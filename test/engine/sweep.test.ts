@@ -80,7 +80,7 @@ describe('a sweep on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
-  it('keeps its floor although the venue takes a fee on top, when it is told of the fee', () => {
+  it('keeps its floor although the venue takes a fee on top, when it reports the fee', () => {
     const strategies = plan({
       from: 'usd',
       to: 'btc',
@@ -126,7 +126,7 @@ describe('a sweep on a desk', () => {
 });
 
 describe('a restart of a sweep', () => {
-  it('goes on with the pieces of what was decided, and sweeps what came in while it was down', () => {
+  it('continues with the pieces of what was decided, and sweeps what came in while it was down', () => {
     for (const killedMs of [20, 5 * SECOND_MS, 20 * SECOND_MS, 40 * SECOND_MS]) {
       const first = started();
       pay(first, '3');

@@ -128,7 +128,7 @@ describe('patience', () => {
     expect(asked(after)).toHaveLength(3);
   });
 
-  it('counts only quotes since the last trade: a slice in pieces may go on', () => {
+  it('counts only quotes since the last trade: a slice in pieces may continue', () => {
     const bench = aBench({
       strategies: [
         aTwap('twap', {

@@ -29,7 +29,7 @@ describe('the totals of a day', () => {
     expect(text(totals.dayCost(NIGHT))).toBe(text(costOf(fillAt(NIGHT, '1'))));
   });
 
-  it('begin anew at midnight UTC', () => {
+  it('begin again at midnight UTC', () => {
     const totals = new Totals();
     totals.book(fillAt(NIGHT, '100'));
     expect(text(totals.dayNotional(NIGHT))).toBe('100');

@@ -57,7 +57,7 @@ function written(
 }
 
 describe.each(journals)('what a desk writes into a journal that %s', (_, journalOf) => {
-  it('is part of its state when the stage goes on', () => {
+  it('is part of its state when the stage continues', () => {
     const { events } = written(journalOf(), () => undefined);
     expect(events).toEqual(['paused by 1', 'complete']);
   });
@@ -70,13 +70,13 @@ describe.each(journals)('what a desk writes into a journal that %s', (_, journal
     expect(desk.state.control).toBe('active');
   });
 
-  it('is part of the state also when the stage is gone by then', () => {
+  it('is part of the state also when the stage no longer exists by then', () => {
     const { desk, events } = written(journalOf(), () => undefined, { isLeft: true });
     expect(events).toEqual(['complete']);
     expect(desk.state.control).toBe('paused');
   });
 
-  it('ends the stage with what it throws when it goes on', () => {
+  it('ends the stage with what it throws when it continues', () => {
     const { events } = written(journalOf(), () => {
       throw new Error('a bug');
     });

@@ -11,7 +11,7 @@ const NOW = String(systemClock.wall() * 1_000_000);
 const AT_ONCE = 8;
 
 describe('frames of the venue to which anything was done', () => {
-  it('bring prices above zero or nothing, and the feed goes on: never an error of this program', async () => {
+  it('bring prices above zero or nothing, and the feed continues: never an error of this program', async () => {
     const seeds = runs(480);
     for (let from = 0; from < seeds.length; from += AT_ONCE) {
       const frames = seeds.slice(from, from + AT_ONCE).map((seed) => mutated(GOOD, seed, 'frame'));

@@ -43,7 +43,7 @@ describe('the second note of how far a journal has come', () => {
     expect(() => sqliteJournal(file, { anchor })).toThrow(`${anchor} is a folder: name a file`);
   });
 
-  it('finds nothing odd in a journal that goes on, whether its process ended in order or died', () => {
+  it('finds nothing odd in a journal that continues, whether its process ended in order or died', () => {
     const place = aPlace();
     expect(place.open().oddity).toBeUndefined();
     written(aPlace(), 1);
@@ -61,7 +61,7 @@ describe('the second note of how far a journal has come', () => {
     expect(dead.oddity).toBeUndefined();
   });
 
-  it('tells a journal that was put back to any older copy, by how far it had come', () => {
+  it('reports a journal that was put back to any older copy, by how far it had come', () => {
     const place = aPlace();
     const copies = written(place, 4);
     for (const [run, copy] of copies.slice(0, -1).entries()) {
@@ -78,7 +78,7 @@ describe('the second note of how far a journal has come', () => {
     }
   });
 
-  it('tells a journal that is gone from one that is new', () => {
+  it('reports a journal that no longer exists from one that is new', () => {
     const place = aPlace();
     written(place, 2);
     rmSync(place.file);
@@ -88,7 +88,7 @@ describe('the second note of how far a journal has come', () => {
     });
   });
 
-  it('tells an older copy that was written on elsewhere', () => {
+  it('reports an older copy that was written on elsewhere', () => {
     const place = aPlace();
     const [first = ''] = written(place, 2);
     copyFileSync(first, place.file);
@@ -104,7 +104,7 @@ describe('the second note of how far a journal has come', () => {
   it.each([
     ['missing', (anchor: string): void => rmSync(anchor)],
     ['unreadable', (anchor: string): void => writeFileSync(anchor, 'x')],
-  ])('says so when it is %s itself, and is made again', (state, spoil) => {
+  ])('reports when it is %s itself, and is made again', (state, spoil) => {
     const place = aPlace();
     written(place, 1);
     spoil(place.anchor);

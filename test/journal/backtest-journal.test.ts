@@ -46,7 +46,7 @@ const aDeed: fc.Arbitrary<Deed> = fc.oneof(
 );
 
 describe('journal of a backtest', () => {
-  it('says the same as one that ties at once, whenever it is asked', () => {
+  it('gives the same hashes as a journal that hashes each record at once', () => {
     fc.assert(
       fc.property(fc.array(aDeed, { maxLength: 20 }), (deeds) => {
         const all = [...deeds, { look: 'lines' }];

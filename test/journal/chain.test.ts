@@ -48,7 +48,7 @@ describe('the hash chain', () => {
     expect(verdicts.map((verdict) => !verdict.ok && verdict.seq)).toEqual(lines.map((_, i) => i + 1));
   });
 
-  it('notices records that changed places, even when they are numbered anew', () => {
+  it('notices records that changed places, even when they are numbered again', () => {
     for (let i = 1; i < lines.length; i++) {
       const moved = lines.toSpliced(i - 1, 2, ...lines.slice(i - 1, i + 1).toReversed());
       expect(verify(moved, end)).toMatchObject({ ok: false, seq: i });
@@ -77,7 +77,7 @@ describe('the hash chain', () => {
     });
   });
 
-  it('tells a record of another version from damage', () => {
+  it('reports a record of another version from damage', () => {
     const body = '{"kind":"novelty"}';
     const line = { seq: 1, at: NINE, kind: 'novelty', body, hash: link(GENESIS, 1, NINE, body) };
     const error = thrownBy(() => [...readLines('x.db', [line])]);

@@ -111,14 +111,14 @@ describe('journal show', () => {
     expect(await slices({ limit: 9 })).toEqual(['0', '1', '2', '3']);
   });
 
-  it('says so where no record is like that, as with a strategy that is mistyped', async () => {
+  it('reports where no record is like that, as with a strategy that is mistyped', async () => {
     const { code, stdout, stderr } = await ran(
       async (out) => await journalShow(aJournal().url, { strategy: 'btc-twpa' }, out),
     );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
   });
 
-  it('tells a folder from a disk that fails', async () => {
+  it('reports a folder from a disk that fails', async () => {
     const folder = aFolder();
     const { code, stderr } = await ran(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
     expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });

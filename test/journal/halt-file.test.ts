@@ -127,7 +127,7 @@ describe('the halt file', () => {
     }
   });
 
-  it('is made anew when what was prepared is gone', () => {
+  it('is rebuilt when what was prepared no longer exists', () => {
     const { file, armed } = aPlace();
     const port = haltFile(file);
     unlinkSync(armed);
@@ -155,7 +155,7 @@ describe('the halt file', () => {
     expect(readFileSync(victim, 'utf8')).toBe('mine');
   });
 
-  it('says so when it cannot be taken away', () => {
+  it('reports when it cannot be taken away', () => {
     const { file } = aPlace();
     const port = haltFile(file);
     mkdirSync(file);

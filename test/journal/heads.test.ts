@@ -66,7 +66,7 @@ const head = async (publicKey = false): Promise<string> => {
   return stdout;
 };
 
-describe('a journal whose fills were rewritten and chained anew', () => {
+describe('a journal whose fills were rewritten and chained again', () => {
   it('does not agree with the anchor beside it: exit 65', async () => {
     writeJournal('0.5');
     expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringContaining('It agrees with the journal anchor') as string }); // prettier-ignore
@@ -100,7 +100,7 @@ describe('a journal whose fills were rewritten and chained anew', () => {
     expect(await verify({ head: hash })).toMatchObject({ code: 65, stderr: expect.stringContaining(`no record has the hash ${hash}`) as string }); // prettier-ignore
   });
 
-  it('does not hold the head that the desk signed: exit 65, and 0 for the journal that goes on', async () => {
+  it('does not hold the head that the desk signed: exit 65, and 0 for the journal that continues', async () => {
     writeJournal('0.5');
     writeFileSync(at('head.json'), await head());
     writeFileSync(at('desk.pem'), await head(true));

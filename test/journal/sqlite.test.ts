@@ -36,7 +36,7 @@ function tamper(file: string, sql: string): void {
 }
 
 describe('a journal file', () => {
-  it('gives back its records and its head after it was closed, and goes on from there', () => {
+  it('gives back its records and its head after it was closed, and continues from there', () => {
     const file = aFile();
     const first = open(file);
     const stored = appendNow(first, everyKind());
@@ -195,7 +195,7 @@ describe('a journal file', () => {
     expect(String(error)).toContain(file);
   });
 
-  it('is poisoned when SQLite refuses a write, even after the cause is gone', async () => {
+  it('is poisoned when SQLite refuses a write, even after the cause no longer exists', async () => {
     const file = aFile();
     const journal = open(file, { timeoutMs: 20 });
     const [first] = appendNow(journal, [aFill()]);
@@ -210,7 +210,7 @@ describe('a journal file', () => {
     expect([...journal.read()]).toEqual([first]);
   });
 
-  it('tells how long each commit took, by the clock it was given', () => {
+  it('reports how long each commit took, by the clock it was given', () => {
     const told: number[] = [];
     let now = 0;
     const journal = open(aFile(), { commits: { now: () => (now += 4), observe: (ms) => told.push(ms) } });

@@ -23,7 +23,7 @@ describe('alerts on their way to the journal', () => {
     expect(records.take()).toEqual([]);
   });
 
-  it('of one kind are at most ten a minute; the next tells how many have no record', () => {
+  it('of one kind are at most ten a minute; the next reports how many have no record', () => {
     const { records, clock } = someAlerts();
     for (let n = 0; n < 1_000; n++) records.raise('limit_refused', { n });
     records.raise('halted');

@@ -100,7 +100,7 @@ const posting = (role: Role, body: object, headers: object = GUARDS): Asked => (
 });
 
 describe('the API', () => {
-  it('tells nothing without a token of this desk, on any route', async () => {
+  it('reports nothing without a token of this desk, on any route', async () => {
     const { url } = await serve();
     for (const path of ['status', 'doubts', 'events']) {
       for (const authorization of [
@@ -149,7 +149,7 @@ describe('the API', () => {
     );
   });
 
-  it('tells of a caller whose token it does not know', async () => {
+  it('reports a caller whose token it does not know', async () => {
     const { url, refused } = await serve();
     const authorization = 'Bearer of-another-desk';
     const { status, body } = await ask(`${url}/api/v1/status`, { headers: { authorization } });
@@ -395,7 +395,7 @@ const aRecord = (seq: number, why: string): StoredRecord => ({
 });
 
 describe('the stream of events', () => {
-  it('tells each record to who listens', async () => {
+  it('reports each record to who listens', async () => {
     const { url, events } = await serve();
     const text = new Promise<string>((resolve, reject) => {
       const exchange = request(

@@ -127,7 +127,7 @@ describe('a listener that comes again', () => {
     await expect.poll(() => heard.seqs()).toEqual(upTo(5));
   });
 
-  it('from the future is told to read again, and goes on from the end of the journal', async () => {
+  it('from the future is told to read again, and continues from the end of the journal', async () => {
     const world = aWorld();
     for (let n = 0; n < 3; n++) world.write();
     const heard = await listen(world.events, { name: 'ann', after: 999 });
@@ -175,7 +175,7 @@ describe('the stream of events', () => {
     expect(world.events.refusal('person-0')).toBeUndefined();
   });
 
-  it('tells how the desk is when that changes, and to who comes', async () => {
+  it('reports the state of the desk when that changes, and to who comes', async () => {
     const status = { state: 'active' };
     const events = new EventStream({ status: () => status });
     const heard = await listen(events, { name: 'ann' });

@@ -199,7 +199,7 @@ describe('the log', () => {
     expect(statSync(file).size + statSync(`${file}.1`).size).toBeLessThanOrEqual(4_000);
   });
 
-  it('begins its file anew at that size when somebody has moved it away', () => {
+  it('begins its file again at that size when somebody has moved it away', () => {
     const text = written(
       (log) => {
         log.info('before');

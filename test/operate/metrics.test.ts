@@ -115,7 +115,7 @@ describe('metrics', () => {
     expect(await read('tranche_doubts_open')).toBe(0);
   });
 
-  it('takes what a process that is gone left under way for a doubt, without counting its records', async () => {
+  it('takes what a process that no longer exists left under way for a doubt, without counting its records', async () => {
     metrics.replay(stored(anIntent('a')));
     metrics.replay(stored(aFill('z')));
     now = after(now, 5_000);

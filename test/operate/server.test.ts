@@ -143,7 +143,7 @@ describe('the operate server', () => {
     expect(status).toBe(200);
   });
 
-  it('checks the Host of paths it does not know, and tells nothing there', async () => {
+  it('checks the Host of paths it does not know, and reports nothing there', async () => {
     const url = await serve();
 
     const { status, body } = await ask(`${url}/nowhere`, { host: 'evil.example' });

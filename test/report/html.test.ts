@@ -220,7 +220,7 @@ describe('a chart', () => {
     expect(levels).toEqual(['100', '300', '1000', '3000', '10000']);
   });
 
-  it('draws nothing of nothing, and a single point all the same', () => {
+  it('draws nothing of nothing, and a single point anyway', () => {
     expect(shown({})).toBe('');
     expect(shown({ lines: [{ name: 'l', colour: 1, points: [[3, 7]] }] })).not.toMatch(/NaN|Infinity/u);
   });

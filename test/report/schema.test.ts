@@ -56,12 +56,12 @@ function aReport(): ReturnType<typeof reportOf> {
 }
 
 describe('the schema of report.json', () => {
-  it('tells of every field what it is', () => {
+  it('reports every field what it is', () => {
     expect(fields.length).toBeGreaterThan(150);
     expect(fields.filter(([, { description = '' }]) => description.length < 5)).toEqual([]);
   });
 
-  it('tells of every amount its unit, and of every cost its sign', () => {
+  it('reports every amount its unit, and of every cost its sign', () => {
     const unit = /base currency|quote currency|quote per base|cash|USD|currency that|that currency/u;
     const amounts = fields.filter(([, { pattern }]) => pattern === AMOUNT);
     expect(amounts.length).toBeGreaterThan(30);
@@ -75,7 +75,7 @@ describe('the schema of report.json', () => {
     expect(costs.filter(([path, { description = '' }]) => !signed.test(description) && !/paper|fees/u.test(path))).toEqual([]); // prettier-ignore
   });
 
-  it('tells of every time, length and count what it counts', () => {
+  it('reports every time, length and count what it counts', () => {
     const inMs = fields.filter(([path]) => path.endsWith('_ms'));
     expect(inMs.filter(([, { description = '' }]) => !/\bms\b/u.test(description))).toEqual([]);
   });
@@ -107,12 +107,12 @@ describe('docs/report.md', () => {
   const plain = (text: string): string => text.replaceAll(/[ -]+/gu, ' ');
   const page = readFileSync(new URL('../../docs/report.md', import.meta.url), 'utf8');
 
-  it('has the fields as the schema says them: npm run docs writes them anew', () => {
+  it('has the fields as the schema says them: npm run docs writes them again', () => {
     expect(plain(page)).toContain(plain(reportTables()));
     expect(plain(withReportTables(page))).toBe(plain(page));
   });
 
-  it('tells of every field of the schema', () => {
+  it('reports every field of the schema', () => {
     for (const [path] of fields) expect(page).toContain(path.split('.').at(-1)?.replace('[]', '') ?? '');
   });
 });

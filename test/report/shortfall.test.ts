@@ -106,7 +106,7 @@ describe('the shortfall of a parent', () => {
     ]);
   });
 
-  it('ends when its strategy finished, whatever the journal tells after that', () => {
+  it('ends when its strategy finished, whatever the journal reports after that', () => {
     const later = records([0, aStart()]).map((record) => ({ ...record, at: after(NINE, 60 * MINUTE) }));
     const parent = parentIn(made([...LATE, ...later], { prices: [minutes('btcusd', CLOSES)] }));
     expect(parent).toMatchObject({
@@ -299,7 +299,7 @@ describe('the shortfall of a parent', () => {
     expect(unpriced.totals[0]?.costs).toMatchObject({ without_price: 1, missed_slices: 0, missed_cost: '0', passed_slots: 1, passed_without_price: 1, passed_cost: '0' }); // prettier-ignore
   });
 
-  it('of a parent under way takes the last price, and says so', () => {
+  it('of a parent under way takes the last price, and reports that', () => {
     const open = records(
       [0, aLife('twap', { total_quantity: { amount: '2', currency: 'btc' } })],
       [0, aWake({ intents: [wanted()] })],

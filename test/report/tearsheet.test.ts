@@ -170,7 +170,7 @@ describe('the tearsheet of a portfolio', () => {
     expect(cards).toMatch(/Implementation shortfall 0\.00 bps, 0\.0000 usd/u);
   });
 
-  it('tells the largest drift since it was bought apart from that of buying it', () => {
+  it('distinguishes the largest drift since it was bought  from that of buying it', () => {
     expect(html).toMatch(/Drift, largest and mean of the points<\/th>\s*<td class="n">50\.00/u);
     expect(html).toMatch(
       /Largest drift since it was bought, 2026-12-01 12:00:00<\/th>\s*<td class="n">6\.52/u,

@@ -86,7 +86,7 @@ describe('a parent of which nothing was ever tried', () => {
     ]);
   });
 
-  it('is judged by the last price while its window goes on, and begins like any other when a slice is decided', () => {
+  it('is judged by the last price while its window continues, and begins like any other when a slice is decided', () => {
     const story = [
       [0, aStart()],
       [0, aLife('twap', { ...pair, total_quantity: btc('2') })],

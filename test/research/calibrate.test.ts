@@ -79,7 +79,7 @@ describe('estimators that a few wild values do not move', () => {
   });
 });
 
-describe('what a journal tells of its venue', () => {
+describe('what a journal reports its venue', () => {
   it.each(['a', 'b', 'c'])('is the model that it was written under (%s)', { timeout: 300_000 }, (seed) => {
     const model = randomModel(seed);
     const learnt = learnFrom(journalUnder(model, { seed, slices: 480 }));

@@ -33,7 +33,7 @@ describe('the index of a tape that is opened again', () => {
     expect(open()).toStrictEqual(other);
   });
 
-  it('is built anew where the file is damaged, and replaces it', () => {
+  it('is rebuilt where the file is damaged, and replaces it', () => {
     open();
     const file = onlyFile();
     const whole = readFileSync(file);

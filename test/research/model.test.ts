@@ -86,7 +86,7 @@ describe('an execution model', () => {
     );
   });
 
-  it('quotes no more than its maximum at once', () => {
+  it('quotes at most its maximum at once', () => {
     const ran = runWith({ maxUsd: '4000' });
     expect(attemptsOf(ran)).toContain('too_large');
     for (const fill of fillsOf(ran)) expect(money(fill.amount).lte('4000')).toBe(true);

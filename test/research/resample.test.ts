@@ -42,7 +42,7 @@ const returnsOf = ({ close }: Tape): readonly number[] =>
   Array.from(close.subarray(1), (price, i) => Math.log(price / (close[i] ?? 1)));
 const meanOf = (values: readonly number[]): number => values.reduce((sum, one) => sum + one / values.length, 0); // prettier-ignore
 
-describe('history that is drawn anew', () => {
+describe('history that is resampled', () => {
   it.each(['a', 'b', 'c', 'd'])('is a tape with the times of history (%s)', (seed) => {
     const tapes = [market(seed), market(seed, 'ethusd', 2_950)];
     const { from, until } = spanOf(tapes);

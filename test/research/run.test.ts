@@ -60,7 +60,7 @@ describe('a backtest', () => {
     expect(other.journal.head()).not.toEqual(first.journal.head());
   });
 
-  it('goes on in pieces to the same end as at once', () => {
+  it('continues in pieces to the same end as at once', () => {
     const shape = { tapes: [btc], strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance] };
     const whole = aRun(shape);
     const pieces = aBacktest(shape);
@@ -115,7 +115,7 @@ describe('a backtest', () => {
     expect(Math.max(...wakes.map(({ at: when }) => when))).toBeLessThan(at(61));
   });
 
-  it('trades nothing in a hole of the tape that is longer than the model allows, and goes on after it', () => {
+  it('trades nothing in a hole of the tape that is longer than the model allows, and continues after it', () => {
     const holed = walkTape({
       pair: 'btcusd',
       rows: 400,

@@ -6,7 +6,7 @@ import { aCase, sameInBothWays } from './same.ts';
 const CASES = 2_000;
 
 describe('a backtest that jumps from wake to wake, or visits every row, in two thousand cases', () => {
-  it('writes the same journal as one that tells the desk of every row', () => {
+  it('writes the same journal as one that reports the desk of every row', () => {
     const sum = { records: 0, fills: 0, byPrice: 0, byDrift: 0 };
     fc.assert(
       fc.property(aCase, (one) => {

@@ -10,7 +10,7 @@ import { portfolioRun } from './portfolio.ts';
 import { aCase, sameInBothWays } from './same.ts';
 
 describe('a backtest that jumps from wake to wake', () => {
-  it('writes the same journal as one that tells the desk of every row, whatever the tapes, desks and holes', () => {
+  it('writes the same journal as one that reports the desk of every row, whatever the tapes, desks and holes', () => {
     const sum = { fills: 0, byPrice: 0, byDrift: 0, rests: 0 };
     fc.assert(
       fc.property(aCase, (one) => {
@@ -28,7 +28,7 @@ describe('a backtest that jumps from wake to wake', () => {
     expect(sum.rests).toBeGreaterThan(10);
   });
 
-  it('is told of few prices: those at which something may come true', () => {
+  it('reports few prices: those at which something may come true', () => {
     const tapes = [walkTape({ pair: 'btcusd', rows: 5_000, startPrice: 60_000, volatility: 0.0005 })];
     const band = aStrategy('band', 'rebalance', {
       target_weights: { btc: '0.5', usd: '0.5' },

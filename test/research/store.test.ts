@@ -75,7 +75,7 @@ describe('an invented tape', () => {
     expect(aTape({ pair: 'ethusd' }).hash).not.toBe(aTape().hash);
   });
 
-  it('moves as much as it is told to, and with the others of its seed', () => {
+  it('moves as much as configured to, and with the others of its seed', () => {
     const steps = (pair: string, correlation: number): readonly number[] => {
       const { close } = aTape({ pair, correlation, rows: 20_000, barMs: 3_600_000 });
       return Array.from({ length: close.length - 1 }, (_, n) =>
@@ -149,7 +149,7 @@ describe('opening a tape', () => {
     },
   );
 
-  it('goes on without a cache where the folder cannot be written, and says so', async () => {
+  it('continues without a cache where the folder cannot be written, and reports that', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv());
     writeFileSync(join(cwd, 'tapes'), 'a file in its place');
@@ -215,7 +215,7 @@ describe('opening a tape', () => {
     ]);
   });
 
-  it('says why a file cannot be read in words', async () => {
+  it('says why a file cannot be read', async () => {
     const cwd = folder();
     mkdirSync(join(cwd, 'd'));
     await expect(open(cwd, ['none.csv'])).rejects.toThrow('cannot read none.csv: there is no such file');
@@ -291,7 +291,7 @@ describe('a large tape that was kept', () => {
   it.each([
     ['pair', 'btcusd', 'btbusd'],
     ['length of a bar', '60000', '20000'],
-  ])('is made anew where its %s is damaged, which no checksum holds', async (_, was, is) => {
+  ])('is rebuilt where its %s is damaged, which no checksum holds', async (_, was, is) => {
     const cwd = folder();
     writeFileSync(join(cwd, 'x.csv'), csv());
     const options = { cwd, cacheFolder: 'tapes', pair: 'btcusd' };
@@ -358,7 +358,7 @@ describe('a large tape that was kept', () => {
     expect(() => openLarge(file)).toThrow('ENOENT');
   });
 
-  it('is made anew after a cut, and read whole where it has no checksums of its blocks', async () => {
+  it('is rebuilt after a cut, and read whole where it has no checksums of its blocks', async () => {
     const { cwd, file } = await kept();
     const whole = readFileSync(file);
     for (const length of [0, 12, 700, whole.length >> 1, whole.length - 1]) {

@@ -224,7 +224,7 @@ describe('a fault', () => {
     expect(Date.parse(headers.get('date') ?? '')).toBeGreaterThan(tomorrow);
   });
 
-  it('tells how long to wait with a 429', async () => {
+  it('reports how long to wait with a 429', async () => {
     await using venue = await suffering({ kind: 'error', status: 429, retry_after_s: 7 }, '*');
     expect((await venue.get('/v1/currency')).headers.get('retry-after')).toBe('7');
   });

@@ -52,7 +52,7 @@ describe('a drill with the feeds', () => {
     expect(await line.closed).toBe(1006);
   });
 
-  it('goes silent, pings neither, and goes on after that with the numbers that passed', async () => {
+  it('goes silent, pings neither, and continues after that with the numbers that passed', async () => {
     await using venue = await faulty({ kind: 'stall', ms: 1_500 });
     using line = await subscribed(venue, FEED);
     await line.next();

@@ -124,7 +124,7 @@ describe('the feeds of the simulated venue', () => {
     ['unknown', { type: 'rob' }],
     ['unknown', [1]],
     ['unknown', null],
-  ])('refuse %s %j whole and go on', async (action, request) => {
+  ])('refuse %s %j whole and continue', async (action, request) => {
     await using venue = await aVenue();
     using line = await listen(venue.wsUrl);
     line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
@@ -151,7 +151,7 @@ describe('the feeds of the simulated venue', () => {
     ['ns', 19],
     ['us', 16],
     ['ms', 13],
-  ] as const)('stamp messages in %s when told so', async (timestampUnit, digits) => {
+  ] as const)('stamp messages in %s on request', async (timestampUnit, digits) => {
     await using venue = await aVenue({ feeds: { timestampUnit } });
     using line = await subscribed(venue, FEED);
     const text = await line.nextText();
@@ -283,7 +283,7 @@ describe('a payload of the feed', () => {
     expect(line.waiting()).toBe(0);
   }); // prettier-ignore
 
-  it('private.user.open-orders begins with all open orders and tells the end of each', async () => {
+  it('private.user.open-orders begins with all open orders and reports the end of each', async () => {
     await using venue = await aVenue();
     using line = await subscribed(venue, 'private.user.open-orders');
     expect((await line.next()).payload).toStrictEqual([]);

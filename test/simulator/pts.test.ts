@@ -147,7 +147,7 @@ describe('post-trade settlement', () => {
     expect(valueOf(exchange.ptsPositions(DESK, later(5)))[0]?.status).toBe('CLOSED');
   });
 
-  it('tells exposure, limit and equity, and lets nobody withdraw what secures a loan', () => {
+  it('reports exposure, limit and equity, and lets nobody withdraw what secures a loan', () => {
     const exchange = credit();
     trade(exchange, 'buy', quantityOf('1'));
     const metrics = valueOf(exchange.metrics(DESK, START));

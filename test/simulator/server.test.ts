@@ -221,7 +221,7 @@ describe('the simulated venue over HTTP', () => {
     expect(statuses).toEqual([200, 404, 200, 200, 200, 429]);
   });
 
-  it('has only the routes of the specification when told so', async () => {
+  it('has only the routes of the specification on request', async () => {
     await using venue = await aVenue({ specOnly: true });
     const extras = ['/v1/user/balance', '/v1/markets/currency-pairs', '/v1/orders/c-1', '/v1/health'];
     const statuses = await Promise.all(extras.map(async (path) => (await venue.get(path)).status));

@@ -117,7 +117,7 @@ describe('a strict venue', () => {
     expect(answer?.headers.get('allow')).toContain('DELETE');
   });
 
-  it('answers a body of 10 MB, hears the rest of it out, and goes on with the connection', async () => {
+  it('answers a body of 10 MB, hears the rest of it out, and continues with the connection', async () => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     const token = venue.tokens[0] ?? '';

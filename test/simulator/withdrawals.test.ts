@@ -174,7 +174,7 @@ describe('a deposit', () => {
 });
 
 describe('the collateral wallet', () => {
-  it('keeps money from trading until it comes back, and gives no more than it has', () => {
+  it('keeps money from trading until it comes back, and gives at most it has', () => {
     const exchange = world();
     const move = (from: 'trading' | 'collateral', amount: string): string => {
       const to = from === 'trading' ? 'collateral' : 'trading';

@@ -90,7 +90,7 @@ describe('a limit order', () => {
     expect(sizes(priced(life))).toEqual(['0.3']);
   });
 
-  it('counts a trade that is told late, and never asks for it again', () => {
+  it('counts a trade that is reported late, and never asks for it again', () => {
     const life = aLife({ max_slice_quantity: undefined });
     priced(life);
     trade(life, '0', 'limit_price');
@@ -98,7 +98,7 @@ describe('a limit order', () => {
     expect(life.end(late, instant(NINE + MINUTE_MS))).toMatchObject({ finished: 'finished' });
   });
 
-  it('doubles its wait after each piece that found no price, up to sixteen intervals, and starts anew after a trade', () => {
+  it('doubles its wait after each piece that found no price, up to sixteen intervals, and starts over after a trade', () => {
     const life = aLife({ interval: 'PT10S' });
     const pauses: number[] = [];
     for (let n = 0; n < 7; n++) {
@@ -148,7 +148,7 @@ describe('a limit order', () => {
     expect(Number(piece)).toBeGreaterThan(0.9 * Number(size));
   });
 
-  it('ends when what is left can never be traded, and says so; a sell waits for a price at which it can', () => {
+  it('ends when what is left can never be traded, and reports that; a sell waits for a price at which it can', () => {
     const minimum = { notional: money('5') };
     const scene = { minimum };
     const life = aLife({}, scene);
@@ -373,7 +373,7 @@ describe('the check of a limit document', () => {
     }
   });
 
-  it('tells the controls the most that it may trade', () => {
+  it('reports the controls the most that it may trade', () => {
     const bound = limit.bind(PLAN);
     expect(bound.ceiling(instrumentOf('btcusd'))).toEqual({ total: '1', currency: 'btc', slices: 16 });
   });

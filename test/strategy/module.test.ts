@@ -210,7 +210,7 @@ describe('a module', () => {
     expect(intentsOf(step).map((one) => text(amountOf(one)))).toEqual(['0.12345678']);
   });
 
-  it('gets copies: what a step does to its params and its state is gone with it', () => {
+  it('gets copies: what a step does to its params and its state no longer exists with it', () => {
     const seen: unknown[] = [];
     const kernel = {
       params: (raw: { list: number[] }) => raw,

@@ -71,19 +71,19 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
   });
 
-  it('waits as long as it is told where that is longer than an hour', () => {
+  it('waits as long as configured where that is longer than an hour', () => {
     const life = new Life(rebalance, { ...PLAN, min_interval: 'PT90M' });
     expect(rests(life, [BLOCKED, BLOCKED])).toEqual([90, 90]);
   });
 
-  it('waits as always after a trade, and begins anew after it', () => {
+  it('waits as always after a trade, and starts over after it', () => {
     const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_notional' }];
     expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, BLOCKED, traded, BLOCKED, BLOCKED])).toEqual([
       1, 2, 4, 1, 1, 2,
     ]);
   });
 
-  it('begins anew where another limit is in the way of every trade', () => {
+  it('starts over where another limit is in the way of every trade', () => {
     const other = [{ reason: 'halted' }, { reason: 'halted' }];
     const half = [{ reason: 'halted' }, { reason: 'no_funds' }];
     expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, other, half, half])).toEqual([1, 2, 1, 2, 4]);
@@ -114,7 +114,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     },
   );
 
-  it('cannot decide for the same reason at most ten times in an hour, and says so once', () => {
+  it('cannot decide for the same reason at most ten times in an hour, and reports that once', () => {
     const life = new Life(rebalance, { ...PLAN, min_interval: 'PT1S' });
     const { valuation: _, ...unvalued } = SCENE;
     let at = NINE;
@@ -141,7 +141,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ]);
   });
 
-  it('begins anew once the portfolio was within its band', () => {
+  it('starts over once the portfolio was within its band', () => {
     const life = new Life(rebalance, PLAN);
     expect(rests(life, [BLOCKED, BLOCKED])).toEqual([1, 2]);
     const straight: Scene = { ...SCENE, held: { btc: '0.83333334', eth: '10', usd: '20000' } };
@@ -204,7 +204,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     ]);
   });
 
-  it('reads a state of before, which knows nothing of this', () => {
+  it('reads a state of an earlier version, which knows nothing of this', () => {
     const legs = [{ leg: '3.btcusd.sell', pair: 'btcusd', side: 'sell', quantity: '1', ended: false }];
     const old = { decisions: 3, legs };
     expect(rebalance.bind(PLAN).isReplaceable(old)).toBe(true);

@@ -171,7 +171,7 @@ const aPortfolio = fc.record({
 });
 
 describe('every plan, in exact decimals', () => {
-  it('sells no more than is there, keeps to max_turnover, and changes no value at mid', () => {
+  it('sells at most is there, keeps to max_turnover, and changes no value at mid', () => {
     fc.assert(
       fc.property(aPortfolio, (of) => {
         const basis: Basis = {

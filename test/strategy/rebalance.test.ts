@@ -122,7 +122,7 @@ describe('continuous rebalancing', () => {
     }
   });
 
-  it('buys no more than takes it to its targets when prices have moved since the decision', () => {
+  it('buys at most takes it to its targets when prices have moved since the decision', () => {
     const life = aLife();
     life.wake(drifted(), DRIFTED);
     // 6000 usd of eth were missing. At 5000 the 8 eth are worth 40000 of 116000: above 30 % as they are.
@@ -135,7 +135,7 @@ describe('continuous rebalancing', () => {
     expect(intentTexts(again.end(SOLD, NINE, higher))).toEqual(['1.ethusd.buy#0 buy 0.10000003 ethusd']);
   });
 
-  it('goes on when one of several buys is not made because its price has moved', () => {
+  it('continues when one of several buys is not made because its price has moved', () => {
     const three = { target_weights: { btc: '0.2', eth: '0.3', sol: '0.3', usd: '0.2' } };
     const held = { btc: '1', eth: '8', usd: '16000' };
     const life = aLife(three);

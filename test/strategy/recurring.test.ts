@@ -359,7 +359,7 @@ describe('trading hours, holidays and blackouts', () => {
       },
       ['2026-12-02', '2026-12-04'],
     ],
-  ])('%s does not trade, and says so', (_, over, closed) => {
+  ])('%s does not trade, and reports that', (_, over, closed) => {
     const life = aLife(scheduled(over));
     const found: string[] = [];
     for (let day = 0; day < 7; day++) {

@@ -294,7 +294,7 @@ describe('settle', () => {
     expect(orders(owed(aLife(over), closing))).toEqual(['1.btcusd.sell.amount#0 30000']);
   });
 
-  it('takes no notice of a trade of an earlier closing that is told late: the balance has it already', () => {
+  it('takes no notice of a trade of an earlier closing that is reported late: the balance has it already', () => {
     const life = aLife();
     const late = { leg: '7.btcusd.sell', slice: 0, filled: quantity('1'), filledAmount: money('1') };
     expect(life.end(late, DUE)).toMatchObject({ reason: 'waiting', waits: [{ on: 'debt' }] });

@@ -237,7 +237,7 @@ describe('a sweep', () => {
     });
   });
 
-  it('takes no notice of a trade of an earlier sweep that is told late: the balance has it already', () => {
+  it('takes no notice of a trade of an earlier sweep that is reported late: the balance has it already', () => {
     const life = new Life(sweep, SELL, holding({ btc: '2' }));
     received(life, holding({ btc: '3' }));
     trade(life, '1', holding({ btc: '2' }));

@@ -70,7 +70,7 @@ describe('the bench for kernels', () => {
     expect(waiting.steps.map(({ on }) => on)).toEqual(['start', 'price']);
   });
 
-  it('moves balances with a fill, expires what is not filled in time, and tells the kernel of both', () => {
+  it('moves balances with a fill, expires what is not filled in time, and reports the kernel of both', () => {
     const bench = testKernel(
       kernelOf(() => ({ intents: [buy] })),
       document,

@@ -8,7 +8,7 @@ import { start } from './support/program.ts';
 const TRADES = 1_020;
 
 describe('tranche account sync as a process of its own', () => {
-  it('is killed between two pages, goes on, and never reads twice within 10 seconds', async () => {
+  it('is killed between two pages, continues, and never reads twice within 10 seconds', async () => {
     const reads: number[] = [];
     await using venue = await aVenue(
       {

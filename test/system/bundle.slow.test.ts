@@ -119,7 +119,7 @@ it('runs installed as from the sources, also with code that was compiled before'
   expect(await installed('twap.yaml')).toEqual(wanted);
 });
 
-it('compiles anew what was kept in a file that is damaged, or that others may write to', async () => {
+it('compiles again what was kept in a file that is damaged, or that others may write to', async () => {
   const wanted = await installed('twap.yaml');
   expect(wanted.code).toBe(0);
   const [file = ''] = kept();

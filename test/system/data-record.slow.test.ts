@@ -7,7 +7,7 @@ import { finish, ROOT } from './support/program.ts';
 const CONFIG = join(ROOT, 'config/paper.yaml');
 
 describe('tranche data record', () => {
-  it('writes bars of the prices of the venue, goes on where it ended, and is read by data import', async () => {
+  it('writes bars of the prices of the venue, continues where it ended, and is read by data import', async () => {
     const cwd = aFolder();
     const line = ['data', 'record', 'btcusd', 'ethusd', '--config', CONFIG, '--out', 'seen', '--bar', 'PT1S', '--for', 'PT5S']; // prettier-ignore
     const first = await finish(line, { cwd });
@@ -26,7 +26,7 @@ describe('tranche data record', () => {
     expect(JSON.parse(read.stdout)).toMatchObject({ pair: 'btcusd', bar_ms: 1_000, rows: bars.length });
   });
 
-  it('refuses to go on with bars of another length, and to write where there is no folder', async () => {
+  it('refuses to continue with bars of another length, and to write where there is no folder', async () => {
     const cwd = aFolder();
     const line = (...more: readonly string[]) => ['data', 'record', 'btcusd', '--config', CONFIG, '--for', 'PT2S', ...more]; // prettier-ignore
     const rows = Array.from({ length: 30 }, (_, n) => `${1_700_000_000_000 + n * 5_000},1,1,1,1`);

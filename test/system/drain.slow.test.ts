@@ -40,7 +40,7 @@ describe('a daemon that is told to stop', () => {
     },
   );
 
-  it('goes on at the right slot when it is started again, and repeats no slice', async () => {
+  it('continues at the right slot when it is started again, and repeats no slice', async () => {
     // A start reads the account, which the venue allows once in ten seconds: slots are further apart than that.
     const everyMs = 20_000;
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 300 });

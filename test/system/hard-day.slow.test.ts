@@ -46,7 +46,7 @@ describe('a hard day', () => {
       expect(1 - all.reduce((passes, { probability = 1 }) => passes * (1 - probability), 1)).toBeCloseTo(0.2);
   });
 
-  it('of faults, short quotes and nine kills executes once, and goes on without a person', { timeout: 6 * 3_600_000 }, async () => {
+  it('of faults, short quotes and nine kills executes once, and continues without a person', { timeout: 6 * 3_600_000 }, async () => {
     const days: HardDay[] = [];
     const queue = Array.from({ length: SEEDS }, (_, i) => FIRST + i);
     const lane = async (): Promise<void> => {

@@ -138,7 +138,7 @@ describe('a config or strategy with a name mistyped', () => {
   });
 });
 
-describe('a daemon whose surroundings are wrong', () => {
+describe('a daemon whose environment is wrong', () => {
   it('ends with exit 69 and the words of the venue when the token is refused', async () => {
     const seen = watched();
     const venue = await aServedVenue('another-token-5a', {}, seen.hooks);
@@ -150,7 +150,7 @@ describe('a daemon whose surroundings are wrong', () => {
     expectNoToken(desk);
   });
 
-  it('keeps trying while the venue is down at the start, says so, and trades once it is up', async () => {
+  it('keeps trying while the venue is down at the start, reports that, and trades once it is up', async () => {
     const venue = await aServedVenue(TOKEN);
     const cable = await aCable(Number(new URL(venue.baseUrl).port));
     await cable.pullOut();

@@ -57,7 +57,7 @@ describe('the kernel of the guide', () => {
     expect(await finish(['journal', 'verify', 'sqlite:./journal.db'], { cwd })).toMatchObject({ code: 0 });
   });
 
-  it('goes on where it was in another process, and the total counts what was traded before', async () => {
+  it('continues where it was in another process, and the total counts what was traded before', async () => {
     const venue = await aServedVenue('canary-module-7720cc', { speed: 3600, seed: 'dips' });
     const desk = aDesk({ venue, strategies: [] });
     const { folder } = written(QUICK);

@@ -106,7 +106,7 @@ describe('a desk that is killed between a notice and its delivery', () => {
 
 describe('a watchman', () => {
   // Of what is critical alone: a desk that starts cannot trade yet, which may take longer than the second that it gets here.
-  it('tells that a real desk was killed, and that it is back', async () => {
+  it('reports that a real desk was killed, and that it is back', async () => {
     const cwd = aFolder();
     const hook = await receiver();
     writeFileSync(join(cwd, 'desk.yaml'), config.replace(/ {2}notify:[\s\S]*?(?=strategies:)/u, ''));
@@ -145,7 +145,7 @@ describe('a watchman', () => {
 });
 
 describe('a desk whose channels change while it runs', () => {
-  it('tells the new channel what comes from then on, and the old one nothing any more', async () => {
+  it('reports the new channel what comes from then on, and the old one nothing any more', async () => {
     const cwd = aFolder();
     const [old, fresh] = [await receiver(), await receiver()];
     for (const path of ['old-channel-path', 'new-channel-path']) guarded(path);

@@ -17,7 +17,7 @@ async function ask(url: string): Promise<{ readonly status: number; readonly tex
 }
 
 describe('the paper demo', () => {
-  it('ends by itself with exit 0 and tells what was traded, at what cost, and where to look next', async () => {
+  it('ends automatically with exit 0 and reports what was traded, at what cost, and where to look next', async () => {
     const bought = /demo-twap-buy {2}buy 0\.05 btc at [\d,]+(\.\d+)? usd/gu;
     let [cwd, told] = ['', ''];
     // A machine that stands still for seconds costs slices: then it is tried again.

@@ -109,7 +109,7 @@ describe('a daemon that reads its strategies again', () => {
     expect(stdout).toContain('reload applied, asked by local (ann): eth too');
   });
 
-  it('sees that a file has changed when it is told to watch, a module of its own too', async () => {
+  it('detects changed files when watching is enabled, its own modules included', async () => {
     const venue = await aServedVenue(TOKEN);
     const desk = aDesk({ venue, strategies: [long], config: { reload: 'on_change' } });
     const daemon = desk.run('--json');

@@ -20,7 +20,7 @@ const LINE = [
 ];
 
 describe('a sweep that is interrupted', () => {
-  it('ends in good order, keeps what had ended, and comes to the same results when it goes on', async () => {
+  it('ends in good order, keeps what had ended, and comes to the same results when it continues', async () => {
     const cwd = sweepFolder({ rows: 400 });
     const out = join(cwd, 'out');
     const kept = (): number => (existsSync(join(out, 'settings.jsonl')) ? keptIn(out).length : 0);

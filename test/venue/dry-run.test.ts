@@ -68,7 +68,7 @@ describe('a dry run', () => {
     expect(text(balances.find(({ currency }) => currency === 'btc')?.available ?? quantity('0'))).toBe('23');
   });
 
-  it('goes on from what real trades leave', async () => {
+  it('continues from what real trades leave', async () => {
     const world = await aWorld();
     await world.trade('buy', one, 'a');
     world.real.deposit('desk', 'btc', quantity('2'), START);
@@ -89,7 +89,7 @@ describe('a dry run', () => {
     });
   });
 
-  it('goes on with what earlier dry runs of the journal left', async () => {
+  it('continues with what earlier dry runs of the journal left', async () => {
     const fill = {
       client_order_id: 'old',
       order_id: 'dry-1',

@@ -16,7 +16,7 @@ const outcomeOf = async (venue: VenueHttp, request: Exchange): Promise<unknown> 
 
 const NEVER_SENT = { code: 'forbidden_route', applied: 'no', sent: false };
 
-describe('the way of orders', () => {
+describe('the order route', () => {
   it.each(['shared', 'at_once'] as const)('takes none that may not leave, but reads: %s', async (lane) => {
     const server = await answering(http('200 OK', '{}'));
     const venue = client(server.url, { mayMoveMoney: () => false });
@@ -38,7 +38,7 @@ describe('the way of orders', () => {
     expect(server.received()).toBe('');
   });
 
-  it('stays shut for good once it is, also on connections that are open and ready', async () => {
+  it('stays shut permanently once it is, also on connections that are open and ready', async () => {
     const server = await answering(http('200 OK', '{}'));
     const venue = client(server.url);
     venue.warm(2);

@@ -50,7 +50,7 @@ describe('the feed client', () => {
     expect(asked.flatMap((message) => message.feeds)).toEqual(feeds);
   });
 
-  it('tells why a subscription was refused', async () => {
+  it('reports why a subscription was refused', async () => {
     const server = await feed((socket, { type }) => {
       const refused = `{"type":"error","payload":{"action":"subscribe","error":"unknown feed \\u001b[31m${TOKEN}"}}`;
       socket.send(type === 'subscribe' ? refused : ack(type));

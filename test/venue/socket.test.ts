@@ -57,7 +57,7 @@ describe('the ticker', () => {
     expect(listener.events).toEqual([{ event: 'open' }]);
   });
 
-  it('tells the volume of the day as the newest message has it, falls included, and forgets it after two minutes', async () => {
+  it('reports the volume of the day as the newest message has it, falls included, and forgets it after two minutes', async () => {
     const told = (volume: string): string =>
       `{"recipient":"ticker.sfox.btcusd","payload":{"last":7${volume}}}`;
     const server = await sending(told(',"volume":1200.5'), told(',"volume":0.25'));

@@ -108,7 +108,7 @@ describe('a venue over TLS', () => {
     },
   );
 
-  it('tells whoever listens of a refused certificate once, and again after a connection that succeeded', async () => {
+  it('reports whoever listens of a refused certificate once, and again after a connection that succeeded', async () => {
     const [bad, good] = [anIdentity({ days: -1, by: authority }), anIdentity({ by: authority })];
     const server = createServer(bad, (socket) => socket.end(http('200 OK', '{}', 'connection: close')));
     server.on('tlsClientError', () => undefined);

@@ -74,7 +74,7 @@ describe('a quote', () => {
     expect(bodyOf(server)).toBe('{"pair":"btcusd","side":"sell","amount":1234567890123456789.01}');
   });
 
-  it('tells the fields that its schema does not know', async () => {
+  it('reports the fields that its schema does not know', async () => {
     const server = await answering(
       http('201 Created', quoteText.replace('}', ',"fees":0,"venue_note":{"a":1}}')),
     );
@@ -283,7 +283,7 @@ describe('a read', () => {
     expect(told.at(-1)).toEqual(['risk modes', ['row 1', 'row 2', 'row 4']]);
   });
 
-  it('reads funding rates, balances and pairs, and tells unknown fields inside keyed objects', async () => {
+  it('reads funding rates, balances and pairs, and reports unknown fields inside keyed objects', async () => {
     const body =
       '{"BTC":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"x":1}}';
     const rates = await firstValueFrom(venue((await answering(http('200 OK', body))).url).fundingRates());
@@ -322,7 +322,7 @@ describe('a read', () => {
     });
   });
 
-  it('has no capability that the venue was not said to have', () => {
+  it('has no capability that the venue was not declared to have', () => {
     const port = venue('https://venue.invalid', { capabilities: {} });
     expect([port.balances, port.pairs, port.lookup]).toEqual([undefined, undefined, undefined]);
   });

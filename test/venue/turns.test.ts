@@ -24,7 +24,7 @@ it('hears what came in meanwhile before each answer is acted on, and keeps their
   expect(done.join('')).toBe('abcd');
 });
 
-it('goes on after one that throws', async () => {
+it('continues after one that throws', async () => {
   const turns = turnByTurn();
   const done: string[] = [];
   const thrown: unknown[] = [];

@@ -179,7 +179,7 @@ describe('what the venue writes and a client reads', () => {
     );
   });
 
-  it('is the same for a working order, which unlike a quote order tells when it was added', () => {
+  it('is the same for a working order, which unlike a quote order reports when it was added', () => {
     const order = {
       orderId: '7',
       clientId: '',

@@ -113,7 +113,7 @@ describe('every answer of the API', () => {
 });
 
 describe('/api/v1/me', () => {
-  it('says who asks, by which way, and what of', async () => {
+  it('names the caller, how the caller signed in, and the desk', async () => {
     const { ask } = await served(aBench({ strategies: [aTwap()] }));
     expect(await ask('/api/v1/me', 'approver')).toEqual({
       status: 200,

@@ -36,7 +36,7 @@ async function aStranger(body: string, status = 200): Promise<{ url: string; ask
 }
 
 describe('a fleet', () => {
-  it('shows another desk as its own API tells of it, each for itself', async () => {
+  it('shows another desk as its own API reports it, each for itself', async () => {
     const { url } = await served(aBench({ strategies: [aTwap()] }));
     const tokenFile = aTokenFile(tokenOf('viewer'));
     const rows = await new Fleet([{ name: 'london', url, tokenFile }], () => 0).rows();

@@ -195,7 +195,7 @@ describe('the thread that reads the past', () => {
     await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
   });
 
-  it('takes no more than 32 questions at a time, and none once it is closed', async () => {
+  it('takes at most 32 questions at a time, and none once it is closed', async () => {
     const { file } = aDesk();
     const thread = new ReadThread(`sqlite:${file}`, 60_000);
     const request = { what: 'records', order: 'oldest', limit: 1 } as const;
@@ -206,7 +206,7 @@ describe('the thread that reads the past', () => {
     await expect(thread.ask(request)).rejects.toMatchObject({ statusCode: 503 });
   });
 
-  it('says in words that a journal cannot be read', async () => {
+  it('reports that a journal cannot be read', async () => {
     const thread = new ReadThread('sqlite:/nowhere/at/all.db', 60_000);
     onTestFinished(() => {
       thread.close();

@@ -216,7 +216,7 @@ describe('tranche doctor', () => {
     expect([hook.posts.length, sending.code]).toEqual([1, 69]);
   });
 
-  it('tells how the last process ended, and what it left', async () => {
+  it('reports how the last process ended, and what it left', async () => {
     const journal = openJournal(`sqlite:${join(folder, 'var/live.db')}`);
     const started = {
       kind: 'started',

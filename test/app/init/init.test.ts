@@ -98,7 +98,7 @@ describe('init with options', () => {
     expect([readdirSync(folder), io.printed.err]).toEqual([[], 'nothing was written\n']);
   });
 
-  it('overwrites nothing', async () => {
+  it('overwrites no existing file', async () => {
     await start(ways.buy);
     const before = readFileSync(join(folder, 'desk/config/desk.yaml'), 'utf8');
     const { code } = await start(ways.sell);

@@ -112,7 +112,7 @@ describe('tranche watch --once', () => {
     expect(desk.asked.every((line) => line.endsWith('Bearer token-of-a-viewer-1'))).toBe(true);
   });
 
-  it('asks no more than health and readiness without a token, and exits with what is wrong', async () => {
+  it('requests only health and readiness without a token, and exits with what is wrong', async () => {
     const desk = await fakeDesk();
     const cwd = folderOf({});
     desk.answers = { ...WELL, '/readyz': [503, { reasons: ['halted: lunch'] }] };
@@ -153,7 +153,7 @@ interface Told {
 }
 
 describe('tranche watch', () => {
-  it('tells once that a desk fell silent and once that it is back, over a restart of its own', async () => {
+  it('reports once that a desk fell silent and once that it is back, across its own restart', async () => {
     const desk = await fakeDesk();
     const hook = await receiver();
     const cwd = folderOf({ 'watch.yaml': CONFIG(desk.url) });

@@ -241,7 +241,7 @@ describe('delivery', () => {
     expect(bench.notifier.figures()).toMatchObject([{ waiting: 0, dropped: 2 }]);
   });
 
-  it('goes on when a channel has a defect', async () => {
+  it('continues when a channel has a defect', async () => {
     const chat = recordingChannel({ send: async () => await Promise.reject(new TypeError('secret inside')) });
     const bench = aBench([chat]);
     bench.notifier.tell(aNotice());
@@ -250,7 +250,7 @@ describe('delivery', () => {
     expect(bench.notifier.figures()).toMatchObject([{ dropped: 1 }]);
   });
 
-  it('goes on when the clock is set back', async () => {
+  it('continues when the clock is set back', async () => {
     const chat = recordingChannel();
     const bench = aBench([chat]);
     bench.notifier.tell(aNotice({ severity: 'warning' }));
@@ -302,7 +302,7 @@ describe('after a restart', () => {
     expect(chat.messages).toEqual([]);
   });
 
-  it('what waited for a channel that is gone is forgotten', async () => {
+  it('what waited for a channel that no longer exists is forgotten', async () => {
     const [gone, chat] = [recordingChannel({ name: 'gone' }), recordingChannel()];
     const first = aBench([gone, chat]);
     first.notifier.tell(aNotice({ severity: 'info' }));

@@ -53,7 +53,7 @@ describe('the tables of the API', () => {
 });
 
 describe('every command', () => {
-  it('is refused to the session of a viewer, but for what ends their own', async () => {
+  it('is refused to a viewer session, except the command that ends that session', async () => {
     const served = await servedSignIn();
     const { browser: vera } = await served.enrolled('vera', 'viewer');
     const guest = await signedIn(served, 'viewer');

@@ -57,7 +57,7 @@ describe('an assertion of a passkey', () => {
     { id: mine.id },
     { id: mine.id, response: {} },
     { id: mine.id, rawId: mine.id, type: 'public-key', response: { clientDataJSON: 'AA' } },
-  ])('is refused in words when it is none: %j', async (response) => {
+  ])('is refused with a message when it is none: %j', async (response) => {
     expect(await verifyAssertion({ ...HERE, response, passkey })).toHaveProperty('problem');
   });
 });

@@ -48,7 +48,7 @@ function look(
 }
 
 describe('a desk that falls silent', () => {
-  it('is told of once after its time, again at a growing interval, and once when it is back', () => {
+  it('reports once after its time, again at a growing interval, and once when it is back', () => {
     const watchman = new Watchman(limits);
     expect(look(watchman, 0, 10 * MINUTE_MS, well)).toEqual([]);
     expect(look(watchman, 10 * MINUTE_MS, 2 * HOUR_MS, dead)).toEqual([
@@ -60,7 +60,7 @@ describe('a desk that falls silent', () => {
     expect(look(watchman, 2 * HOUR_MS, 3 * HOUR_MS, well)).toEqual(['120 critical: desk-1 answers again']);
   });
 
-  it('is told of at least once a day, however long it lasts', () => {
+  it('reports at least once a day, however long it lasts', () => {
     const watchman = new Watchman(limits);
     const told = look(watchman, 0, 10 * DAY_MS, dead).map((line) => Number(line.split(' ')[0]) / 1_440);
     const last = told.slice(-4);
@@ -88,7 +88,7 @@ describe('a restart of the watchman', () => {
     expect(look(fourth, 17 * MINUTE_MS, 18 * MINUTE_MS, well)).toEqual(['17 critical: desk-1 answers again']);
   });
 
-  it('in the grace of a condition does not begin it anew', () => {
+  it('in the grace of a condition does not begin it again', () => {
     const first = new Watchman(limits);
     expect(look(first, 0, 45 * SECOND_MS, dead)).toEqual([]);
     const second = new Watchman(limits);
@@ -107,7 +107,7 @@ describe('a restart of the watchman', () => {
 });
 
 describe('what nobody knows', () => {
-  it('goes on as it was: a desk that falls silent or refuses the token is not well for that', () => {
+  it('continues as it was: a desk that falls silent or refuses the token is not well for that', () => {
     const watchman = new Watchman(limits);
     const old = (at: Instant): Probe => well(at, { status: status({ dataAgeS: 400 }), notReady: ['halted'] });
     expect(look(watchman, 0, 2 * MINUTE_MS, old)).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('a desk that answers', () => {
   const told = (probe: (at: Instant) => Probe): readonly string[] =>
     look(new Watchman(limits), 0, 2 * MINUTE_MS, probe);
 
-  it('and cannot trade for a minute is told of, with its reasons', () => {
+  it('and cannot trade for a minute reports, with its reasons', () => {
     expect(told((at) => well(at, { notReady: ['halted: ann @ https://x.example'] }))).toEqual(['1 warning: desk-1 cannot trade']); // prettier-ignore
   });
 
@@ -153,7 +153,7 @@ describe('a desk that answers', () => {
     expect(look(watchman, MINUTE_MS, 2 * MINUTE_MS, (at) => well(at, { status: status({ head: 40 }) }))).toEqual(['1 critical: desk-1 has a journal that ends with record 40; it had reached record 100']); // prettier-ignore
   });
 
-  it('with another clock is told of only where the difference is certain', () => {
+  it('with another clock reports only where the difference is certain', () => {
     const ahead = (aheadMs: number) => (at: Instant): Probe => well(at, { clock: { aheadMs, marginMs: 700 } }); // prettier-ignore
     expect(told(ahead(5_600))).toEqual([]);
     expect(told(ahead(-9_000))).toEqual([

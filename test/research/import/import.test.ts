@@ -11,7 +11,7 @@ describe('an import', () => {
     expect(report).toMatchObject({ barMs: 60_000, rows: 8, offGrid: 0, largestMove: undefined });
   });
 
-  it('turns round what is newest first, also trades of one instant, and says so', async () => {
+  it('turns round what is newest first, also trades of one instant, and reports that', async () => {
     const { report } = await read(bars(bar(3), bar(2), bar(1)));
     expect([report.first, report.notes]).toEqual([60_000, ['x.csv: newest first: reversed']]);
     const { tape } = await read(

@@ -51,7 +51,7 @@ describe('volumes', () => {
     expect([report.withoutVolume, report.notes[0]]).toEqual([2, 'x.csv: no volume: the file has only quote volume']); // prettier-ignore
   });
 
-  it('are told by the pair where no symbol does', async () => {
+  it('are reported by the pair where no symbol does', async () => {
     const text = `time,open,high,low,close,Volume USD,Volume BTC\n${T},1,2,1,2,500,5\n${T + 60},1,2,1,2,500,5\n`;
     expect([...(await read(text)).tape.volume]).toEqual([5, 5]);
     expect([...(await read(text, { pair: 'usdbtc' })).tape.volume]).toEqual([500, 500]);
@@ -128,7 +128,7 @@ describe('what else cannot be taken for what it seems', () => {
     expect([...tape.times]).toEqual([1, 5, 7, 9, 9, 11]);
   });
 
-  it('is said in few words, however long a cell is', async () => {
+  it('is reported in few words, however long a cell is', async () => {
     const long = `"1,${'2\n'.repeat(100_000)}"`;
     expect((await refusal(`time,price\n${T},${long}\n`)).length).toBeLessThan(200);
     expect((await refusal(`time,price\n2021-01-01,1\n${'9'.repeat(100_000)},1\n`)).length).toBeLessThan(200);

@@ -135,7 +135,7 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
     expect(report.notes.join('\n')).toContain('it went through a spreadsheet (a spreadsheet changed its unix column to 1.63875E+12): times come from its date and time columns, day first'); // prettier-ignore
   });
 
-  it.runIf(hasData)('of quotes, books or funding is refused in words', async () => {
+  it.runIf(hasData)('of quotes, books or funding is refused with a message', async () => {
     for (const file of [
       'originals/binance-usdm_btcusdt-depth-snap.csv',
       'originals/tardis_binance-futures_book_snapshot_5_BTCUSDT.csv',
