@@ -205,7 +205,7 @@ describe('tranche backtest', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('writes the files of a report, and replaces one only only on request', async () => {
+  it('writes the files of a report, and replaces one only on request', async () => {
     const cwd = desk();
     expect((await tranche(cwd, ...DATA, '--out', 'found')).code).toBe(0);
     const report: unknown = JSON.parse(readFileSync(join(cwd, 'found', 'report.json'), 'utf8'));

@@ -106,7 +106,7 @@ describe('a document of kind module', () => {
     expect(problems('./alias.ts')).toEqual([]);
   });
 
-  it('reads at most a strategy needs, and nothing that is not text', () => {
+  it('reads at most as much as a strategy needs, and only text', () => {
     put('own.ts', `${KERNEL}//${'x'.repeat(65_536)}`);
     expect(problems()).toEqual([
       expect.stringMatching(/it has 6\d{4} bytes or more; at most 65536 are read/u),

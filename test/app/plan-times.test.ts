@@ -151,7 +151,7 @@ describe('the arguments of a plan', () => {
     expect(err).toMatch(message);
   });
 
-  it('that are no usable strategy show their mistakes as validate does, and as data', async () => {
+  it('that contain an unusable strategy report its mistakes as validate does, and as data', async () => {
     const { plan } = aDesk({ strategies: twap('slicess: 3') });
     const words = await plan();
     expect(words.code).toBe(78);

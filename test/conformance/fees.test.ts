@@ -27,7 +27,7 @@ const leg = (rows: readonly Fields[], action: string, currency: string): Fields 
   rows.find((row) => row['action'] === action && row['currency'] === currency) ?? {};
 
 describe('the fee of an order', () => {
-  it('stands in fees', async (context) => {
+  it('is reported in fees', async (context) => {
     const { buy, sell } = await seen(context);
     expect([numberOf(buy['fees']), numberOf(sell['fees'])]).toStrictEqual(['1.5', '1.5']);
   });

@@ -99,7 +99,7 @@ describe('an executed buy quote', () => {
     expect(Object.keys((await bought()).order)).toHaveLength(30);
   });
 
-  it('is Done', async () => {
+  it('has the status Done', async () => {
     expect((await bought()).order['status']).toBe('Done');
   });
 
@@ -307,7 +307,7 @@ describe('an order that the venue turns down', () => {
     expect(numberOf((await turnedDown())['status_code'])).not.toBe('300');
   });
 
-  it('moves nothing', async (context) => {
+  it('changes no balance', async (context) => {
     const own = leversOf(fastidious, context, why);
     await turnedDown();
     const types = new Set(

@@ -126,7 +126,7 @@ describe('POST /v1/quote', () => {
     expect(await aQuote(venue, more)).toStrictEqual(await aQuote(venue, more));
   });
 
-  it('moves nothing', async (context) => {
+  it('changes no balance', async (context) => {
     const own = leversOf(
       venue,
       context,

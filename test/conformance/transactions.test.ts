@@ -276,7 +276,7 @@ describe('the query of the transactions', () => {
     expect(some.map(idOf)).toStrictEqual(all.filter((row) => timeOf(row) <= to).map(idOf));
   });
 
-  it('takes limit', async () => {
+  it('accepts the parameter limit', async () => {
     const all = await rows();
     expect((await ask('limit=2')).map(idOf)).toStrictEqual(all.slice(0, 2).map(idOf));
   });
@@ -336,7 +336,7 @@ describe('the defaults of the transactions', () => {
   });
   const why = 'needs an account with more than 1 000 transactions';
 
-  it('are 250 rows', async (context) => {
+  it('return at most 250 rows', async (context) => {
     leversOf(many, context, why);
     await fill();
     expect(await list()).toHaveLength(250);

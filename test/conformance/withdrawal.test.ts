@@ -85,7 +85,7 @@ describe('POST /v1/user/withdraw', () => {
     expect(Object.keys(await withdrawn()).toSorted()).toStrictEqual(named.toSorted());
   });
 
-  it('says success', async () => {
+  it('reports success', async () => {
     expect((await withdrawn())['success']).toBe(true);
   });
 
@@ -350,7 +350,7 @@ describe('a deposit', () => {
     expect(await life(venue, own, id)).toStrictEqual(['Admin Hold, Pending Further Review']);
   });
 
-  it('can be Canceled', async (context) => {
+  it('can be canceled while it is pending', async (context) => {
     const { own, id } = start(context);
     own.exchange.transit.cancel('desk', Number(id));
     expect(await life(venue, own, id)).toStrictEqual(['Canceled']);

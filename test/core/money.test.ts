@@ -114,7 +114,7 @@ describe('shares', () => {
 });
 
 describe('text of an amount', () => {
-  it('comes back the same through a body of the wire, 100 000 times', () => {
+  it('survives a round trip through the wire format, 100 000 times', () => {
     // A generator of our own with a fixed seed: as many as that through fast-check would take minutes.
     let state = 88_172_645_463_325_252n;
     const draw = (): bigint => {

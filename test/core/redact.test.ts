@@ -53,7 +53,7 @@ describe('a redactor', () => {
 const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 describe('text of somebody else', () => {
-  it('moves no terminal', () => {
+  it('cannot control a terminal', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => {
         expect(forTerminal(text)).not.toMatch(ODD);

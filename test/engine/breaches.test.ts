@@ -185,7 +185,7 @@ describe('a desk that only reduces', () => {
     expect(reasonsOf(one)).toContain('reducing');
   });
 
-  it('borrows no more', () => {
+  it('sends no order that borrows', () => {
     expect(traded(reducing('sell'))).toBe(0);
   });
 });

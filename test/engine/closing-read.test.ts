@@ -62,7 +62,7 @@ describe('a desk with a closing read', () => {
     expect(bench.desk.controlWhy).toContain('executed more');
   });
 
-  it('does the same only on request stop, and says what it waits for', () => {
+  it('does the same when stopped, and reports what it waits for', () => {
     const { bench, reads } = aDesk();
     bench.start({ hasClosingRead: true });
     bench.clock.run(instant(START + 2 * SECOND_MS));

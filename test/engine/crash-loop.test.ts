@@ -145,7 +145,7 @@ describe('a crash loop', () => {
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');
   });
 
-  it('counts on when a pause ends automatically: nobody has looked', () => {
+  it('keeps counting when a pause ends automatically, because nobody has looked', () => {
     const series = aSeries();
     for (let start = 1; start <= 5; start++) {
       const bench = series.next(SECOND_MS);

@@ -107,7 +107,7 @@ describe('a desk that was away for three days', () => {
 });
 
 describe('a desk that always has an order under way', () => {
-  it('reads back by at most the reads overlap, so that its account does not grow with its trade', () => {
+  it('reads back by at most the overlap, so that reads do not grow with its trading', () => {
     const asked: number[] = [];
     const plan = { duration: 'PT1H', total_quantity: { amount: '9', currency: 'btc' } };
     const bench = aBench({

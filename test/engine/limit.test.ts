@@ -122,7 +122,7 @@ describe('a limit order on a desk', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(1);
   });
 
-  it('may have more pieces than the controls let a parent have that has no plan, and at most its total', () => {
+  it('may have more pieces than a parent without a plan, but never trades more than its total', () => {
     const strategies = plan({ max_slice_quantity: { amount: '0.015', currency: 'btc' } });
     const bench = aLimit('59000', { strategies });
     runFor(bench, HOUR_MS);

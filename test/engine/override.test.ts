@@ -212,7 +212,7 @@ describe('an override', () => {
     expect(propose(next).says).toMatch(/^ov-2 is proposed/u);
   });
 
-  it('lifts no halt', () => {
+  it('does not lift a halt', () => {
     const one = asked();
     minutes(one, 2);
     propose(one);

@@ -93,7 +93,7 @@ describe('a doubt, before and after a restart,', () => {
     });
   });
 
-  it('keeps its funds', () => {
+  it('keeps its funds reserved', () => {
     throughRestart({ venue: { accounts: [{ balances: { usd: '80000' } }] } }, (bench) => {
       const [open] = bench.desk.state.doubts;
       const atWorst = quantity(open?.intent.size ?? '0').times(open?.intent.worst_price ?? '0');
@@ -103,7 +103,7 @@ describe('a doubt, before and after a restart,', () => {
     });
   });
 
-  it('keeps its credit', () => {
+  it('keeps its credit reserved', () => {
     const creditMax = { amount: money('70000'), currency: 'usd' };
     const policy = { pts: { ...pts, use: 'when_enabled', creditMax } } as const;
     const modes = { btcusd: 'Enabled', ethusd: 'Enabled' } as const;
@@ -119,7 +119,7 @@ describe('a doubt, before and after a restart,', () => {
     });
   });
 
-  it('keeps its slice', () => {
+  it('keeps its slice closed to further attempts', () => {
     throughRestart({}, (bench) => {
       const slices = [...bench.desk.state.slices.values()].filter(({ strategy }) => strategy === 'first');
       expect(slices.map(({ openAttempt }) => openAttempt)).toEqual([

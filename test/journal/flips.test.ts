@@ -13,7 +13,7 @@ describe('a bit that flips in a journal of fifty records', () => {
     expect(refused).toBeGreaterThan(50);
   });
 
-  it('is seen in the head of any frame of a log but those of the last transaction', () => {
+  it('is detected in the head of every log frame before the last transaction', () => {
     const file = aJournalOfFifty('dead');
     const frame = 24 + 4_096;
     const heads = Array.from(

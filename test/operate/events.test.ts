@@ -175,7 +175,7 @@ describe('the stream of events', () => {
     expect(world.events.refusal('person-0')).toBeUndefined();
   });
 
-  it('reports the state of the desk when that changes, and to who comes', async () => {
+  it('sends the status of the desk when it changes, and to each new listener', async () => {
     const status = { state: 'active' };
     const events = new EventStream({ status: () => status });
     const heard = await listen(events, { name: 'ann' });

@@ -86,7 +86,7 @@ describe('the log', () => {
     expect(text).not.toContain('s3cr3t-value');
   });
 
-  it('takes a known token out of the middle of any text', () => {
+  it('redacts a known token in the middle of any text', () => {
     const secret = 's3"cr3t\\value';
     const text = written((log) => {
       log.warn(`venue said: bad token ${secret}!`, { url: `https://x/?t=${secret}`, error: new Error(secret) });

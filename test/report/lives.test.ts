@@ -56,7 +56,7 @@ describe('a text that is put back', () => {
     ]);
   });
 
-  it('does not open again what its earlier life left, while its later one is under way', () => {
+  it('does not reopen what its earlier run left while its later run is under way', () => {
     const again = twap(6 * MINUTE, 'A', 'r').slice(0, -1);
     const { parents } = made(records(...twap(0, 'A', 'p'), ...twap(3 * MINUTE, 'B', 'q'), ...again));
     expect(parents.map(({ open }) => open)).toEqual([false, false, true]);

@@ -409,7 +409,7 @@ describe('the shortfall of a parent', () => {
     expect(parentIn(report).passed_cost).toBe('3');
   });
 
-  it('looks at the fills of a parent of many slices not once for each of them', () => {
+  it('sorts the fills of a parent once, not once for each slice', () => {
     let looks = 0;
     const count = 2_000;
     const fills = figuresOf(LATE, { version: 't' }).parents.flatMap(({ facts }) => facts.fills).slice(0, 1).flatMap((fill) =>

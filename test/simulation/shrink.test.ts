@@ -65,7 +65,7 @@ describe('chance', () => {
     expect(faultsOf(less).plan('A')).toStrictEqual(less);
   });
 
-  it('is even', () => {
+  it('is uniformly distributed', () => {
     let sum = 0;
     for (let seed = 0; seed < 10_000; seed++) sum += new Chance(seed).draw('price', 3);
 

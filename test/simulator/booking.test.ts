@@ -86,7 +86,7 @@ describe('an order that the venue books in parts', () => {
     expect(new Set(counts)).toEqual(new Set([1, 2, 3]));
   });
 
-  it('is one trade where there are not units enough for two', () => {
+  it('is booked as one trade if it has too few units for two', () => {
     expect(trades(new Booked({ tradesPerOrder: 3 }, { of: quantityOf('0.00000001') }).rows(0))).toBe(1);
   });
 

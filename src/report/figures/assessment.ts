@@ -13,9 +13,9 @@ import { MINUTE_MS, SECOND_MS, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
 /**
- * What a desk has to say of itself once a year (RTS 6 Art. 9, SEC 15c3-5 (e)): what it traded and how fast, what its controls
- * refused, every halt and who lifted it, every order whose outcome was unknown and how it ended, what people decided. A fold
- * of the journal and nothing else.
+ * The yearly self-assessment of a desk (RTS 6 Art. 9, SEC 15c3-5 (e)): what it traded and how fast, what its controls
+ * refused, every halt and who lifted it, every order with an unknown outcome and how it ended, and what people decided.
+ * Computed only from the journal.
  */
 export interface Assessment {
   readonly desks: readonly string[];
@@ -24,9 +24,9 @@ export interface Assessment {
   readonly records: number;
   readonly orders: number;
   readonly fills: number;
-  /** Sum of the fills, corrections not counted, in the currency of the limits. */
+  /** Sum of the fills without corrections, in the currency of the limits. */
   readonly notional: Money;
-  /** Most orders in any second and in any minute, with the first time that was reached. */
+  /** Largest number of orders in any second and any minute, and when it was first reached. */
   readonly peaks: { readonly second: Peak; readonly minute: Peak };
   /** The day (UTC) of the largest value. */
   readonly largestDay: { readonly day: string; readonly notional: Money } | undefined;
@@ -36,12 +36,12 @@ export interface Assessment {
   readonly doubts: Doubts;
   readonly resolved: readonly At<ResolvedRecord>[];
   readonly overrides: readonly At<OverrideRecord>[];
-  /** Fills that the account shows with other figures than they were booked with. */
+  /** Fills whose figures the account corrected. */
   readonly corrections: number;
-  /** Fills that were proven by the account, a look-up or a person, not by the answer to the order. */
+  /** Fills proven by the account, a lookup or a person, not by the answer to the order. */
   readonly provenLater: Readonly<Record<string, number>>;
   readonly starts: readonly Start[];
-  /** Processes that ended without saying so. */
+  /** Processes that ended without a record. */
   readonly deaths: number;
 }
 
@@ -52,11 +52,11 @@ export interface Peak {
 
 export type At<Body> = Body & { readonly at: Instant };
 
-/** A reason that kept something from being traded, or made it less. */
+/** A reason that prevented or reduced a trade. */
 export interface Refusal {
   readonly reason: Reason;
   readonly words: string;
-  /** Slices that ended with it, attempts that ended with it, sizes that were cut for it, wakes that said it. */
+  /** Counts of slices and attempts that ended with it, sizes that it cut, and wakes that reported it. */
   readonly slices: number;
   readonly attempts: number;
   readonly cuts: number;
@@ -83,11 +83,11 @@ export interface Start {
   readonly config: string;
 }
 
-/** Folds the records from `from` on, oldest first. They are read once and none is kept. */
+/** Folds the records from `from` on, oldest first. They are read once, and none is stored. */
 export function assess(records: Iterable<StoredRecord>, from?: Instant): Assessment {
   const fold = new Fold();
   for (const record of records) {
-    // A doubt may have been opened before the period and end in it.
+    // A doubt may start before the period and end in it.
     if (from === undefined || record.at >= from) fold.take(record.at, record.body);
     else fold.before(record.at, record.body);
   }
@@ -132,7 +132,7 @@ class Fold {
   readonly #count = { records: 0, orders: 0, fills: 0, corrections: 0, deaths: 0, opened: 0, byPerson: 0 };
   #notional = NO_MONEY;
   readonly #windows = { second: new Window(SECOND_MS), minute: new Window(MINUTE_MS) };
-  /** By day: a trade of yesterday may be proven when today has traded already. */
+  /** By day: a trade of yesterday may be proven after today's first trade. */
   readonly #days = new Map<string, Money>();
   #largestDay: Assessment['largestDay'];
   readonly #refusals = new Map<Reason, Told>();
@@ -146,7 +146,7 @@ class Fold {
   readonly #starts: Start[] = [];
   #isRunning = false;
 
-  /** What lies before the period: only whether a process runs and what is in doubt. */
+  /** Before the period, only open processes and doubts matter. */
   before(at: Instant, body: RecordBody): void {
     if (body.kind === 'started') this.#isRunning = true;
     else if (body.kind === 'stopped') this.#isRunning = false;
@@ -263,7 +263,7 @@ class Fold {
     this.#end(at, body.client_order_id, body.result);
   }
 
-  /** A doubt is told by its fill and by the end of its attempt: the first ends it. */
+  /** Both the fill and the end of its attempt report a doubt's end: the first one counts. */
   #end(at: Instant, id: string, how: string): void {
     const since = this.#open.get(id);
     if (since === undefined) return;
@@ -286,7 +286,7 @@ class Fold {
   }
 }
 
-/** How often a reason was told in all. */
+/** Total number of occurrences of a reason. */
 export const timesOf = ({ slices, attempts, cuts, wakes }: Refusal): number =>
   slices + attempts + cuts + wakes;
 

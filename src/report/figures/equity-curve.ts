@@ -8,7 +8,7 @@ import type { Held } from './holdings.ts';
 import { countOf, momentOf } from './prices.ts';
 import type { Moments, PriceBook } from './prices.ts';
 
-/** What a document says of the portfolio that it keeps. */
+/** The portfolio settings of a document. */
 export interface TargetPortfolio {
   readonly targets: Targets;
   readonly basis: Basis;
@@ -16,43 +16,46 @@ export interface TargetPortfolio {
   readonly threshold: string;
 }
 
-/** The portfolio a step apart and at the end of its period. For statistics and charts, never as money. */
+/**
+ * The portfolio at equidistant points and at the end of its period. For statistics and charts, never as
+ * money.
+ */
 export interface EquityCurve {
   /** The last step is shorter where the period is no multiple of it. */
   readonly stepMs: number;
   readonly points: EquityPoints;
   readonly currencies: readonly string[];
   readonly meanValue: number;
-  /** Sold and bought value, halved, of the mean value: one-way. */
+  /** Half of the value bought and sold, divided by the mean value: one-way turnover. */
   readonly turnover: number;
-  /** Return of the period, deposits and withdrawals taken out. */
+  /** Return of the period, adjusted for deposits and withdrawals. */
   readonly return: number;
-  /** The same of target weights that are restored, free of cost, at every point. */
+  /** The same for the target weights, restored at every point without cost. */
   readonly targetReturn: number;
   /** Standard deviation of the difference of the returns of the points, a year; each counts as the time that it took. */
   readonly trackingError: number | undefined;
-  /** Largest fall from a peak, a fraction of the peak. */
+  /** Largest fall from a peak, as a fraction of the peak. */
   readonly drawdown: number;
   readonly drawdownAt: Instant | undefined;
   /** Mean and largest of the largest drift at each point, and the share of points outside the band. */
   readonly driftMean: number;
   readonly driftMax: number;
   readonly outside: number;
-  /** Value of all changes that no fill explains, and of trades against currencies that are not of the portfolio. */
+  /** Value of all balance changes without a fill, and of trades against currencies outside the portfolio. */
   readonly flows: number;
 }
 
-/** In columns; only the first `count` rows are points. */
+/** In columns; only the first `count` rows are valid. */
 export interface EquityPoints {
   readonly count: number;
   /** Unix ms. */
   readonly times: Float64Array;
   readonly values: Float64Array;
-  /** 1 at the first point; deposits and withdrawals taken out. */
+  /** 1 at the first point; adjusted for deposits and withdrawals. */
   readonly indexes: Float64Array;
-  /** The same of target weights that are restored, free of cost, at every point. */
+  /** The same for the target weights, restored at every point without cost. */
   readonly targetIndexes: Float64Array;
-  /** The same of target weights that are bought, free of cost, at the first point and held. */
+  /** The same for the target weights, bought at the first point without cost and held. */
   readonly holdIndexes: Float64Array;
   /** Below its peak, a fraction; 0 or less. */
   readonly drawdowns: Float64Array;
@@ -60,11 +63,11 @@ export interface EquityPoints {
   readonly weights: Float64Array;
 }
 
-/** Most points: more than a chart or a year of days needs. */
+/** Maximum number of points: more than a chart or a year of days needs. */
 const POINTS_MAX = 2_000;
 const YEAR_DAYS = 365.25;
 
-/** Days when there are enough of them, else hours, else as many points as make a line. */
+/** Daily if there are enough days, otherwise hourly, otherwise as many points as a line needs. */
 function stepOf(from: number, until: number): number {
   const span = until - from;
   for (const step of [DAY_MS, HOUR_MS]) {
@@ -84,7 +87,7 @@ export interface EquityScene {
   readonly traded: number;
 }
 
-/** `undefined` without the history of each of its pairs, or of fewer than two points. */
+/** `undefined` without the history of each pair, or with fewer than two points. */
 export function equityCurveOf({
   plan,
   prices,
@@ -135,7 +138,7 @@ class Walk implements EquityPoints {
   readonly #targets: Float64Array;
   /** In cash: of each of the currencies at the first moment, then at the second, and so on. */
   readonly #prices: Float64Array;
-  /** Held, less what does not belong to the portfolio. */
+  /** Holdings, without what does not belong to the portfolio. */
   readonly #amounts: Float64Array;
   readonly #worths: Float64Array;
   /** The moments of the first point and of the point before. */
@@ -171,8 +174,8 @@ class Walk implements EquityPoints {
   }
 
   /**
-   * What is held from now on. Changes that no fill explains count with the next point, and so does what a trade brought in, or
-   * took out, for a currency that is not of the portfolio: it is no return.
+   * Changes the holdings. Changes without a fill count with the next point, as do proceeds of trades against currencies
+   * outside the portfolio: they are not a return.
    */
   hold(held: Held | undefined): void {
     if (held === undefined) return;
@@ -193,7 +196,7 @@ class Walk implements EquityPoints {
     this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + change);
   }
 
-  /** A moment without all prices is skipped, and its flows count with the next. */
+  /** A moment without all prices is skipped, and its flows count with the next one. */
   step(moment: number, at: number): void {
     const { count, weights } = this;
     const prices = this.#prices;
@@ -262,7 +265,7 @@ class Walk implements EquityPoints {
     return sum;
   }
 
-  /** What came and went since the point before, in cash. */
+  /** Deposits and withdrawals since the previous point, in cash. */
   #flow(moment: number): number {
     let flow = 0;
     for (const [currency, amount] of this.#flowing) {

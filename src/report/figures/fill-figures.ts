@@ -11,10 +11,10 @@ import type { Spread } from './quoting.ts';
 import { against, bpsOf, roundedBps } from './shortfall.ts';
 import { Sum } from './sum.ts';
 
-/** Minutes after a fill at which the price is looked at again. */
+/** Minutes after a fill at which mark-outs are measured. */
 export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
 
-/** Fills together, weighted by notional. Figures that only `report.json` uses are computed on demand. */
+/** Totals of several fills, weighted by notional. Figures that only `report.json` uses are computed on demand. */
 export interface FillsFigures {
   readonly fills: number;
   /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */
@@ -32,7 +32,7 @@ export interface MarkOut {
   readonly bps: Ratio | undefined;
 }
 
-/** One fill beside the prices that it is judged by; quote currency, positive is bad. */
+/** One fill with the prices for comparison; quote currency, positive is bad. */
 export interface FillRow {
   readonly record: FillRecord;
   /** `m_i`: of the attempt, before its quote was requested. */
@@ -133,7 +133,7 @@ function exactGain({ fills, side, minutes, prices }: Marked, spent: Money): Mone
   return against(side, subtract(worth, spent));
 }
 
-/** The price of a tape some minutes after a fill. One that was known before the fill, or bars that are longer, say nothing of it: NaN. */
+/** The tape price some minutes after a fill. NaN if that price was known before the fill, or its bar is too long. */
 function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): number {
   const tape = prices.tape(record.pair);
   if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return Number.NaN;

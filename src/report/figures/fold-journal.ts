@@ -29,7 +29,7 @@ import type { Legs } from './legs.ts';
 import type { PriceBook } from './prices.ts';
 import { Slices } from './slices.ts';
 
-/** Reads the records of a journal, oldest first, into facts. Reference prices that they hold go into `prices`. */
+/** Folds the records of a journal, oldest first, into facts. Their reference prices go into `prices`. */
 export function foldJournal(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
   const gatherer = new Gatherer(prices);
   for (const record of records) gatherer.take(record);
@@ -49,15 +49,15 @@ class Gatherer implements Facts {
   first: Instant | undefined;
   last: Instant | undefined;
   #newest: StoredRecord | undefined;
-  /** Fills by client id: what is written twice counts once. */
+  /** Fills by client id: a repeated record counts once. */
   readonly #filled = new Set<string>();
-  /** The newest life of each strategy. */
+  /** The newest run of each strategy. */
   readonly #lifeOf = new Map<string, LifeFacts>();
   /** Legs of all lives, and those of the newest life of each text: one that begins again names them alike, and they are others. */
   readonly #allLegs: Legs[] = [];
   readonly #legsOf = new Map<string, Legs>();
   #legs: Legs | undefined;
-  /** Records of one order follow one another, and mostly those of one parent. */
+  /** Cached: consecutive records mostly concern the same order and parent. */
   #attempt: AttemptFacts | undefined;
   #parent: ParentFacts | undefined;
   readonly #prices: PriceBook;
@@ -217,7 +217,7 @@ class Gatherer implements Facts {
     return facts;
   }
 
-  /** Parents of which nothing was ever tried take their places, once all records have been read. */
+  /** Parents without any attempt get their places once all records have been read. */
   close(): void {
     const desk = this.starts.at(-1)?.body.desk ?? '';
     const unbegun = this.#allLegs
@@ -243,7 +243,7 @@ class Gatherer implements Facts {
     const booked = new Booked(fill, at, this.#attemptOf(fill.client_order_id));
     this.holdings.push({ at, fill: booked });
     const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
-    // Room for one: a list that grows takes room for many, and most parents have no more.
+    // Capacity for one: a growing list reserves room for many, and most parents have one slice.
     if (parent.fills.length === 0) parent.fills = [booked];
     else parent.fills.push(booked);
   }
@@ -270,7 +270,7 @@ class Gatherer implements Facts {
     return facts;
   }
 
-  /** The account has the last word on what was traded. */
+  /** The account is authoritative on what was traded. */
   #correct(correction: CorrectionRecord): void {
     this.corrections++;
     const { client_order_id: id } = correction;
@@ -282,7 +282,7 @@ class Gatherer implements Facts {
   }
 }
 
-/** A fill, its amounts read when they are first asked for: few of the readers of many fills need none of them. */
+/** A fill whose amounts are parsed on first use: many readers need none of them. */
 class Booked implements FillFacts {
   readonly at: Instant;
   readonly attempt: AttemptFacts | undefined;

@@ -2,7 +2,7 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PriceColumns } from './prices.ts';
 
-/** Holes of a market history within a period: bars that its source does not have. */
+/** Gaps of a market history within a period: bars missing in its source. */
 export interface Gaps {
   readonly gaps: number;
   readonly missingBars: number;
@@ -12,8 +12,8 @@ export interface Gaps {
 }
 
 /**
- * The holes between two moments. Pieces without any are told by their length alone and not looked at: a history of millions of
- * bars takes as long as it has holes.
+ * The gaps between two moments. Stretches without gaps are recognized by their length and skipped: the time grows with the
+ * number of gaps, not of bars.
  */
 export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until: number): Gaps {
   let [gaps, missing, longestMs] = [0, 0, 0];
@@ -40,7 +40,7 @@ export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until
   return { gaps, missingBars: missing, longestMs, longestAt };
 }
 
-/** The last row that has begun by `at`; the first one when none has. */
+/** The last row that has started by `at`; the first if none has. */
 function rowFrom(times: Float64Array, rows: number, at: number): number {
   let [low, high] = [0, rows - 1];
   while (low < high) {

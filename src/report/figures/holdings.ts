@@ -4,12 +4,12 @@ import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { HoldingFacts } from './facts.ts';
 
-/** How what the account held changed at a moment. */
+/** A change of the account's holdings at a moment. */
 export interface Held {
   readonly at: Instant;
-  /** What is held from then on of each currency of which that changed. */
+  /** New balance of each currency that changed. */
   readonly changed: readonly Holding[];
-  /** Changes that no fill explains: deposits, withdrawals, interest. Only with a read of the account. */
+  /** Changes without a fill: deposits, withdrawals, interest. Only from reads of the account. */
   readonly flows: ReadonlyMap<string, Quantity>;
 }
 
@@ -33,7 +33,7 @@ export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
         Object.entries(fact.read).map(([currency, amount]) => [currency, quantity(amount)]),
       );
       const flows = story.length === 0 ? NONE : differences(balances, read);
-      // Most reads of the account tell what is known.
+      // Most reads of the account show no change.
       if (story.length > 0 && flows.size === 0) continue;
       const currencies = story.length === 0 ? read.keys() : flows.keys();
       const changed = Array.from(currencies, (currency) => hold(currency, read.get(currency) ?? NO_QUANTITY));

@@ -12,13 +12,13 @@ interface Before {
   readonly missed: MissedFacts[];
   /** As a rebalancing decided it. */
   readonly decided: DecidedLeg | undefined;
-  /** Its calendar was closed: nothing was to be traded. */
+  /** Its calendar was closed: nothing was planned. */
   isClosed: boolean;
   /** It was decided and later dropped. */
   droppedAt: Instant | undefined;
 }
 
-/** The legs of one life of a strategy. */
+/** The legs of one run of a strategy. */
 export interface Legs {
   readonly strategy: string;
   readonly hash: string;
@@ -26,7 +26,7 @@ export interface Legs {
   /** Of those that have begun too: a map from which much is taken is made anew all the time. */
   readonly before: Map<string, Before>;
   readonly parentOf: Map<string, ParentFacts>;
-  /** Those of the rebalancing under way. */
+  /** Legs of the rebalancing under way. */
   decided: readonly DecidedLeg[];
 }
 
@@ -62,7 +62,7 @@ function know({ before }: Legs, leg: string, at: Instant, decided?: DecidedLeg):
   return known;
 }
 
-/** Notes the trades of a rebalancing, from its decision until it is over. */
+/** Records the trades of a rebalancing, from its decision to its end. */
 export function decide(legs: Legs, state: unknown, { at, since }: When): void {
   if (isDecided(legs.decided, state)) return;
   const now = legsIn(state);
@@ -74,9 +74,9 @@ export function decide(legs: Legs, state: unknown, { at, since }: When): void {
   legs.decided = now;
 }
 
-/** Notes the slices that passed without a try. */
+/** Records the slots that passed without a try. */
 export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: When): void {
-  // Of several times that passed together the last alone is closed for certain: an outage must not hide behind it.
+  // Of several times that passed together, only the last is certainly closed: an outage must not hide behind it.
   const isClosed = reason === 'blackout' && missed.every(({ leg }) => leg === missed[0]?.leg);
   for (const slice of missed) {
     const parent = legs.parentOf.get(slice.leg);
@@ -90,7 +90,7 @@ export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: 
   }
 }
 
-/** The parents of a life of which nothing was ever tried, as far as their pair, side and size are known. */
+/** The parents of a run without any attempt, if their pair, side and size are known. */
 export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
   const { life } = legs;
   if (life === undefined) return [];
@@ -101,7 +101,7 @@ export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
     if (isClosed || legs.parentOf.has(leg) || plan === undefined || plan.pair === '') return [];
     const dues = missed.flatMap(({ due }) => due ?? []);
     const decidedAt = dues.length === 0 ? dueOf(leg, at) : instant(Math.min(...dues));
-    // A time of a calendar is over when it was seen to have passed; a window lasts as long as its strategy.
+    // A time of a calendar is over when the desk saw it pass; a window lasts as long as its strategy.
     const seenAt = decided === undefined && leg !== 'all' ? missed.at(-1)?.at : undefined;
     const facts: ParentFacts = {
       parent: parentId(desk, strategy, hash, String(begunAt), leg),
@@ -130,7 +130,7 @@ export function isUnderWay(state: unknown, leg: string): boolean {
   return isRecord(now) && ISO.test(leg) && now['due'] === Date.parse(leg);
 }
 
-/** What a parent should trade in all. */
+/** The total that a parent should trade. */
 interface Told extends Pick<ParentFacts, 'pair' | 'side' | 'by'> {
   readonly told: string;
 }
@@ -164,7 +164,7 @@ function isDecided(decided: readonly DecidedLeg[], state: unknown): boolean {
   return true;
 }
 
-/** What a document gives a parent, where it says all of it. */
+/** The parent defined by a document, if the document defines it completely. */
 function planIn(document: unknown, leg: string): Told | undefined {
   const told = totalOf(document, leg);
   if (told === undefined || !isRecord(document)) return undefined;
@@ -174,7 +174,7 @@ function planIn(document: unknown, leg: string): Told | undefined {
   return { pair, side, by: isAmountTold ? 'amount' : 'quantity', told };
 }
 
-/** The size that a document gives a parent: of all its life, or of each time of its calendar. */
+/** The size that a document gives a parent: for its whole run, or for each time of its calendar. */
 export function totalOf(document: unknown, leg: string): string | undefined {
   if (!isRecord(document)) return undefined;
   const keys =
@@ -189,7 +189,7 @@ export function totalOf(document: unknown, leg: string): string | undefined {
   }
   return undefined;
 }
-/** When a parent was due: one of a calendar is named by its time; of others the wake tells it. */
+/** When a parent was due: the time of its calendar, otherwise from its wake. */
 export const dueOf = (leg: string, told: Instant): Instant =>
   ISO.test(leg) ? instant(Date.parse(leg)) : told;
 const ISO = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u;

@@ -2,7 +2,7 @@ import { instant, parseDuration, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ParentFacts } from './facts.ts';
 
-/** From when to when a parent was to trade. Benchmarks are of that time, and what was not traded is valued at its end. */
+/** The time in which a parent should trade. Benchmarks cover that time, and untraded quantity is valued at its end. */
 export interface ParentWindow {
   readonly from: Instant;
   readonly until: Instant;
@@ -45,7 +45,7 @@ function toldWindow({ life, leg, decidedAt }: ParentFacts): ParentWindow | undef
   return end === undefined ? undefined : lasting(from, parseTime(end) - from, begunAt);
 }
 
-/** Nobody traded before the strategy began. */
+/** Nobody could trade before the strategy started. */
 const lasting = (from: Instant, ms: number, begunAt = from): ParentWindow => ({
   from: instant(Math.max(from, begunAt)),
   until: instant(from + ms),

@@ -6,10 +6,10 @@ import type { PriceBook } from './prices.ts';
 import { against, QUANTITY_DECIMALS, tradedFrom } from './shortfall.ts';
 import type { ParentFigures } from './shortfall.ts';
 
-/** What slots that passed without a try came to cost later: a part of trading and opportunity, not besides them. */
+/** The later cost of slots that passed without a try: part of trading and opportunity, not additional. */
 export interface Passed {
   readonly slots: number;
-  /** Those whose time, size or price is not known, or whose parent is in no cost: they are in none. */
+  /** Slots with unknown time, size or price, or whose parent has no cost: not included. */
   readonly withoutPrice: number;
   /** `Σ s·u·(P_later − m(slot))`; positive is bad. */
   readonly cost: Money;
@@ -27,7 +27,7 @@ export function passedOf(parents: readonly ParentFigures[], prices: PriceBook): 
   return { slots, withoutPrice, cost: sum };
 }
 
-/** At the next fill of its parent, else at the end of it. */
+/** At the next fill of its parent, otherwise at the end of the parent. */
 function costOf({ at, due, size }: MissedFacts, parent: ParentFigures, prices: PriceBook): Money | undefined {
   const { pair, side, by, fills } = parent.facts;
   if (due === undefined || size === undefined || parent.shortfall === undefined) return undefined;

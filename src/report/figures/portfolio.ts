@@ -22,17 +22,17 @@ import { heldAt, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
 import type { PriceBook } from './prices.ts';
 
-/** A portfolio against its target weights over a period. Values in cash. */
+/** A portfolio compared with its target weights over a period. Values in cash. */
 export interface PortfolioFigures {
   readonly strategy: string;
   readonly cash: string;
   readonly driftType: DriftType;
   readonly threshold: string;
   readonly targets: Readonly<Record<string, string>>;
-  /** Exact, at the first and the last moment at which everything had a price. */
+  /** Exact values at the first and the last moment with prices for everything. */
   readonly start: Valuation | undefined;
   readonly end: Valuation | undefined;
-  /** `decisions`: looks that led to trades. */
+  /** `decisions`: evaluations that led to trades. */
   readonly decisions: number;
   readonly traded: Money;
   /** Statistics of the points: none without prices. */

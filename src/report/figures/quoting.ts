@@ -14,10 +14,10 @@ export interface Quoting {
   readonly fills: number;
   /** Orders that the venue did not fill. */
   readonly rejected: number;
-  /** Orders whose outcome was unknown for a while, and those whose outcome still is. */
+  /** Orders whose outcome was unknown for a time, and those where it still is. */
   readonly doubts: number;
   readonly open: number;
-  /** Quotes that were wanted and whose life had no time left for an order. */
+  /** Acceptable quotes with too little time left for an order. */
   readonly expired: number;
   /** `quotes / requests`. */
   readonly responseRatio: number | undefined;
@@ -37,7 +37,7 @@ export interface Quoting {
   readonly refusals: readonly { readonly reason: Reason; readonly attempts: number }[];
 }
 
-/** Of a number of measurements: nearest rank. */
+/** Statistics of measurements, by nearest rank. */
 export interface Spread {
   readonly count: number;
   readonly mean: number;
@@ -46,12 +46,12 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Reasons for which no quote came that could be used. After every other reason one was in hand. */
+/** Reasons without a usable quote. After every other reason one was in hand. */
 const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable', 'rate_limited', 'too_large', 'unsupported_pair', 'venue_refused', 'venue_failed', 'unauthorised',
   'quote_mismatch', 'quote_invalid', 'selling_off',
 ]); // prettier-ignore
-/** The quote was wanted, and its time was over. */
+/** The quote was acceptable, but its time was over. */
 const EXPIRED: ReadonlySet<Reason> = new Set<Reason>(['quote_too_short', 'discontinuity']);
 
 export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {

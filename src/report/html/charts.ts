@@ -9,9 +9,9 @@ import type { ParentFigures } from '../figures/shortfall.ts';
 import { chart, one } from './svg.ts';
 import type { Marks, Point } from './svg.ts';
 
-/** What the charts of a report show. Each has a description in words, and a table near it has its figures. */
+/** The charts of a report. Each has a text description, and a table near it has its figures. */
 
-/** Strategies, pairs and sides whose slices are drawn. */
+/** Maximum number of strategies, pairs and sides whose slices are drawn. */
 const GROUPS_MAX = 12;
 const LINE_POINTS = 800;
 const MARKS_MAX = 1_000;
@@ -22,7 +22,7 @@ const MARGIN = 0.04;
 /** Decimals needed to distinguish values that are `step` apart. */
 const decimalsOf = (step: number): number => Math.min(8, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
 
-/** An amount or a price: at an axis with the decimals that its steps need, in words with a few that say something. */
+/** An amount or a price: on an axis with the decimals of its step, in text with a few significant digits. */
 export const short = (value: number, step?: number): string => {
   const reach = Math.abs(value);
   if (step !== undefined && step > 0) {
@@ -58,7 +58,7 @@ export function costChart({ quote, costs }: Report['totals'][number], id: string
   const lowest = Math.min(0, ...rows.map(({ value }) => value));
   const highest = Math.max(0, ...rows.map(({ value }) => value));
   const span = Math.max(highest - lowest, 0.01);
-  // Room for the figure beyond the end of the bar, on the side that it is on.
+  // Space for the label beyond the end of the bar, on its side.
   const [left, right] = [lowest < 0 ? 240 : 130, highest > 0 ? 550 : 560];
   const x = (value: number): number => one(left + ((value - lowest) / span) * (right - left));
   const title = `Implementation shortfall in basis points, ${quote}`;
@@ -73,13 +73,13 @@ ${rows.map(({ name, value }, i) => {
 <line class="grid zero" x1="${x(0)}" x2="${x(0)}" y1="2" y2="${rows.length * ROW + 4}" /></svg></figure>`;
 }
 
-/** Charts beside each other where there are more than two. */
+/** Side by side if there are more than two charts. */
 export const several = (charts: readonly Markup[]): Markup => {
   const drawn = charts.filter(({ text }) => text !== '');
   return drawn.length > 2 ? markup`<div class="several">${drawn}</div>` : markup`${drawn}`;
 };
 
-/** What each slice cost in the order of time; where prices moved between them also what the quotes alone cost. */
+/** Cost of each slice in order of time; if prices moved in between, also the cost of the quotes alone. */
 export function costsBySlice(groups: readonly Group[]): Markup {
   const drawn = new Set(groups.toSorted((a, b) => b.fills.fills - a.fills.fills).slice(0, GROUPS_MAX));
   const shown = groups.filter((group) => drawn.has(group));
@@ -89,7 +89,7 @@ export function costsBySlice(groups: readonly Group[]): Markup {
   return markup`${isSmall ? several(charts) : charts}${left === 0 ? '' : markup`<p class="soft">${left} more with fewer fills are in report.json.</p>`}`;
 }
 
-/** What one slice cost. Numbers for a picture: the exact ones are in `report.json`. */
+/** Cost of one slice, as numbers for drawing: exact values are in `report.json`. */
 interface SliceCost {
   readonly at: number;
   /** Against the arrival price of its parent, and what it comes to at that price. */
@@ -186,7 +186,7 @@ function bpsOfSlices(slices: readonly SliceCost[], of: Measure): number {
   return whole === 0 ? 0 : (10_000 * part) / whole;
 }
 
-/** The price of a pair while it was traded, with every fill, and every slot of which nothing came. */
+/** The price of a pair during its trading, with every fill and every slot without a trade. */
 export function priceChart(
   pair: string,
   { parents, prices }: Figures,

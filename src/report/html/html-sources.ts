@@ -1,7 +1,7 @@
 import { grouped, Markup, markup, sized, table, timeCell, timeText } from './markup.ts';
 import type { Report } from '../json/schema.ts';
 
-/** Strategies whose text is shown. */
+/** Maximum number of strategies whose document is shown. */
 const TEXTS_MAX = 20;
 
 /** Assumptions, strategy documents, market history, settings of a backtest, hashes. */
@@ -79,7 +79,7 @@ function backtestTable({ backtest: made }: Report): Markup {
   });
 }
 
-/** The strategies as they were written, so that the reader knows what was run. */
+/** The strategy documents, so that the reader knows what was run. */
 function texts({ strategies }: Report): Markup {
   const told = strategies.flatMap(({ strategy, document }) =>
     document === undefined ? [] : [{ strategy, document }],

@@ -23,13 +23,13 @@ import { driftSinceBuilt } from '../tearsheet/built.ts';
 import { tearsheet } from '../tearsheet/tearsheet.ts';
 import { STYLE } from './style.ts';
 
-/** Most rows of a table of parents: the rest is in `report.json`. */
+/** Maximum number of rows of the parent table; the rest is in `report.json`. */
 const ROWS_MAX = 100;
 const PARTS = ['delay', 'trading', 'opportunity', 'fees', 'total'] as const;
 
 /**
- * A report as one HTML document that needs nothing besides itself: no script, no network, charts drawn inside. `figures` are
- * those that `report` was made from.
+ * A report as one self-contained HTML document: no script, no network, inline charts. `figures` are those from which
+ * `report` was made.
  */
 export function reportHtml(report: Report, figures: Figures): string {
   const { period, made_from: source } = report;
@@ -72,7 +72,7 @@ ${sources(report)}
 `.text;
 }
 
-/** Strategies that a title names. */
+/** Maximum number of strategies in a title. */
 const NAMES_MAX = 3;
 
 function titleOf({ strategies, portfolios }: Report): string {
@@ -87,7 +87,7 @@ function titleOf({ strategies, portfolios }: Report): string {
 const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }): string =>
   `${side} ${pair}`;
 
-/** Reports of more portfolios than this begin with their costs. */
+/** With more portfolios than this, a report starts with costs. */
 const PORTFOLIO_CARDS_MAX = 2;
 
 function cards({ totals, quoting, fills, portfolios }: Report): Markup {

@@ -3,7 +3,7 @@ import { approximate, money, roundEven } from '../../core/money.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { fixed } from '../figures/digits.ts';
 
-/** Finished HTML or SVG. Made by `markup` alone, so that nothing gets in unescaped. */
+/** Finished HTML or SVG. Only `markup` creates it, so that nothing enters unescaped. */
 export class Markup {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class Markup {
 /** Values of a template: text and numbers are escaped, markup is inserted, `undefined` is empty. */
 export type Piece = Markup | string | number | undefined | readonly Piece[];
 
-/** A template whose strings are markup and whose values are escaped, unless they are markup themselves. */
+/** A template whose strings are markup and whose values are escaped, unless they are markup. */
 export function markup(strings: TemplateStringsArray, ...values: readonly Piece[]): Markup {
   let out = strings[0] ?? '';
   for (const [i, value] of values.entries()) out += written(value) + (strings[i + 1] ?? '');
@@ -39,7 +39,7 @@ export interface Table {
   readonly caption: string;
   /** Headers; those that begin with `#` are of numbers. */
   readonly head: readonly string[];
-  /** The first cell of a row names it. */
+  /** The first cell of a row is its header. */
   readonly rows: readonly (readonly Piece[])[];
   /** Below the caption, in words. */
   readonly note?: string | undefined;
@@ -70,7 +70,7 @@ export function table({ caption, head, rows, note }: Table): Markup {
   </div>`;
 }
 
-/** An amount for people: rounded to the nearest, with thousands separators and a minus sign. */
+/** An amount for people: rounded, with thousands separators and a minus sign. */
 export function grouped(amount: string, decimals = 2): string {
   const [whole = '', after] = roundEven(money(amount), decimals).toFixed(decimals).split('.');
   const digits = whole.replace('-', '').replaceAll(/\B(?=(?:\d{3})+$)/gu, ',');
@@ -83,7 +83,7 @@ export function valued(amount: string, whole: string): string {
   return grouped(amount, reach.isZero() || reach.gte(1_000) ? 2 : reach.gte(10) ? 4 : 8);
 }
 
-/** A price for people: about five digits that say something. */
+/** A price for people: about five significant digits. */
 export function priced(each: string): string {
   const size = money(each).abs();
   if (size.gte('0.1')) return grouped(each, size.gte(1_000) ? 2 : size.gte(10) ? 3 : size.gte(1) ? 4 : 6);
@@ -101,10 +101,10 @@ export function sized(amount: string): string {
   return shown.includes('.') ? shown.replace(/\.?0+$/u, '') : shown;
 }
 
-/** Every trade costs something: smaller figures have no colour. */
+/** Every trade costs something, so small figures have no colour. */
 export const NOTABLE_BPS = 10;
 
-/** How a cost in basis points is coloured. */
+/** The colour of a cost in basis points. */
 export const costClass = (bps: number): 'bad' | 'good' | 'small' =>
   Math.abs(bps) <= NOTABLE_BPS ? 'small' : bps > 0 ? 'bad' : 'good';
 

@@ -21,7 +21,7 @@ export const SIGNS = {
     'Mark-outs have the opposite sign: positive is good, the price moved in the direction of the trade.',
 } as const;
 
-/** A report as the data of `report.json`. What a terminal does not show is worked out when it is read. */
+/** A report as the data of `report.json`. Parts that a terminal does not show are computed on demand. */
 export function reportOf(figures: Figures): Report {
   const { facts, input, from, until } = figures;
   let parents: Report['parents'] | undefined;

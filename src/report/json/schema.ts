@@ -5,8 +5,8 @@ import { REPORT_FORMAT } from './format.ts';
 import { amount, count, list, quoting, sums, time } from './schema-parts.ts';
 
 /**
- * The shape of `report.json`. Amounts are text, so that every digit arrives; basis points and ratios are stated to the
- * decimals that their fields tell; times are ISO 8601 in UTC. What is not known is left out.
+ * The schema of `report.json`. Amounts are text with all digits; basis points and ratios have the decimals stated in
+ * their fields; times are ISO 8601 in UTC. Unknown values are omitted.
  */
 
 const fraction = z.number();

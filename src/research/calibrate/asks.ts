@@ -14,13 +14,13 @@ import type { Instant } from '../../core/time.ts';
 export interface Ask {
   readonly intent: IntentRecord;
   readonly at: Instant;
-  /** The first one of its slice: when it came was planned, and had nothing to do with how the venue was. */
+  /** The first request of its slice: its time was planned, and so independent of the venue's state. */
   readonly isFirst: boolean;
-  /** Orders of a dry run are answered by the desk itself. */
+  /** In a dry run, the desk itself answers orders. */
   readonly isDry: boolean;
   /** Written when its order left. */
   quote?: { readonly at: Instant; readonly body: QuoteRecord };
-  /** What was known of it first, and when: a doubt says nothing of how long an order takes. */
+  /** The first information about its outcome, and when; a doubt says nothing about the duration of an order. */
   end?: { readonly at: Instant; readonly result: AskResult; readonly reason: Reason | undefined };
   /** How the account shows that it ended. */
   result?: AskResult;
@@ -86,7 +86,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   if (ask === undefined) return;
   if (body.kind === 'quote') ask.quote = { at, body };
   if (body.kind === 'fill') ask.fill = body;
-  // What the account shows counts: fees above all.
+  // The account's figures count, above all for fees.
   if (body.kind === 'correction' && ask.fill !== undefined) {
     const { quantity, price, amount, fees } = body;
     ask.fill = { ...ask.fill, quantity, price, amount, fees };

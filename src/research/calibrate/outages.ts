@@ -6,9 +6,9 @@ import type { Learnt } from './dial.ts';
 import { median, shareOf } from './robust.ts';
 import type { Estimate } from './robust.ts';
 
-/** The venue gave no quote to anybody. */
+/** The venue quoted nobody. */
 const OUT: ReadonlySet<Reason> = new Set<Reason>(['quotes_unavailable', 'venue_failed']);
-/** It answered about something else than whether it quotes. */
+/** The venue's answer was not about whether it quotes. */
 const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
   'rate_limited', 'venue_refused', 'unauthorised', 'unsupported_pair', 'selling_off', 'quote_invalid', 'quote_mismatch',
 ]); // prettier-ignore
@@ -36,7 +36,7 @@ export function outageDials(asked: Asked, base: ExecutionModel): readonly Learnt
   ];
 }
 
-/** Asks during one outage are one observation of it: the interval counts the pieces of time that were looked into. */
+/** Requests during one outage are one observation: the interval counts the observed periods of time. */
 function shareDial(
   firsts: readonly { readonly at: number }[],
   { out, pieceMs }: { readonly out: number; readonly pieceMs: number },
@@ -92,7 +92,7 @@ function outagesOf(asks: readonly Ask[]): readonly (readonly Rest[])[] {
   return outages;
 }
 
-/** Whether no quote was to be had; `undefined` when that is not known. */
+/** Whether quotes were unavailable; `undefined` if unknown. */
 function isOut({ quote, end }: Ask): boolean | undefined {
   if (quote !== undefined) return false;
   const reason = end?.reason;

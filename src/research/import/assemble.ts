@@ -4,13 +4,13 @@ import { columnNames, faultIn } from '../tape/tape.ts';
 import type { Columns } from '../tape/tape.ts';
 import type { Rows } from './rows.ts';
 
-/** Rows of one or more files as columns in order of time: reversed, joined, without duplicates. */
+/** Combines the rows of one or more files into columns in order of time, without duplicates. */
 export interface Assembled {
   readonly columns: Columns;
   readonly barMs: number;
   /** Rows of files that were newest first. */
   readonly turnedRound: readonly string[];
-  /** Files that were in no order, with the number of rows that stood before an earlier one. */
+  /** Unsorted files, with the number of rows that were out of order. */
   readonly sorted: readonly { readonly name: string; readonly rows: number }[];
   readonly duplicates: Duplicates;
 }
@@ -18,7 +18,7 @@ export interface Assembled {
 export interface Duplicates {
   /** Dropped duplicate rows. */
   readonly identical: number;
-  /** Rows of a time that another has with other figures: one of them was kept. */
+  /** Rows with the same time as another but other figures: one was kept. */
   readonly conflicting: number;
 }
 
@@ -28,9 +28,9 @@ export interface AssembleOptions {
   readonly of: 'bars' | 'trades';
   /** Length of a bar where it is known, ms. */
   readonly barMs: number | undefined;
-  /** Which of two bars of one time is kept. Default: different bars are rejected. */
+  /** Which of two bars with the same time to keep. Default: conflicting bars are refused. */
   readonly keep: Keep | undefined;
-  /** Files whose rows are in no order are sorted; else they are refused. */
+  /** Whether to sort unsorted files; otherwise they are refused. */
   readonly sort: boolean;
 }
 
@@ -65,7 +65,7 @@ export function assemble(parts: readonly Rows[], options: AssembleOptions): Asse
   return { columns: rows.columns, barMs, turnedRound, sorted, duplicates };
 }
 
-/** A trade that stands in two files would count twice: two trades may well be alike, so that it cannot be told from two. */
+/** A trade in two files would count twice; it cannot be distinguished from two equal trades. */
 function refuseOverlaps(parts: readonly Rows[]): void {
   const spans = parts
     .filter(({ lines }) => lines.length > 0)
@@ -90,7 +90,7 @@ function refuseOverlaps(parts: readonly Rows[]): void {
 
 interface RowOrder {
   readonly isNewestFirst: boolean;
-  /** Why the rows are in no order; `undefined` when they are. */
+  /** Why the rows are out of order; `undefined` if they are in order. */
   readonly fault: string | undefined;
   /** Rows against the order of the rest. */
   readonly strays: number;

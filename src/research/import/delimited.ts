@@ -27,7 +27,7 @@ export function plainRows(
   const zero = text.indexOf(0);
   if (zero >= 0 && zero < BINARY_BYTES)
     throw new OperatorError('data', `${name}: the file is binary, but not Parquet, Arrow, gzip or zip`);
-  // What a power cut leaves of a file that was being written.
+  // What a power failure leaves of a file that was being written.
   if (zero >= 0)
     throw new OperatorError(
       'data',
@@ -46,7 +46,7 @@ function lineAt(bytes: Uint8Array, at: number): number {
   return line;
 }
 
-/** Whether the last line has an end: what was cut off has none, most often. */
+/** Whether the last line is terminated: a truncated file mostly ends without a line end. */
 export const endsItsLastLine = (bytes: Uint8Array): boolean => {
   const last = bytes.at(-1);
   return last === NEWLINE || last === RETURN;

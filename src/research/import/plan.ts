@@ -1,4 +1,4 @@
-/** What an importer knows about a file before its rows are read. */
+/** What an importer knows about a file before it reads the rows. */
 
 export const formats = [
   'tranche',
@@ -21,10 +21,10 @@ export type Format = (typeof formats)[number];
 export const units = ['s', 'ms', 'us', 'ns'] as const;
 export type TimeUnit = (typeof units)[number];
 
-/** What a cell of a row is. Cells without a role are passed over. */
+/** Roles of cells. Cells without a role are skipped. */
 export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'symbol';
 
-/** How the time of a row is written. */
+/** Format of the time of a row. */
 export type TimeCell =
   | { readonly as: 'unix'; readonly unit: TimeUnit | 'mixed' }
   /** Unix ms out of the text of the cell, and of the `moreTime` cell where there is one; `undefined` when it is no time. */
@@ -50,11 +50,11 @@ export interface ReadPlan {
   readonly timeMin?: number | undefined;
   /** Length of a bar where the file says it, ms. */
   readonly barMs?: number | undefined;
-  /** The pair where the file says it: `btcusd`. */
+  /** The pair, if the file names it: `btcusd`. */
   readonly pair?: string | undefined;
-  /** Whether rows without prices (empty or NaN) are this publisher's way to say that nothing traded. */
+  /** Whether rows without prices (empty or NaN) mean that nothing traded. */
   readonly mayBeEmpty: boolean;
-  /** What prices are divided by: 10000 where they are written in ten-thousandths. */
+  /** Divisor of prices: 10000 if they are written in ten-thousandths. */
   readonly priceScale: number;
   /** Statements for the report. */
   readonly notes: readonly string[];
@@ -71,7 +71,7 @@ export interface Sample {
   readonly isJson: boolean;
 }
 
-/** What the operator said about the file: it goes above what was found out. */
+/** What the operator stated about the file: it overrides what was detected. */
 export interface Hints {
   readonly format?: Format | undefined;
   readonly unit?: TimeUnit | undefined;
@@ -82,7 +82,7 @@ export interface Hints {
   readonly priceScale?: number | undefined;
 }
 
-/** The plan for a file, `undefined` when it is not of this layout, or why the file must not be taken. */
+/** The plan for a file; `undefined` if it has another layout; or why the file is refused. */
 export type Detect = (sample: Sample, hints: Hints) => ReadPlan | { readonly refused: string } | undefined;
 
 /** A plan with what most have. */

@@ -24,12 +24,12 @@ export interface SourceFile {
 }
 
 export interface ImportOptions extends Hints {
-  /** Needed where the file does not say it. */
+  /** Required if the file does not name it. */
   readonly pair?: string | undefined;
-  /** Used if neither `pair` nor the file names it; without it, that is an error. */
+  /** Used if neither `pair` nor the file names it; otherwise that is an error. */
   readonly anyPair?: string | undefined;
   readonly keep?: Keep | undefined;
-  /** Sorts files whose rows are in no order, which are refused otherwise. */
+  /** Whether to sort unsorted files, which are otherwise refused. */
   readonly sort?: boolean | undefined;
   /** Most bytes of a file out of its container, and of its columns; left out: 1 GiB. */
   readonly maxBytes?: number | undefined;

@@ -138,7 +138,7 @@ export class RowReader {
     return time.dayMs + ms;
   }
 
-  /** `undefined` when none of its prices is there: one price less than the others is damage. */
+  /** `undefined` if none of its prices is present: a single missing price is damage. */
   #bar(cells: readonly string[], places: ReadPlan['roles']): Bar | undefined {
     const close = this.#price(cells[places.close ?? -1] ?? '');
     if (!this.#hasBars)
@@ -179,7 +179,7 @@ export class RowReader {
     return this.#fail(`expected a ${what}, got "${shown(cell)}"${hint}`);
   }
 
-  /** Rows of several markets would make one tape, at the price of now this one and now that. */
+  /** Rows of several markets would make one tape with mixed prices. */
   #refuseOtherSymbol(cell: string): void {
     if (cell === this.#symbolCell) return;
     const symbol = plainSymbol(cell);

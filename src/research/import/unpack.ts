@@ -1,7 +1,7 @@
 import { inflateRawSync, gunzipSync, crc32 } from 'node:zlib';
 import { OperatorError } from '../../core/errors.ts';
 
-/** Takes a file out of what it was packed in. */
+/** Extracts a file from its container. */
 
 export type Container = 'plain' | 'gzip' | 'zip';
 
@@ -17,7 +17,7 @@ export const EXPANDED_BYTES_MAX = 2 ** 30;
 const MIB = 1_048_576;
 /** Head and end of a gzip file. */
 const LEAST_GZIP = 18;
-/** No file becomes more than so many times larger: where the end of one claims that, it was cut off. */
+/** Largest plausible compression ratio: a larger claim means a truncated file. */
 const DEFLATE_MOST = 1_032;
 const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
 
@@ -58,7 +58,7 @@ function attempt<T>(name: string, what: string, maxBytes: number, work: () => T)
     return work();
   } catch (cause) {
     if (cause instanceof OperatorError) throw cause;
-    // A zip says how large its files are: what is larger is damaged.
+    // A zip states the size of its files: a larger file is damaged.
     if (what === 'gzip' && cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(name, undefined, maxBytes);
     const why = cause instanceof Error ? cause.message : 'unknown';

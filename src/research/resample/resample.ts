@@ -12,7 +12,7 @@ export interface Resampling {
   readonly blockMs: number;
   /** `removed`: the mean return of the window is taken out of every pair. */
   readonly trend: 'kept' | 'removed';
-  /** Blocks of whole days begin at any time of day instead of the one that they stand for. */
+  /** Blocks of whole days start at any time of day, not only at their original one. */
   readonly isUnanchored?: boolean | undefined;
 }
 
@@ -145,7 +145,7 @@ export class Resampler {
     this.#sources = tapes.map((tape) => sourceOf(tape, span));
   }
 
-  /** Tapes of the window with the times of history and returns in another order. @param index from 1. */
+  /** Tapes of the window, with times and returns reordered. @param index from 1. */
   tapes(index: number): readonly Tape[] {
     const { from, until } = this.#span;
     const lengthMs = until - from;

@@ -3,7 +3,7 @@ import type { Price } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** A bar of prices that were seen. */
+/** A bar of observed prices. */
 export interface SeenBar {
   /** Its start, a whole number of bars since 1970. */
   readonly at: Instant;
@@ -14,21 +14,21 @@ export interface SeenBar {
 }
 
 /**
- * Makes bars of prices as they arrive. A bar counts when the recorder has seen its beginning and the next bar has begun: the first piece
- * of a bar and the last one are never given out, and where no price came there is no bar.
+ * Builds bars from arriving prices. A bar counts if the recorder saw its start and the next bar has started: the first and the last
+ * partial bar are never returned, and an interval without prices has no bar.
  */
 export class BarRecorder {
   readonly #barMs: number;
   readonly #from: number;
   #bar: SeenBar | undefined;
 
-  /** Bars before `begunAt` are not whole. `after`: the start of the last bar that is written already. */
+  /** Bars before `begunAt` are incomplete. `after`: the start of the last recorded bar. */
   constructor(barMs: number, begunAt: Instant, after?: Instant) {
     this.#barMs = barMs;
     this.#from = Math.max(Math.ceil(begunAt / barMs) * barMs, (after ?? -barMs) + barMs);
   }
 
-  /** Takes a price; returns the bar that it ends, if any. Prices of a bar that is over are passed by. */
+  /** Adds a price; returns the bar that it ends, if any. Late prices of a finished bar are ignored. */
   take(mid: Price, at: Instant): SeenBar | undefined {
     const start = Math.floor(at / this.#barMs) * this.#barMs;
     const bar = this.#bar;
@@ -45,6 +45,6 @@ export class BarRecorder {
 /** Header of a recorded file: `data import` reads it. There is no volume: reference prices are not trades. */
 export const SEEN_HEADER = 'timestamp_ms,open,high,low,close';
 
-/** A bar as a line of a recorded file, with every digit. */
+/** A bar as a line of a recorded file, with all digits. */
 export const seenLine = ({ at, open, high, low, close }: SeenBar): string =>
   [String(at), ...[open, high, low, close].map((each) => text(each))].join(',');

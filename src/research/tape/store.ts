@@ -12,7 +12,7 @@ import type { Tape } from './tape.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
-/** Tapes on disk: files of market history are read once, and then loaded from the folder of tapes. */
+/** Tapes on disk: files of market history are imported once, and then loaded from the folder of tapes. */
 
 export interface OpenTape extends ImportOptions {
   /** Where paths that are not absolute begin. */
@@ -26,7 +26,7 @@ export interface OpenTape extends ImportOptions {
 /** Does what writes a file, and keeps away what would end the process in the middle of it. */
 export type Undisturbed = (write: () => void) => void;
 
-/** Where a tape came from: it was a tape file, was in the cache, was put there, or stays in memory only. */
+/** Origin of a tape: a tape file, the cache, newly cached, or only in memory. */
 export type TapeOrigin = 'tape' | 'cached' | 'imported' | 'not_cached';
 
 export interface OpenedTape {
@@ -35,7 +35,7 @@ export interface OpenedTape {
   readonly origin: TapeOrigin;
   /** The tape as a file, absolute; `undefined` when it is in memory only. */
   readonly file: string | undefined;
-  /** Why it was read again, or could not be cached, in words. */
+  /** Why it was imported again, or could not be cached. */
   readonly said: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
   return opened;
 }
 
-/** The folder of tapes, made where it can be. */
+/** The folder of tapes, created if possible. */
 function madeFolder(folder: string | undefined): string | undefined {
   if (folder === undefined) return undefined;
   try {
@@ -196,7 +196,7 @@ const plainly: Undisturbed = (write) => {
 const LEFT_OVER_MS = 600_000;
 const ASIDE = /\.new-[A-Za-z0-9]{6}$/u;
 
-/** Removes from the folder of tapes what a process that died left half-written there. */
+/** Removes unfinished files of crashed processes from the folder of tapes. */
 function sweepUp(folder: string, nowMs: number): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
@@ -206,7 +206,7 @@ function sweepUp(folder: string, nowMs: number): void {
   }
 }
 
-/** Writes a tape whole or not at all; a file of that name is replaced. */
+/** Writes a tape completely or not at all; replaces a file of that name. */
 export function writeTape(file: string, tape: Tape, report: ImportReport): void {
   const aside = mkdtempSync(`${file}.new-`);
   try {

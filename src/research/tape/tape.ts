@@ -25,7 +25,7 @@ export interface Tape {
   readonly hash: string;
   /** Rows from the first to before the second of a column, where these can be had without all of it. */
   readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
-  /** The pair was delisted when its last bar ended: that price stays, and nobody buys any more. */
+  /** The pair was delisted when its last bar ended: that price stays, and it cannot be bought. */
   readonly isDelisted?: boolean | undefined;
 }
 
@@ -67,7 +67,7 @@ export function tapeOf({
   return { pair, barMs, rows: times.length, times, open, high, low, close, volume, hash };
 }
 
-/** The first row that breaks what a tape promises; `undefined` when all keep it. */
+/** The first invalid row; `undefined` if all are valid. */
 export function faultIn(columns: Columns, barMs: number): RowFault | undefined {
   const rows = columns.times.length;
   if (!Number.isSafeInteger(barMs) || barMs < 0)
@@ -94,7 +94,7 @@ function timeFault(at: number, before: number, barMs: number): string | undefine
   return at < before + barMs ? `starts before the previous bar, of ${barMs} ms, has ended` : undefined;
 }
 
-/** Why the prices or the volume of a row cannot be; `undefined` when they can. */
+/** Why the prices or the volume of a row are impossible; `undefined` if they are possible. */
 export function priceFault(columns: Omit<Columns, 'times'>, row: number): string | undefined {
   const open = columns.open[row] ?? Number.NaN;
   const high = columns.high[row] ?? Number.NaN;
@@ -124,11 +124,11 @@ export function hashOf(columns: Columns): string {
   return hash.digest('hex');
 }
 
-/** When the close of a row is known: never look at a row before that. */
+/** When the close of a row is known: a row must not be used before that. */
 export const knownAt = (tape: Pick<Tape, 'times' | 'barMs'>, row: number): Instant =>
   after(instant(tape.times[row] ?? Number.NaN), tape.barMs);
 
-/** The last row whose close is known at `at`; -1 when none is. */
+/** The last row whose close is known at `at`; -1 if there is none. */
 export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at: Instant): number {
   const begins = times[0] ?? Infinity;
   const last = times.length - 1;
@@ -164,7 +164,7 @@ export function decimalText(value: number): string {
     : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** A price of a tape as money: the one place where its double becomes a decimal. */
+/** A price of a tape as money: the only place where its double becomes a decimal. */
 export function priceAt(column: Float64Array, row: number): Price {
   const last = lastPrices.get(column);
   if (last?.row === row) return last.price;
@@ -175,5 +175,5 @@ export function priceAt(column: Float64Array, row: number): Price {
   return read;
 }
 
-/** The desk, the venue and the search for the next wake mostly read the same row. */
+/** Cached, because the desk, the venue and the search for the next wake mostly read the same row. */
 const lastPrices = new WeakMap<Float64Array, { row: number; price: Price }>();

@@ -19,7 +19,7 @@ describe('the reader of cells', () => {
     );
   });
 
-  it('reads nothing else', () => {
+  it('refuses every other notation', () => {
     for (const text of [
       '',
       '-1',

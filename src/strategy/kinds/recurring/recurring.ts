@@ -186,14 +186,14 @@ function settingOf(plan: Params, instrument: Instrument): Setting {
   return setting;
 }
 
-/** What a step tells besides what it does. */
+/** Additional records of a step. */
 interface Told {
   readonly reason?: Reason | undefined;
   readonly note?: string | undefined;
   readonly missed?: NonNullable<Step<State>['missed']>;
 }
 
-/** Most steps have nothing to tell. */
+/** Most steps have no additional records. */
 const SILENT: Told = {};
 const telling = (step: Step<State>, told: Told): Step<State> =>
   told === SILENT ? step : { ...step, ...told };
@@ -318,7 +318,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
 
 interface Beginning {
   readonly due: Instant;
-  /** When its window begins. */
+  /** When its window starts. */
   readonly start: Instant;
   readonly at: Instant;
   readonly told: Told;
@@ -442,7 +442,7 @@ const intentOf = (
 function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const { plan } = setting;
   const { leg, filled, filledAmount } = wake.outcome;
-  // A trade of an occurrence that is over, heard of late, changes nothing of what is ahead.
+  // A late trade of an ended occurrence changes nothing ahead.
   const note = `${leg} is over`;
   if (!isUnderWay(was)) return idle(was, plan, { reason: 'waiting', note });
   if (leg !== legOf(was.now.due))
