@@ -28,3 +28,27 @@ export function* selected(records: Iterable<StoredRecord>, query: RecordQuery): 
     if (holds === undefined || canonical(body).includes(holds)) yield record;
   }
 }
+
+/** How a database writes a parameter and asks for a part of the body. */
+export interface SqlDialect {
+  /** The parameter of the value number `index`, from 0, after those that the caller has. */
+  readonly parameter: (index: number) => string;
+  readonly contains: (parameter: string) => string;
+}
+
+/** The conditions of a query in SQL, all of which must hold, and the values of their parameters in order. */
+export function recordConditions(
+  { kinds, after, before, since, until, holds }: RecordQuery,
+  { parameter, contains }: SqlDialect,
+): { readonly conditions: readonly string[]; readonly values: readonly (string | number)[] } {
+  const conditions: string[] = [];
+  const values: (string | number)[] = [];
+  const place = (value: string | number): string => parameter(values.push(value) - 1);
+  if (after !== undefined) conditions.push(`seq > ${place(after)}`);
+  if (before !== undefined) conditions.push(`seq < ${place(before)}`);
+  if (kinds !== undefined) conditions.push(`kind IN (${kinds.map(place).join(', ')})`);
+  if (since !== undefined) conditions.push(`at >= ${place(since)}`);
+  if (until !== undefined) conditions.push(`at < ${place(until)}`);
+  if (holds !== undefined) conditions.push(contains(place(holds)));
+  return { conditions, values };
+}

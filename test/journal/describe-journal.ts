@@ -3,7 +3,7 @@ import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import { GENESIS, link, verify } from '../../src/journal/proof/chain.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
+import { NINE, aFill, appended, everyKind, failureOf } from './records.ts';
 
 /** What every driver promises. `make` gives an empty journal; it may lie in a folder of the running test. */
 export function describeJournal(name: string, make: () => Journal): void {
@@ -11,12 +11,12 @@ export function describeJournal(name: string, make: () => Journal): void {
   const open = opener(make);
 
   describe(`${name} journal, as the record of what was done`, () => {
-    it('keeps a record as it was appended, whatever becomes of the object', () => {
+    it('keeps a record as it was appended, whatever becomes of the object', async () => {
       const journal = open();
       const state = { left: '1' };
       const [, , wake] = everyKind();
       if (wake?.kind !== 'wake') throw new Error('the third record is a wake');
-      appendNow(journal, [{ ...wake, state }]);
+      await appended(journal, [{ ...wake, state }]);
       state.left = '0';
       expect([...journal.read()].map(({ body }) => body)).toEqual([{ ...wake, state: { left: '1' } }]);
     });
@@ -32,7 +32,7 @@ export function describeJournal(name: string, make: () => Journal): void {
       ['a number that JSON cannot hold', [strategyOf([Number.NaN])], /not plain JSON.*number/u],
     ])('refuses %s, with the whole append', async (_, bad, why) => {
       const journal = open();
-      appendNow(journal, [control('a')]);
+      await appended(journal, [control('a')]);
       expect(String(await failureOf(journal, [control('b'), ...bad]))).toMatch(why);
       expect([...journal.read()]).toHaveLength(1);
     });
@@ -57,10 +57,10 @@ export function describeChain(name: string, make: () => Journal): void {
   const open = opener(make);
 
   describe(`${name} journal`, () => {
-    it('numbers records from 1 in the order of their appends', () => {
+    it('numbers records from 1 in the order of their appends', async () => {
       const journal = open();
-      appendNow(journal, [control('a'), control('b')]);
-      appendNow(journal, [control('c')], after(NINE, 5));
+      await appended(journal, [control('a'), control('b')]);
+      await appended(journal, [control('c')], after(NINE, 5));
       const read = [...journal.read()];
       expect(read.map(({ seq, at, body }) => [seq, at - NINE, 'why' in body && body.why])).toEqual([
         [1, 0, 'a'],
@@ -69,22 +69,22 @@ export function describeChain(name: string, make: () => Journal): void {
       ]);
     });
 
-    it('emits what it reads back later, for every kind of record', () => {
+    it('emits what it reads back later, for every kind of record', async () => {
       const journal = open();
-      const stored = appendNow(journal, everyKind());
+      const stored = await appended(journal, everyKind());
       expect(stored.map(({ body }) => body)).toEqual(everyKind());
       expect([...journal.read()]).toEqual(stored);
     });
 
-    it('emits an empty list for no records and stores nothing', () => {
+    it('emits an empty list for no records and stores nothing', async () => {
       const journal = open();
-      expect(appendNow(journal, [])).toEqual([]);
+      expect(await appended(journal, [])).toEqual([]);
       expect(journal.head()).toEqual({ seq: 0, hash: GENESIS });
     });
 
-    it('ties each record to the one before', () => {
+    it('ties each record to the one before', async () => {
       const journal = open();
-      appendNow(journal, everyKind());
+      await appended(journal, everyKind());
       let before = GENESIS;
       for (const { seq, at, body, hash } of journal.lines()) {
         expect(hash).toBe(link(before, seq, at, body));
@@ -95,30 +95,30 @@ export function describeChain(name: string, make: () => Journal): void {
       expect(verify(journal.lines())).toEqual(journal.verify());
     });
 
-    it('has the same head for the same content, whatever order fields were set in', () => {
+    it('has the same head for the same content, whatever order fields were set in', async () => {
       const [one, other] = [open(), open()];
       const reversed = Object.fromEntries(Object.entries(aFill()).toReversed()) as unknown as RecordBody;
-      appendNow(one, [aFill(), aFill({ slice: 1 })]);
-      appendNow(other, [reversed]);
+      await appended(one, [aFill(), aFill({ slice: 1 })]);
+      await appended(other, [reversed]);
       expect(other.head()).not.toEqual(one.head());
-      appendNow(other, [aFill({ slice: 1 })]);
+      await appended(other, [aFill({ slice: 1 })]);
       expect(other.head()).toEqual(one.head());
     });
 
-    it('has another head when a time differs', () => {
+    it('has another head when a time differs', async () => {
       const [one, other] = [open(), open()];
-      appendNow(one, [aFill()]);
-      appendNow(other, [aFill()], after(NINE, 1));
+      await appended(one, [aFill()]);
+      await appended(other, [aFill()], after(NINE, 1));
       expect(other.head()).not.toEqual(one.head());
     });
 
-    it('reads what was there when reading began, while more is appended', () => {
+    it('reads what was there when reading began, while more is appended', async () => {
       const journal = open();
-      appendNow(journal, [control('a'), control('b')]);
+      await appended(journal, [control('a'), control('b')]);
       const seen: number[] = [];
       for (const { seq } of journal.read()) {
         seen.push(seq);
-        appendNow(journal, [control('c')]);
+        await appended(journal, [control('c')]);
       }
       expect(seen).toEqual([1, 2]);
       expect([...journal.read()]).toHaveLength(4);

@@ -234,6 +234,14 @@ export function appendNow(
   return stored;
 }
 
+/** Appends and waits until it is durable. */
+export const appended = async (
+  journal: JournalPort,
+  bodies: readonly RecordBody[],
+  at = NINE,
+): Promise<readonly StoredRecord[]> =>
+  await firstValueFrom(defer(() => toObservable(journal.append(bodies, at))));
+
 /** What an append fails with; `undefined` when it does not. */
 export const failureOf = async (journal: JournalPort, bodies: readonly RecordBody[]): Promise<unknown> =>
   await firstValueFrom(defer(() => toObservable(journal.append(bodies, NINE)))).then(

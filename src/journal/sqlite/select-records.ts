@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { StoredRecord } from '../../core/record.ts';
 import { instant } from '../../core/time.ts';
 import { bodyOf } from '../proof/chain.ts';
+import { recordConditions } from '../record-query.ts';
 import type { RecordQuery } from '../record-query.ts';
 import { faultOf } from './sqlite-errors.ts';
 
@@ -13,22 +14,14 @@ import { faultOf } from './sqlite-errors.ts';
 export function* selectRecords(
   db: DatabaseSync,
   file: string,
-  { kinds, after, before, since, until, holds, order }: RecordQuery,
+  query: RecordQuery,
 ): Generator<StoredRecord> {
-  const wheres: string[] = [];
-  const values: (string | number)[] = [];
-  const where = (text: string, ...given: readonly (string | number)[]): void => {
-    wheres.push(text);
-    values.push(...given);
-  };
-  if (after !== undefined) where('seq > ?', after);
-  if (before !== undefined) where('seq < ?', before);
-  if (kinds !== undefined) where(`kind IN (${kinds.map(() => '?').join(', ')})`, ...kinds);
-  if (since !== undefined) where('at >= ?', since);
-  if (until !== undefined) where('at < ?', until);
-  if (holds !== undefined) where('instr(body, ?) > 0', holds);
-  const condition = wheres.length === 0 ? '' : `WHERE ${wheres.join(' AND ')}`;
-  const direction = order === 'oldest' ? 'ASC' : 'DESC';
+  const { conditions, values } = recordConditions(query, {
+    parameter: () => '?',
+    contains: (parameter) => `instr(body, ${parameter}) > 0`,
+  });
+  const condition = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const direction = query.order === 'oldest' ? 'ASC' : 'DESC';
   try {
     const select = db.prepare(
       `SELECT seq, at, kind, body, hash FROM records ${condition} ORDER BY seq ${direction}`,

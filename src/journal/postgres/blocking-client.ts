@@ -1,0 +1,80 @@
+import { extname } from 'node:path';
+import { MessageChannel, Worker, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import { PostgresFault } from './postgres-errors.ts';
+import type { FaultFacts } from './postgres-errors.ts';
+
+/** Of this file and its neighbours: another one once they are compiled. */
+const SCRIPT = new URL(`blocking-client-worker${extname(import.meta.url)}`, import.meta.url);
+
+export type Value = string | number | null;
+export type Row = readonly (Value | boolean)[];
+
+/** What the thread is asked: one statement, or several as one transaction. */
+export type Statements = readonly { readonly text: string; readonly values?: readonly Value[] | undefined }[];
+
+export type BlockingAnswer = { readonly rows: readonly (readonly Row[])[] } | { readonly fault: FaultFacts };
+
+export interface BlockingSetup {
+  readonly port: MessagePort;
+  readonly signal: SharedArrayBuffer;
+  readonly connectionString: string;
+  readonly timeoutMs: number;
+}
+
+/** Longer than the thread itself waits for the server: its own fault says more. */
+const GRACE_MS = 5_000;
+
+/**
+ * A connection whose answers are waited for on the spot, for opening and reading a journal: the ports read synchronously, as from a
+ * file. A thread holds the connection; this one sleeps until it answers. A daemon appends through `append-queue.ts`, which does not
+ * block, and reads its past on threads of their own.
+ */
+export class BlockingClient {
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  readonly #signal: Int32Array;
+  readonly #timeoutMs: number;
+  #isClosed = false;
+
+  constructor(connectionString: string, timeoutMs: number) {
+    const { port1, port2 } = new MessageChannel();
+    const signal = new SharedArrayBuffer(4);
+    const setup: BlockingSetup = { port: port2, signal, connectionString, timeoutMs };
+    this.#worker = new Worker(SCRIPT, { workerData: setup, transferList: [port2] });
+    this.#worker.unref();
+    port1.unref();
+    this.#port = port1;
+    this.#signal = new Int32Array(signal);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** The rows of one statement. @throws PostgresFault */
+  query(text: string, values: readonly Value[] = []): readonly Row[] {
+    return this.transaction([{ text, values }])[0] ?? [];
+  }
+
+  /** The rows of each statement: all of them take effect, or none. @throws PostgresFault */
+  transaction(statements: Statements): readonly (readonly Row[])[] {
+    if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
+    Atomics.store(this.#signal, 0, 0);
+    this.#port.postMessage(statements);
+    const waited = Atomics.wait(this.#signal, 0, 0, this.#timeoutMs + GRACE_MS);
+    const answer = waited === 'timed-out' ? undefined : receiveMessageOnPort(this.#port)?.message;
+    if (answer === undefined) {
+      this.close();
+      throw new PostgresFault({ message: `the server did not answer within ${this.#timeoutMs / 1000} s` });
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only sender is our own thread
+    const told = answer as BlockingAnswer;
+    if ('fault' in told) throw new PostgresFault(told.fault);
+    return told.rows;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#port.close();
+    void this.#worker.terminate();
+  }
+}

@@ -1,0 +1,54 @@
+import pg from 'pg';
+import type { Client } from 'pg';
+import type { Row, Value } from './blocking-client.ts';
+
+export interface ConnectionOptions {
+  /** Longest wait for a connection, a lock or a statement, milliseconds. */
+  readonly timeoutMs: number;
+  /** Called once when the connection is gone. */
+  readonly onEnd: () => void;
+}
+
+/** Object id of `bigint` in PostgreSQL. All of ours are below 2^53. */
+const BIGINT = 20;
+
+/** Opens a connection whose every wait has an end. The library reports a lost connection as an event: it must be listened to. */
+export async function connectTo(
+  connectionString: string,
+  { timeoutMs, onEnd }: ConnectionOptions,
+): Promise<Client> {
+  const types = { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) };
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'tranche',
+    keepAlive: true,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type lists one overload for each built-in
+    types: types as pg.CustomTypesConfig,
+  });
+  let hasEnded = false;
+  const end = (): void => {
+    if (hasEnded) return;
+    hasEnded = true;
+    onEnd();
+  };
+  client.on('error', end);
+  client.on('end', end);
+  await client.connect();
+  await client.query(
+    `SET statement_timeout = ${timeoutMs}; SET lock_timeout = ${timeoutMs}; SET idle_in_transaction_session_timeout = ${timeoutMs}; ` +
+      "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'",
+  );
+  return client;
+}
+
+/** The rows of one statement as arrays, in the order of its columns. */
+export async function rowsOf(
+  client: Client,
+  text: string,
+  values: readonly Value[] = [],
+): Promise<readonly Row[]> {
+  const { rows } = await client.query<(Value | boolean)[]>({ text, values: [...values], rowMode: 'array' });
+  return rows;
+}

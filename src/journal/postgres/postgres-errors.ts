@@ -1,0 +1,67 @@
+import { OperatorError } from '../../core/errors.ts';
+
+/** What a server or its connection said, as plain data: it crosses threads. */
+export interface FaultFacts {
+  readonly message: string;
+  /** SQLSTATE of the server; undefined for a fault of the connection. */
+  readonly code?: string | undefined;
+}
+
+/** A statement failed, or the connection did. */
+export class PostgresFault extends Error {
+  override readonly name = 'PostgresFault';
+  readonly code: string | undefined;
+
+  constructor({ message, code }: FaultFacts) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/u;
+
+export function factsOf(error: unknown): FaultFacts {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  // Several addresses of one name failed: the library puts their messages beside an empty one.
+  const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
+  return {
+    message: message === '' ? (code ?? error.name) : message,
+    ...(code !== undefined && SQLSTATE.test(code) && { code }),
+  };
+}
+
+/**
+ * Whether the same statements may succeed on another connection, or a moment later: the server restarts or fails over, the network
+ * is cut, too many connections are open, a lock was not free in time.
+ */
+export function isTransient({ code }: FaultFacts): boolean {
+  if (code === undefined) return true;
+  return (
+    code.startsWith('08') ||
+    code.startsWith('57P') ||
+    ['25006', '40001', '40P01', '53300', '55P03', '57014'].includes(code)
+  );
+}
+
+/** What an operator reads when a journal in PostgreSQL cannot be used. */
+export function storageFault(shown: string, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
+  const { message, code } = factsOf(error);
+  const place = `journal ${shown}`;
+  if (code === '28P01' || code === '28000')
+    return new OperatorError(
+      'config',
+      `${place}: the server refuses the login: ${message}. Check the user of the URL and its password in ~/.pgpass`,
+      error,
+    );
+  if (code === '42501')
+    return new OperatorError(
+      'config',
+      `${place}: the role lacks a right: ${message}. Run "tranche journal prepare URL --grant ROLE" as the owner of the database`,
+      error,
+    );
+  if (code === '3D000')
+    return new OperatorError('config', `${place}: ${message}. Create the database first`, error);
+  return new OperatorError('storage', `${place} cannot be used: ${message}`, error);
+}

@@ -1,0 +1,103 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { BlockingClient } from './blocking-client.ts';
+
+/**
+ * Tables, in steps that are taken in order and never taken back. A step that was released is never edited: a change is a new step.
+ * Rows of `record` are never changed: roles get no right to, and a trigger refuses it to the owner.
+ */
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE desk (
+    desk text PRIMARY KEY,
+    epoch bigint NOT NULL,             -- raised by every takeover
+    owner text NOT NULL,               -- for messages alone
+    until timestamptz NOT NULL,        -- end of the lease, on the clock of the server
+    system_identifier text NOT NULL,   -- of the cluster that granted the lease
+    timeline bigint NOT NULL
+  );
+  CREATE TABLE record (
+    desk text NOT NULL REFERENCES desk,
+    seq bigint NOT NULL,
+    at bigint NOT NULL,                -- Unix ms
+    kind text NOT NULL,
+    body text NOT NULL,                -- canonical JSON
+    hash text NOT NULL,                -- SHA-256, hex: link.ts
+    epoch bigint NOT NULL,             -- of the owner that wrote it
+    PRIMARY KEY (desk, seq)
+  );
+  CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'records are never changed or removed'; END $$;
+  CREATE TRIGGER records_stay BEFORE UPDATE OR DELETE ON record
+    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+  CREATE TRIGGER records_stay_all BEFORE TRUNCATE ON record
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  `,
+];
+
+/** Layout that this version reads and writes. */
+export const LAYOUT = STEPS.length;
+
+/** One for this program, whatever else uses the database. */
+const LOCK = 7_216_042_001;
+
+/** Brings the tables to the layout of this version: one transaction, one process at a time. @throws PostgresFault */
+export function migrate(client: BlockingClient, shown: string): void {
+  const now = layoutOf(client);
+  refuseNewer(now, shown);
+  if (now === LAYOUT) return;
+  client.transaction([
+    { text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] },
+    { text: 'CREATE SCHEMA IF NOT EXISTS tranche' },
+    { text: 'CREATE TABLE IF NOT EXISTS tranche.layout (step bigint PRIMARY KEY)' },
+    { text: 'SET LOCAL search_path = tranche' },
+    // Another process may have taken the step between the first look and the lock.
+    ...STEPS.slice(now).map((step, index) => ({ text: onceOnly(now + index + 1, step) })),
+  ]);
+}
+
+const onceOnly = (number: number, step: string): string =>
+  `DO $step$ BEGIN
+     IF NOT EXISTS (SELECT FROM layout WHERE step = ${number}) THEN
+       ${step.replaceAll('$$', '$body$')}
+       INSERT INTO layout VALUES (${number});
+     END IF;
+   END $step$`;
+
+/** @throws OperatorError `data` when the tables are missing or of another layout. */
+export function checkLayout(client: BlockingClient, shown: string): void {
+  const now = layoutOf(client);
+  refuseNewer(now, shown);
+  if (now < LAYOUT)
+    throw new OperatorError(
+      now === 0 ? 'storage' : 'data',
+      now === 0
+        ? `journal ${shown}: the database has no journals. Check the URL, or run "tranche run" first.`
+        : `journal ${shown} has layout ${now}, this version of tranche reads ${LAYOUT}. Run "tranche journal prepare" to migrate it.`,
+    );
+}
+
+function refuseNewer(now: number, shown: string): void {
+  if (now > LAYOUT)
+    throw new OperatorError(
+      'data',
+      `journal ${shown} has layout ${now}, this version of tranche reads ${LAYOUT}. Run the version that wrote it.`,
+    );
+}
+
+function layoutOf(client: BlockingClient): number {
+  const [[isThere] = []] = client.query("SELECT to_regclass('tranche.layout') IS NOT NULL");
+  if (isThere !== true) return 0;
+  const [[step] = []] = client.query('SELECT coalesce(max(step), 0) FROM tranche.layout');
+  return Number(step);
+}
+
+/** What a role that runs desks needs, and no more. The name is quoted. */
+export const grants = (role: string): readonly string[] => {
+  const name = `"${role.replaceAll('"', '""')}"`;
+  return [
+    `GRANT USAGE ON SCHEMA tranche TO ${name}`,
+    `GRANT SELECT ON tranche.layout TO ${name}`,
+    `GRANT SELECT, INSERT ON tranche.record TO ${name}`,
+    `GRANT SELECT, INSERT, UPDATE ON tranche.desk TO ${name}`,
+  ];
+};

