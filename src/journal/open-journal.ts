@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 import type { Journal } from './journal.ts';
 import { memoryJournal } from './memory.ts';
-import { postgresJournal } from './postgres/postgres.ts';
+import { hasPostgresJournal, postgresJournal } from './postgres/postgres.ts';
+import { isPostgres } from './postgres/postgres-url.ts';
 import type { PostgresOptions } from './postgres/postgres.ts';
+import { journalFileOf } from './sqlite/files.ts';
 import { sqliteJournal } from './sqlite/sqlite.ts';
 import type { SqliteOptions } from './sqlite/sqlite-options.ts';
 
@@ -30,4 +33,11 @@ export function openJournal(url: string, options: SqliteOptions & PostgresOption
     'config',
     `journal: expected "sqlite:" and a path, as in "sqlite:./var/journal.db", or a postgres:// URL, got "${url}"`,
   );
+}
+
+/** Whether a journal is there already. A journal in memory is not. @throws OperatorError as the driver does */
+export function journalExists(url: string): boolean {
+  if (isPostgres(url)) return hasPostgresJournal(url);
+  const file = journalFileOf(url);
+  return file !== undefined && existsSync(file);
 }

@@ -252,7 +252,8 @@ describe('what a desk would refuse when it starts', () => {
     ["operate: { listen: '0.0.0.0:8321' }", 'desk.yaml:2:20  operate.listen'],
     ["operate: { listen: '[::]:8321' }", 'would be reachable from the network'],
     ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
-    ['journal: postgres://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
+    ['journal: mysql://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
+    ['journal: postgres://db/tranche', 'add sslmode=verify-full'],
   ])('is told before: %s', (line, says) => {
     expect(refusal(`strategies: []\n${line}\n`)).toContain(says);
   });

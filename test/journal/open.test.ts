@@ -25,7 +25,7 @@ describe('the URL of a journal', () => {
     const error = thrownBy(() => openJournal('postgres://desk:hunter2@db/tranche'));
     expect(error).toMatchObject({
       exit: 'config',
-      message: expect.stringContaining('not available yet') as string,
+      message: expect.stringContaining('contains a password') as string,
     });
     expect(String(error)).not.toContain('hunter2');
   });

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { chown, cp, mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 
 /** PostgreSQL refuses to run as root; this user needs no account of the system. */
@@ -43,17 +43,27 @@ export const noPostgres = (): string | undefined => {
     : 'PostgreSQL is not installed: npm has no binaries for this system, set PG_BIN';
 };
 
+/** Links of the libraries, as the list of the package names them; `native/` stands for the folder itself. */
+function makeLinks(folder: string): void {
+  const list = join(folder, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the list of a package whose hash is known
+  const links = JSON.parse(readFileSync(list, 'utf8')) as readonly { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(folder, target.replace(/^native\//u, ''));
+    if (!existsSync(path)) symlinkSync(basename(source), path);
+  }
+}
+
 /** A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. */
 export async function startPostgres(): Promise<PostgresServer> {
   const home = await mkdtemp(join(tmpdir(), 'pg-'));
   const isRoot = process.getuid?.() === 0;
-  let bin = binaries() ?? '';
-  if (isRoot) {
-    // The project may lie where only root reads: the other user gets a copy.
-    await cp(join(bin, '..'), join(home, 'pg'), { recursive: true, verbatimSymlinks: true });
-    bin = join(home, 'pg', 'bin');
-    await chown(home, NOBODY, NOBODY);
-  }
+  // A copy: the project may lie where only root reads, and npm may have left out the links between the libraries.
+  const bin = join(home, 'pg', 'bin');
+  await cp(join(binaries() ?? '', '..'), join(home, 'pg'), { recursive: true, verbatimSymlinks: true });
+  makeLinks(join(home, 'pg'));
+  if (isRoot) await chown(home, NOBODY, NOBODY);
   const as = { cwd: home, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) };
   const data = join(home, 'data');
   const made = spawn(
@@ -61,7 +71,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     ['-D', data, '-U', 'tranche', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
     { ...as, stdio: ['ignore', 'ignore', 'inherit'] },
   );
-  const [code] = await once(made, 'exit');
+  const code = await new Promise((resolve) => made.once('exit', resolve));
   if (code !== 0) throw new Error(`initdb ended with ${String(code)}`);
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {

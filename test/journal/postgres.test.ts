@@ -1,43 +1,302 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { RecordBody } from '../../src/core/record.ts';
+import { copyJournal } from '../../src/journal/copy-journal.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
-import { describeJournal } from './describe-journal.ts';
+import { preparePostgres } from '../../src/journal/postgres/prepare.ts';
+import { readPostgresUrl } from '../../src/journal/postgres/postgres-url.ts';
+import { control, describeJournal } from './describe-journal.ts';
 import { noPostgres, startPostgres } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { NINE, aFill, aFolder, appended, everyKind, failureOf, thrownBy } from './records.ts';
 
+/** As `expect.stringMatching`, with a type. */
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+
 const missing = noPostgres();
+const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 
-describe.skipIf(missing !== undefined)(
-  `a journal in PostgreSQL${missing === undefined ? '' : ` (skipped: ${missing})`}`,
-  () => {
-    let server: PostgresServer;
-    let desks = 0;
-      beforeAll(async () => {
-      server = await startPostgres();
-      });
-    afterAll(async () => {
-        await server.stop();
+describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () => {
+  let server: PostgresServer;
+  let desks = 0;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  const aDesk = (): string => `desk-${(desks += 1)}`;
+  const open = (desk = aDesk(), files?: string): Journal => {
+    const journal = openJournal(server.url(desk, files));
+    onTestFinished(() => journal.close());
+    return journal;
+  };
+  /** As an administrator of the server, past the journal. */
+  const sql = async (text: string, values: readonly unknown[] = []): Promise<readonly unknown[]> => {
+    const client = new pg.Client({ connectionString: readPostgresUrl(server.url('any')).connectionString });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const releasedBehindItsBack = async (desk: string): Promise<void> => {
+    await sql("UPDATE tranche.desk SET until = '-infinity' WHERE desk = $1", [desk]);
+  };
+
+  describeJournal('postgres', open);
+
+  it('goes on after it was closed, with the records and the head that it had', async () => {
+    const desk = aDesk();
+    const first = open(desk);
+    const stored = await appended(first, everyKind());
+    const head = first.head();
+    first.close();
+    const second = open(desk);
+    expect(second.head()).toEqual(head);
+    expect([...second.read()]).toEqual(stored);
+    const [next] = await appended(second, [aFill()]);
+    expect(next?.seq).toBe(everyKind().length + 1);
+    expect(second.verify()).toMatchObject({ ok: true, count: everyKind().length + 1 });
+  });
+
+  it('keeps each desk apart from the others of the database', async () => {
+    const [one, other] = [open(), open()];
+    await appended(one, [control('a')]);
+    await appended(other, [control('b'), control('c')]);
+    expect([...one.read()]).toHaveLength(1);
+    expect([...other.read()]).toHaveLength(2);
+  });
+
+  it('refuses a second owner at another place, and says who has the desk', () => {
+    const desk = aDesk();
+    open(desk);
+    expect(thrownBy(() => open(desk, join(aFolder(), 'elsewhere')))).toMatchObject({
+      exit: 'again',
+      message: matching(/in use by process \d+ on .*files at /u),
     });
-    const open = (desk = `desk-${(desks += 1)}`): Journal => {
-      const journal = openJournal(server.url(desk));
+  });
+
+  it('stops an owner that was replaced: it writes nothing more, and the chain stays whole', async () => {
+    const desk = aDesk();
+    const first = open(desk);
+    await appended(first, [control('a')]);
+    await releasedBehindItsBack(desk);
+    const second = open(desk, join(aFolder(), 'elsewhere'));
+    expect(await failureOf(first, [control('late')])).toMatchObject({
+      exit: 'again',
+      message: matching(/another process took over/u),
+    });
+    await appended(second, [control('b')]);
+    expect([...second.read()].map(({ body }) => 'why' in body && body.why)).toEqual(['a', 'b']);
+    expect(second.verify()).toMatchObject({ ok: true, count: 2 });
+  });
+
+  it('takes over at once where the owner before it died with its files on this machine', async () => {
+    const desk = aDesk();
+    const files = join(aFolder(), 'beside');
+    const first = open(desk, files);
+    await appended(first, [control('a')]);
+    first.close();
+    // As after a kill: the lease still lasts, the lock of the kernel is free.
+    await sql(
+      "UPDATE tranche.desk SET until = now() + interval '1 h', owner = 'process 1 on ' || $2 WHERE desk = $1",
+      [desk, `${hostname()}, files at ${files}`],
+    );
+    expect([...open(desk, files).read()]).toHaveLength(1);
+  });
+
+  it('loses nothing and writes nothing twice when the server crashes under many appends', async () => {
+    const desk = aDesk();
+    const journal = open(desk);
+    const done: Promise<unknown>[] = [];
+    for (let index = 0; index < 300; index += 1) {
+      done.push(appended(journal, [control(`number ${index}`)]));
+      if (index % 100 === 50) {
+        await done[index - 10];
+        await server.kill();
+        await server.start();
+      }
+    }
+    await Promise.all(done);
+    expect(journal.verify()).toMatchObject({ ok: true, count: 300 });
+    expect([...journal.read()].map(({ body }) => 'why' in body && body.why)).toEqual(
+      Array.from({ length: 300 }, (_, index) => `number ${index}`),
+    );
+  });
+
+  it('is not changed or shortened by an ordinary statement', async () => {
+    const desk = aDesk();
+    await appended(open(desk), [control('a'), control('b')]);
+    for (const statement of [
+      'UPDATE tranche.record SET at = 0',
+      'DELETE FROM tranche.record',
+      'TRUNCATE tranche.record',
+    ])
+      await expect(sql(statement)).rejects.toThrow(/never changed or removed/u);
+  });
+
+  it('names the record where somebody changed the chain behind its back', async () => {
+    const desk = aDesk();
+    const journal = open(desk);
+    await appended(journal, [control('a'), control('b'), control('c')]);
+    journal.close();
+    await sql('ALTER TABLE tranche.record DISABLE TRIGGER USER');
+    await sql("UPDATE tranche.record SET body = replace(body, 'ops', 'oops') WHERE desk = $1 AND seq = 2", [
+      desk,
+    ]);
+    await sql('ALTER TABLE tranche.record ENABLE TRIGGER USER');
+    expect(openJournal(server.url(desk), { readOnly: true }).verify()).toMatchObject({ ok: false, seq: 2 });
+    expect(thrownBy(() => open(desk))).toMatchObject({
+      exit: 'data',
+      message: matching(/record 2/u),
+    });
+  });
+
+  it('starts as rolled back when the server is another one, or another timeline, than before', async () => {
+    const desk = aDesk();
+    open(desk).close();
+    await sql('UPDATE tranche.desk SET timeline = timeline + 1 WHERE desk = $1', [desk]);
+    const promoted = open(desk);
+    expect(promoted.oddity).toMatchObject({ what: 'rolled_back', why: matching(/timeline/u) });
+    promoted.close();
+    expect(open(desk).oddity).toBeUndefined();
+    await sql("UPDATE tranche.desk SET system_identifier = '1', until = '-infinity' WHERE desk = $1", [desk]);
+    expect(open(desk, join(aFolder(), 'x')).oddity?.why).toMatch(/another database server/u);
+  });
+
+  it('needs no more rights than "journal prepare --grant" gives', async () => {
+    expect(thrownBy(() => preparePostgres(server.url('any'), 'trader'))).toMatchObject({
+      message: matching(/role "trader" does not exist/u),
+    });
+    await sql('CREATE ROLE trader LOGIN');
+    preparePostgres(server.url('any'), 'trader');
+    const url = server.url(aDesk()).replace('//tranche@', '//trader@');
+    const journal = openJournal(url);
+    onTestFinished(() => journal.close());
+    await appended(journal, [aFill()]);
+    expect(journal.verify()).toMatchObject({ ok: true, count: 1 });
+  });
+
+  it('makes its tables once, whoever comes first', async () => {
+    await sql('CREATE DATABASE fresh');
+    const url = (desk: string): string => server.url(desk).replace('/postgres?', '/fresh?');
+    const journals = ['a', 'b', 'c'].map((desk) => openJournal(url(desk)));
+    for (const journal of journals) {
       onTestFinished(() => journal.close());
-      return journal;
-    };
+      await appended(journal, [control('first')]);
+    }
+    expect(openJournal(url('b'), { readOnly: true }).verify()).toMatchObject({ ok: true, count: 1 });
+    await sql('DROP DATABASE fresh WITH (FORCE)');
+  });
 
-    describeJournal('postgres', open);
+  it('is read by others while it is written, and refuses their appends', async () => {
+    const desk = aDesk();
+    const journal = open(desk);
+    await appended(journal, everyKind());
+    const reader = openJournal(server.url(desk), { readOnly: true });
+    onTestFinished(() => reader.close());
+    expect(reader.verify()).toMatchObject({ ok: true, count: everyKind().length });
+    expect(
+      [...reader.select({ kinds: ['fill'], order: 'newest' })].every(({ body }) => body.kind === 'fill'),
+    ).toBe(true);
+    expect([...reader.select({ after: 2, before: 5, order: 'oldest' })].map(({ seq }) => seq)).toEqual([
+      3, 4,
+    ]);
+    expect(await failureOf(reader, [aFill()])).toMatchObject({ exit: 'storage' });
+  });
 
-    it('goes on after it was closed, with the records and the head that it had', async () => {
-      const first = open('again');
-      const stored = await appended(first, everyKind());
-      const head = first.head();
-      first.close();
-      const second = open('again');
-      expect(second.head()).toEqual(head);
-      expect([...second.read()]).toEqual(stored);
-      const [next] = await appended(second, [aFill()]);
-      expect(next?.seq).toBe(everyKind().length + 1);
-      expect(second.verify()).toMatchObject({ ok: true, count: everyKind().length + 1 });
+  it('selects through many pages as one list', async () => {
+    const desk = aDesk();
+    const journal = open(desk);
+    const many: readonly RecordBody[] = Array.from({ length: 2_500 }, (_, index) =>
+      control(`number ${index}`),
+    );
+    await appended(journal, many);
+    const newest = [...journal.select({ order: 'newest' })].map(({ seq }) => seq);
+    expect(newest).toEqual(Array.from({ length: 2_500 }, (_, index) => 2_500 - index));
+    expect([...journal.select({ order: 'oldest', holds: 'number 77"' })]).toHaveLength(1);
+    expect([...journal.read(2_400)]).toHaveLength(100);
+  });
+
+  describe('and journal copy', () => {
+    it('moves a desk from a file to PostgreSQL and back, byte for byte, and retires each source', async () => {
+      const folder = aFolder();
+      const file = `sqlite:${join(folder, 'old.db')}`;
+      const old = openJournal(file);
+      await appended(old, everyKind());
+      await appended(old, [aFill()], NINE);
+      const lines = [...old.lines()];
+      old.close();
+      const url = server.url(aDesk());
+      expect(await copyJournal(file, url, 'ops')).toMatchObject({ head: { seq: lines.length } });
+      expect(existsSync(join(folder, 'old.db.halt'))).toBe(true);
+      const there = openJournal(url, { readOnly: true });
+      expect([...there.lines()]).toEqual(lines);
+      there.close();
+      const back = `sqlite:${join(folder, 'new.db')}`;
+      await copyJournal(url, back, 'ops');
+      const again = openJournal(back, { readOnly: true });
+      expect([...again.lines()]).toEqual(lines);
+      again.close();
+      expect(thrownBy(() => openJournal(url))).toMatchObject({
+        exit: 'again',
+        message: matching(/was copied/u),
+      });
     });
-  },
-);
+
+    it('goes on where an interrupted copy ended, and refuses a target with other records', async () => {
+      const folder = aFolder();
+      const file = `sqlite:${join(folder, 'old.db')}`;
+      const old = openJournal(file);
+      const stored = await appended(old, [control('a'), control('b'), control('c')]);
+      old.close();
+      const half = aDesk();
+      const begun = open(half);
+      await appended(
+        begun,
+        stored.slice(0, 1).map(({ body }) => body),
+      );
+      begun.close();
+      expect((await copyJournal(file, server.url(half), 'ops')).head.seq).toBe(3);
+      const other = aDesk();
+      const foreign = open(other);
+      await appended(foreign, [control('something else')]);
+      foreign.close();
+      await expect(copyJournal(file, server.url(other), 'ops')).rejects.toMatchObject({ exit: 'usage' });
+    });
+  });
+});
+
+describe('the URL of a journal in PostgreSQL', () => {
+  it.each([
+    ['names no desk', 'postgres://tranche@localhost/db', /names no desk: add \?desk=NAME/u],
+    ['holds a password', 'postgres://tranche:secret@localhost/db?desk=a', /contains a password/u],
+    [
+      'leads to another host without a verified certificate',
+      'postgres://tranche@db.example/db?desk=a',
+      /sslmode=verify-full/u,
+    ],
+    ['names a desk that cannot be one', 'postgres://tranche@localhost/db?desk=A%20B', /cannot name a desk/u],
+  ])('is refused when it %s', (_, url, why) => {
+    expect(thrownBy(() => readPostgresUrl(url))).toMatchObject({
+      exit: 'config',
+      message: matching(why),
+    });
+    expect(String(thrownBy(() => readPostgresUrl(url)))).not.toMatch(/secret/u);
+  });
+
+  it('leads to a server that is not there: the message names it', () => {
+    expect(
+      thrownBy(() => openJournal('postgres://tranche@127.0.0.1:1/db?desk=a&files=/tmp/none/a')),
+    ).toMatchObject({
+      exit: 'storage',
+      message: matching(/"a" at postgres:\/\/127\.0\.0\.1:1\/db.*ECONNREFUSED/u),
+    });
+  });
+});

@@ -85,6 +85,24 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
       done(await journalTimestamp(url(file), options, io, streams()));
     });
   journal
+    .command('copy')
+    .description('move a desk to another journal: copy its records, verify both chains, retire the source')
+    .argument('<from>', where)
+    .argument('<to>', 'journal to write: a new file, or postgres://user@host/database?desk=NAME')
+    .action(async (from, to) => {
+      const { journalCopy } = await import('../commands/journal/journal-copy.ts');
+      done(await journalCopy(url(from), url(to), streams()));
+    });
+  journal
+    .command('prepare')
+    .description('make or migrate the tables of journals in PostgreSQL, as their owner')
+    .argument('<url>', 'database: postgres://user@host/database')
+    .option('--grant <role>', 'give this role the rights that running desks needs')
+    .action(async (target, options) => {
+      const { journalPrepare } = await import('../commands/journal/journal-copy.ts');
+      done(await journalPrepare(target, options, streams()));
+    });
+  journal
     .command('assess')
     .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
     .argument('<journal>', where)

@@ -1,6 +1,7 @@
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/text/escape.ts';
 import type { Command } from '../../engine/ports.ts';
+import { isPostgres, readPostgresUrl } from '../../journal/postgres/postgres-url.ts';
 import { isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { createLog } from '../../operate/log.ts';
 import { systemClock } from '../daemon/clock.ts';
@@ -279,8 +280,10 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
   progress.say(`journal  ${url}`);
   if (metricsUrl !== undefined)
     progress.say(`metrics  were at ${metricsUrl}/metrics; docs/metrics.md explains them`);
-  progress.say(`next     ${self} journal verify ${url}`);
-  progress.say(`         ${self} journal export --format csv --kind fills ${url}`);
+  // For a shell: a URL may hold signs that mean something there.
+  const quoted = /^[\w./:-]+$/u.test(url) ? url : `'${url}'`;
+  progress.say(`next     ${self} journal verify ${quoted}`);
+  progress.say(`         ${self} journal export --format csv --kind fills ${quoted}`);
   if (config.mode === 'paper')
     progress.say(`         ${self} init my-desk     your own config and strategies to edit`);
 }
@@ -291,5 +294,6 @@ const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>
 /** Beside the journal unless told otherwise; `-` is standard error. */
 function logFile({ log, journal }: Config): string | undefined {
   if (log.file !== undefined) return log.file === '-' ? undefined : log.file;
+  if (isPostgres(journal)) return `${readPostgresUrl(journal).files}.log`;
   return journal.startsWith('sqlite:') ? `${journal.slice('sqlite:'.length)}.log` : undefined;
 }

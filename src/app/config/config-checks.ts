@@ -4,6 +4,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { hasTwoPeople } from '../../operate/access.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
+import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { addressProblem, isLoopback } from '../../venue/origin.ts';
 import { readCertificates } from './authority.ts';
 import { readCredential, readStdin, readSystemdToken, readTokenFile, strangerProblem } from './credential.ts';
@@ -78,7 +79,11 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
   const read = facts.safeParse(document.value);
   if (!read.success) return { problems: [], token: undefined, ca: undefined };
   const raw = read.data;
-  const problems = [...checkUrl(raw, document, 'base_url'), ...checkUrl(raw, document, 'ws_url')];
+  const problems = [
+    ...checkUrl(raw, document, 'base_url'),
+    ...checkUrl(raw, document, 'ws_url'),
+    ...checkJournal(raw, document),
+  ];
   if (context.mode === 'paper') return { problems, token: undefined, ca: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
   if (context.mode === 'live') problems.push(...checkLive(raw, document));
@@ -122,6 +127,20 @@ function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileP
     problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
   }
   return problems;
+}
+
+/** A journal in PostgreSQL: its URL can be used, and each start continues it. */
+function checkJournal({ journal = '' }: Facts, document: YamlDocument): FileProblem[] {
+  if (!isPostgres(journal)) return [];
+  try {
+    readPostgresUrl(withDesk(journal.replaceAll('{mode}', 'mode'), 'main'));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [document.problem(['journal'], error.message)];
+  }
+  return journal.includes('{started_at}')
+    ? [document.problem(['journal'], 'each start continues a journal in PostgreSQL: remove {started_at}')]
+    : [];
 }
 
 const liveLimits = {

@@ -469,10 +469,13 @@ export const configSchema = z.strictObject({
   max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; default: 64'),
   journal: z
     .string()
-    .regex(/^(?:sqlite:.|memory:$)/u, { error: 'expected a journal such as "sqlite:./var/journal.db"' })
+    .regex(/^(?:sqlite:.|postgres(?:ql)?:\/\/.|memory:$)/u, {
+      error:
+        'expected a journal such as "sqlite:./var/journal.db" or "postgres://tranche@db.example/tranche"',
+    })
     .default('sqlite:./var/{mode}.db')
     .describe(
-      'Location of the journal, relative to the working directory; {started_at} and {mode} are replaced by the start time and the mode',
+      'Location of the journal: a file, relative to the working directory ({started_at} and {mode} are replaced by the start time and the mode), or a PostgreSQL database (docs/postgresql.md)',
     ),
   journal_anchor: z
     .string()

@@ -13,6 +13,7 @@ import type { FootprintOptions } from '../../engine/market/footprint.ts';
 import type { ApprovalPolicy } from '../../core/approvals/approval-policy.ts';
 import { hasTwoPeople } from '../../operate/access.ts';
 import type { Role } from '../../operate/access.ts';
+import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import type { VenueOptions } from '../../simulator/options/options.ts';
 import type { GivenToken } from './credential.ts';
 
@@ -310,9 +311,9 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     },
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,
-    journal: journalOf(raw.journal, context),
+    journal: journalOf(raw, context),
     journalGuard: guardOf(raw, context),
-    journalPattern: raw.journal.replaceAll('{mode}', context.mode),
+    journalPattern: withDesk(raw.journal.replaceAll('{mode}', context.mode), raw.desk),
     operate: raw.operate === false ? undefined : operateOf(raw.operate, context),
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
@@ -337,15 +338,18 @@ const costModelOf = (raw: RawConfig['cost_model']): Config['costModel'] => ({
   ),
 });
 
-const journalOf = (url: string, { now, mode }: ValueContext): string =>
-  url.replaceAll('{started_at}', compactStamp(now)).replaceAll('{mode}', mode);
+const journalOf = ({ journal, desk }: RawConfig, { now, mode }: ValueContext): string =>
+  withDesk(journal.replaceAll('{started_at}', compactStamp(now)).replaceAll('{mode}', mode), desk);
 
 const MIB = 1_048_576;
 const RESERVE_MIB = 64;
 
 function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] {
   const isPaper = context.mode === 'paper';
-  const file = /^sqlite:(?<file>.+)$/u.exec(journalOf(raw.journal, context))?.groups?.['file'];
+  const url = journalOf(raw, context);
+  const file = isPostgres(url)
+    ? readPostgresUrl(url).files
+    : /^sqlite:(?<file>.+)$/u.exec(url)?.groups?.['file'];
   const beside = isPaper || file === undefined ? undefined : `${file}.anchor`;
   return {
     anchor: raw.journal_anchor ?? beside,

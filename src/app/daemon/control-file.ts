@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
+import { isPostgres } from '../../journal/postgres/postgres-url.ts';
 import { isFree } from '../../journal/sqlite/lock.ts';
 import { isAlive } from './processes.ts';
 
@@ -30,7 +31,7 @@ const FILE_MODE = 0o600;
 
 /** Writes the file, whole or not at all. Gives what removes it again; nothing to do for a journal in memory. */
 export function writeControlFile(journal: string, content: ControlFile): () => void {
-  const path = journalFileOf(journal);
+  const path = placeOfJournal(journal);
   if (path === undefined) return () => undefined;
   const file = `${path}.control`;
   const draft = `${file}.${process.pid}`;
@@ -68,21 +69,22 @@ export function findDaemon(pattern: string): FoundDaemon {
   const isOneOfMany = pattern.includes('{started_at}');
   const journals = isOneOfMany ? journalsLike(pattern) : [pattern];
   for (const journal of journals) {
-    const path = journalFileOf(journal) ?? '';
+    const path = placeOfJournal(journal) ?? '';
     const control = readControl(`${path}.control`);
     if (control !== undefined && isAlive(control.pid) && !isFree(path))
       return { journal, control, isThere: true, isOneOfMany };
   }
   const journal = journals[0] ?? pattern;
-  const path = journalFileOf(journal) ?? '';
+  const path = placeOfJournal(journal) ?? '';
   // A folder is no journal: one was mistyped, or the journal is in it.
-  const isThere = existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const isThere =
+    isPostgres(journal) || (existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true);
   return { journal, control: undefined, isThere, isOneOfMany };
 }
 
 /** Newest first. */
 function journalsLike(pattern: string): readonly string[] {
-  const path = journalFileOf(pattern);
+  const path = placeOfJournal(pattern);
   if (path === undefined) return [];
   const [before = '', after = ''] = basename(path).split('{started_at}');
   try {

@@ -12,7 +12,7 @@ import { STATE_FORMAT } from '../../engine/state/snapshot-writer.ts';
 import { setKillSwitch } from '../../engine/operator/operator-commands.ts';
 import { runDesk } from '../../engine/run.ts';
 import { haltFile, haltFileOf } from '../../journal/sidecar/halt-file.ts';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import { barsFile } from '../../journal/sidecar/bars-file.ts';
 import { requestLogFile } from '../../journal/sidecar/request-log.ts';
 import { openJournal } from '../../journal/open-journal.ts';
@@ -101,8 +101,10 @@ export interface Daemon {
 /** Assembles one desk in its mode and runs it. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config } = options;
+  const warnings: string[] = [];
   const journal = openJournal(config.journal, {
     ...config.journalGuard,
+    warn: (why) => warnings.push(why),
     states: { program: `${version} ${STATE_FORMAT}` },
   });
   const closers: (() => unknown)[] = [
@@ -114,7 +116,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     for (const close of closers.toReversed()) await close();
   };
   try {
-    return await assemble(options, { journal, closers, closeAll });
+    return await assemble(options, { journal, warnings, closers, closeAll });
   } catch (error) {
     await closeAll();
     throw error;
@@ -123,11 +125,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 interface Parts {
   readonly journal: Journal;
+  /** What its driver has to say, for the log. */
+  readonly warnings: readonly string[];
   readonly closers: (() => unknown)[];
   readonly closeAll: () => Promise<void>;
 }
 
-async function assemble(options: DaemonOptions, { journal, closers, closeAll }: Parts): Promise<Daemon> {
+async function assemble(
+  options: DaemonOptions,
+  { journal, warnings, closers, closeAll }: Parts,
+): Promise<Daemon> {
   const { config, progress } = options;
   const strategies = options.strategies.filter((strategy) => strategy.enabled);
   if (strategies.length === 0)
@@ -175,6 +182,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   const secrets = [...world.secrets, ...secretsOf(config.operate?.notify)];
   alertRecords.keepOut(secrets);
   const log = options.createLog(secrets);
+  for (const why of warnings) log.warn(why);
   closers.push(() => {
     log.close();
   });
@@ -346,13 +354,13 @@ function haltOf({ journal }: Config): HaltPort | undefined {
 
 /** The newest requests, beside the journal; a journal in memory has no next process. */
 function requestLogOf({ journal }: Config): RequestLogPort | undefined {
-  const file = journalFileOf(journal);
+  const file = placeOfJournal(journal);
   return file === undefined ? undefined : requestLogFile(`${file}.requests`);
 }
 
 /** Bars of the modules, beside the journal. */
 function barsOf({ journal }: Config, warn: Observer['warn']): BarsPort | undefined {
-  const file = journalFileOf(journal);
+  const file = placeOfJournal(journal);
   if (file === undefined) return undefined;
   return barsFile(`${file}.bars`, (error) => {
     warn('the bars of the modules could not be saved for the next start', { error });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { firstValueFrom } from 'rxjs';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord } from '../../core/record.ts';
 import type { AccountFeedPort, MarketPort, VenuePort } from '../../engine/ports.ts';
@@ -91,7 +91,7 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
  * @throws OperatorError `config` when the journal has fills and the file of their account is gone.
  */
 function keptAccountOf(setup: ModeSetup): string | undefined {
-  const journal = journalFileOf(setup.config.journal);
+  const journal = placeOfJournal(setup.config.journal);
   if (journal === undefined || setup.pastFills === undefined) return undefined;
   const file = `${journal}.venue`;
   if (!existsSync(file)) {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import { readCredential, readTokenFile } from '../config/credential.ts';
 import type { Config } from '../config/config.ts';
 import { commandFiles } from '../notify/notify-config.ts';
@@ -71,7 +71,7 @@ function privateFile(check: string, file: string): Finding {
 const OTHERS = 0o066;
 
 function journalRights({ journal }: Config): readonly Finding[] {
-  const file = journalFileOf(journal);
+  const file = placeOfJournal(journal);
   const files = file === undefined ? [] : [file, `${file}.anchor`];
   const there = files.flatMap((each) =>
     statSync(each, { throwIfNoEntry: false })?.isFile() === true ? [resolve(each)] : [],

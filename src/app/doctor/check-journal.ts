@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { OperatorError } from '../../core/errors.ts';
 import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
@@ -6,9 +5,9 @@ import { countOf } from '../../core/text/count-of.ts';
 import { isoOf } from '../../core/time.ts';
 import { EngineState } from '../../engine/state/engine-state.ts';
 import { raisedLimits } from '../../core/approvals/limits-in-force.ts';
-import { openJournal } from '../../journal/open-journal.ts';
+import { journalExists, openJournal } from '../../journal/open-journal.ts';
 import { anchorAt, compare } from '../../journal/proof/anchor.ts';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import type { Config } from '../config/config.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { FoundDaemon } from '../daemon/control-file.ts';
@@ -16,18 +15,13 @@ import type { Finding } from './finding.ts';
 
 /** The chain of the journal, how the last process ended, and what it left. `found` is where the daemon writes, or wrote last. */
 export function checkJournal(config: Config, configHash: string, found: FoundDaemon): readonly Finding[] {
-  const file = journalFileOf(found.journal);
+  const file = placeOfJournal(found.journal);
   const where = file ?? found.journal;
-  if (file === undefined || !existsSync(file))
-    return [
-      {
-        check: 'chain',
-        verdict: 'ok',
-        says: 'the journal does not exist yet: the first start creates it',
-        where,
-      },
-    ];
   try {
+    if (file === undefined || !journalExists(found.journal))
+      return [
+        { check: 'chain', verdict: 'ok', says: 'the journal does not exist yet: the first start creates it', where },
+      ];
     return [...read(config, configHash, found, file)];
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { changeableByOthers } from '../../files/rights.ts';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import { networkUnder } from '../../journal/sqlite/filesystem-place.ts';
 import type { Config } from '../config/config.ts';
 import { nodeSums } from '../daemon/node-sums.ts';
@@ -79,7 +79,7 @@ const FLUSHES = 5;
 
 /** Room, flushes and rights where the journal lies, or will lie. Reads and flushes, and writes nothing. */
 export function checkDisk(config: Config): readonly Finding[] {
-  const file = journalFileOf(config.journal);
+  const file = placeOfJournal(config.journal);
   if (file === undefined)
     return [{ check: 'disk', verdict: 'ok', says: 'the journal is in memory', where: config.journal }];
   const folder = nearestFolder(dirname(file));

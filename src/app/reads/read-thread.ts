@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Journal } from '../../journal/journal.ts';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
 import type { HistoryRequest } from './history-requests.ts';
 import type { ReadResult, ReadTask } from './read-worker.ts';
@@ -25,7 +25,7 @@ export interface History {
  * which is as small as its process is young.
  */
 export const historyAt = (url: string, journal: Journal, timeoutMs: number): History =>
-  journalFileOf(url) === undefined ? ofMemory(journal) : new ReadThread(url, timeoutMs);
+  placeOfJournal(url) === undefined ? ofMemory(journal) : new ReadThread(url, timeoutMs);
 
 const ofMemory = (journal: Journal): History => ({
   async ask(request) {

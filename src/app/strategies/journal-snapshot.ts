@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
 import type { Money } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import { EngineState } from '../../engine/state/engine-state.ts';
-import { journalFileOf } from '../../journal/sqlite/files.ts';
-import { openJournal } from '../../journal/open-journal.ts';
+import { journalExists, openJournal } from '../../journal/open-journal.ts';
 
 /** Started strategies and traded totals from a journal. */
 export interface JournalSnapshot {
@@ -26,8 +24,7 @@ export interface SnapshotRun {
  * @throws OperatorError or what the journal throws when it is damaged.
  */
 export function readJournalSnapshot(url: string): JournalSnapshot | undefined {
-  const file = journalFileOf(url);
-  if (file === undefined || !existsSync(file)) return undefined;
+  if (!journalExists(url)) return undefined;
   const journal = openJournal(url, { readOnly: true });
   const state = new EngineState();
   try {

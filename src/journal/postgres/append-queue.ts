@@ -1,4 +1,7 @@
 import type { Client } from 'pg';
+import { exhaustMap, firstValueFrom, interval, timer } from 'rxjs';
+import type { SchedulerLike, Subscription } from 'rxjs';
+import { OperatorError } from '../../core/errors.ts';
 import type { Line } from '../proof/chain.ts';
 import { RENEW, RENEW_EVERY_S, fencedOut } from './lease.ts';
 import type { Lease } from './lease.ts';
@@ -28,12 +31,9 @@ export interface AppendQueueOptions {
   readonly shown: string;
   /** A new connection to the server of the lease, its settings checked. */
   readonly connect: (onEnd: () => void) => Promise<Client>;
-  /** Resolves after so many milliseconds. */
-  readonly wait: (ms: number) => Promise<void>;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
-  /** Called with the duration of each commit, milliseconds. */
-  readonly onCommit?: ((ms: number) => void) | undefined;
+  readonly scheduler: SchedulerLike;
+  /** Called with the duration of each commit, milliseconds of `now`. */
+  readonly commits?: { now(): number; observe(ms: number): void } | undefined;
 }
 
 interface Waiting {
@@ -51,8 +51,9 @@ interface Waiting {
  */
 export class AppendQueue {
   readonly #options: AppendQueueOptions;
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #client: Promise<Client> | undefined;
+  readonly #renewals: Subscription;
   #isRunning = false;
   #isDoubtful = false;
   #failure: { readonly cause: unknown } | undefined;
@@ -60,7 +61,13 @@ export class AppendQueue {
 
   constructor(options: AppendQueueOptions) {
     this.#options = options;
-    void this.#renew();
+    this.#renewals = interval(RENEW_EVERY_S * 1000, options.scheduler)
+      .pipe(
+        exhaustMap(async () => {
+          await this.#renew();
+        }),
+      )
+      .subscribe();
   }
 
   /** Resolves when the lines are durable. Rejects when they may not be: nothing is written any more then. */
@@ -73,6 +80,7 @@ export class AppendQueue {
 
   close(): void {
     this.#isClosed = true;
+    this.#renewals.unsubscribe();
     this.#drop();
   }
 
@@ -104,7 +112,7 @@ export class AppendQueue {
   }
 
   async #commit(lines: readonly Line[]): Promise<void> {
-    const { lease, now, onCommit } = this.#options;
+    const { lease, commits } = this.#options;
     const values = [
       lease.desk,
       lease.epoch,
@@ -114,7 +122,7 @@ export class AppendQueue {
       lines.map(({ body }) => body),
       lines.map(({ hash }) => hash),
     ];
-    const startedAt = now();
+    const startedAt = commits?.now() ?? 0;
     await this.#withPatience(async (client) => {
       if (this.#isDoubtful) await this.#commitAgain(client, values, lines.length);
       else {
@@ -123,7 +131,7 @@ export class AppendQueue {
       }
       this.#isDoubtful = false;
     });
-    onCommit?.(now() - startedAt);
+    commits?.observe(commits.now() - startedAt);
   }
 
   async #commitAgain(client: Client, values: readonly unknown[], count: number): Promise<void> {
@@ -140,32 +148,33 @@ export class AppendQueue {
 
   /** Tries until it succeeds, fails for good, or the patience is over. */
   async #withPatience(attempt: (client: Client) => Promise<void>): Promise<void> {
-    const { wait, now } = this.#options;
-    const until = now() + PATIENCE_MS;
-    for (;;) {
-      try {
-        await attempt(await this.#connected());
-        return;
-      } catch (error) {
-        const facts = factsOf(error);
-        if (!(error instanceof Error) || error.name === 'OperatorError') throw error;
-        if (!isTransient(facts) || this.#isClosed || now() > until) throw error;
-        this.#isDoubtful = true;
-        this.#drop();
-        await wait(RETRY_MS);
+    const { scheduler } = this.#options;
+    let isOver = false;
+    const patience = timer(PATIENCE_MS, scheduler).subscribe(() => {
+      isOver = true;
+    });
+    try {
+      for (;;) {
+        try {
+          await attempt(await this.#connected());
+          return;
+        } catch (error) {
+          if (error instanceof OperatorError || !isTransient(factsOf(error))) throw error;
+          if (this.#isClosed || isOver) throw error;
+          this.#isDoubtful = true;
+          this.#drop();
+          await firstValueFrom(timer(RETRY_MS, scheduler));
+        }
       }
+    } finally {
+      patience.unsubscribe();
     }
   }
 
   #drop(): void {
     const client = this.#client;
     this.#client = undefined;
-    // A connection in an unknown state is not used again; what its end says is of no interest.
-    client
-      ?.then(async (ending) => {
-        await ending.end();
-      })
-      .catch(() => undefined);
+    if (client !== undefined) void endQuietly(client);
   }
 
   /** One connection for all, made when it is needed. */
@@ -185,17 +194,24 @@ export class AppendQueue {
 
   /** Between appends, so that the lease outlives a quiet time. A failure shows with the next append. */
   async #renew(): Promise<void> {
-    const { wait, lease, shown } = this.#options;
-    for (;;) {
-      await wait(RENEW_EVERY_S * 1000);
-      if (this.#isClosed || this.#failure !== undefined) return;
-      try {
-        const client = await this.#connected();
-        const { rowCount } = await client.query(RENEW, [lease.desk, lease.epoch]);
-        if (rowCount !== 1) this.#failure = { cause: fencedOut(shown) };
-      } catch (error) {
-        if (!isTransient(factsOf(error))) this.#failure ??= { cause: error };
-      }
+    const { lease, shown } = this.#options;
+    if (this.#failure !== undefined) return;
+    try {
+      const client = await this.#connected();
+      const { rowCount } = await client.query(RENEW, [lease.desk, lease.epoch]);
+      if (rowCount !== 1) this.#failure = { cause: fencedOut(shown) };
+    } catch (error) {
+      if (!isTransient(factsOf(error))) this.#failure ??= { cause: error };
     }
+  }
+}
+
+/** A connection in an unknown state is not used again; what its end says is of no interest. */
+async function endQuietly(connecting: Promise<Client>): Promise<void> {
+  try {
+    const client = await connecting;
+    await client.end();
+  } catch {
+    // It is gone.
   }
 }

@@ -11,12 +11,14 @@ const answered = new Int32Array(signal);
 let client: Client | undefined;
 
 port.on('message', (statements: Statements) => {
-  void answer(statements).then((result) => {
-    port.postMessage(result);
-    Atomics.store(answered, 0, 1);
-    Atomics.notify(answered, 0);
-  });
+  void reply(statements);
 });
+
+async function reply(statements: Statements): Promise<void> {
+  port.postMessage(await answer(statements), []);
+  Atomics.store(answered, 0, 1);
+  Atomics.notify(answered, 0);
+}
 
 async function answer(statements: Statements): Promise<BlockingAnswer> {
   try {

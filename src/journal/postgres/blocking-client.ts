@@ -58,9 +58,9 @@ export class BlockingClient {
   transaction(statements: Statements): readonly (readonly Row[])[] {
     if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
     Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage(statements);
+    this.#port.postMessage(statements, []);
     const waited = Atomics.wait(this.#signal, 0, 0, this.#timeoutMs + GRACE_MS);
-    const answer = waited === 'timed-out' ? undefined : receiveMessageOnPort(this.#port)?.message;
+    const answer: unknown = waited === 'timed-out' ? undefined : receiveMessageOnPort(this.#port)?.message;
     if (answer === undefined) {
       this.close();
       throw new PostgresFault({ message: `the server did not answer within ${this.#timeoutMs / 1000} s` });

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import pg, { TypeOverrides } from 'pg';
 import type { Client } from 'pg';
 import type { Row, Value } from './blocking-client.ts';
 
@@ -17,15 +17,15 @@ export async function connectTo(
   connectionString: string,
   { timeoutMs, onEnd }: ConnectionOptions,
 ): Promise<Client> {
-  const types = { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) };
+  const types = new TypeOverrides(pg.types);
+  types.setTypeParser(BIGINT, Number);
   const client = new pg.Client({
     connectionString,
     application_name: 'tranche',
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type lists one overload for each built-in
-    types: types as pg.CustomTypesConfig,
+    types,
   });
   let hasEnded = false;
   const end = (): void => {

@@ -56,4 +56,12 @@ export function readPostgresUrl(url: string): PostgresPlace {
   };
 }
 
+/** The URL of a config, which may leave the desk to `desk` of the config. Other journals are named by their file alone. */
+export function withDesk(url: string, desk: string): string {
+  const parsed = isPostgres(url) ? URL.parse(url) : null;
+  if (parsed === null || parsed.searchParams.has('desk')) return url;
+  parsed.searchParams.set('desk', desk);
+  return parsed.href;
+}
+
 const invalid = (why: string): OperatorError => new OperatorError('config', `journal: ${why}`);

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import process from 'node:process';
 import type { Client } from 'pg';
-import { asyncScheduler, firstValueFrom, timer } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import { OperatorError } from '../../core/errors.ts';
 import type { Oddity } from '../../engine/ports.ts';
 import type { Journal } from '../journal.ts';
@@ -22,7 +21,7 @@ import { storageFault } from './postgres-errors.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import type { PostgresPlace } from './postgres-url.ts';
 import { hashOf, headOf, linesOf, selectFrom } from './record-reader.ts';
-import { checkLayout, migrate } from './schema.ts';
+import { checkLayout, layoutOf, migrate } from './schema.ts';
 import { SETTINGS, checkSettings } from './settings.ts';
 
 export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'anchor' | 'states' | 'commits'> {
@@ -53,6 +52,20 @@ export function postgresJournal(url: string, options: PostgresOptions = {}): Jou
   } catch (error) {
     cleanup.dispose();
     throw storageFault(place.shown, error);
+  }
+}
+
+/** Whether the desk has a journal in the database. @throws OperatorError as `postgresJournal` does */
+export function hasPostgresJournal(url: string): boolean {
+  const { connectionString, desk, shown } = readPostgresUrl(url);
+  const client = new BlockingClient(connectionString, TIMEOUT_MS);
+  try {
+    if (layoutOf(client) === 0) return false;
+    return client.query('SELECT 1 FROM tranche.desk WHERE desk = $1', [desk]).length > 0;
+  } catch (error) {
+    throw storageFault(shown, error);
+  } finally {
+    client.close();
   }
 }
 
@@ -116,7 +129,31 @@ function reads(
   };
 }
 
-function writer({ place, client, cleanup, files, options }: Open): Journal {
+/** A journal open for writing, before anything of its desk is read. */
+interface OpenWriter {
+  readonly shown: string;
+  readonly head: Head;
+  readonly lease: Lease;
+  readonly queue: AppendQueue;
+  /** Gives the lease back. */
+  readonly close: () => void;
+}
+
+/** Takes the desk at `url` to append lines as they are. @throws OperatorError as `postgresJournal` does */
+export function openWriter(url: string, options: PostgresOptions = {}): OpenWriter {
+  const place = readPostgresUrl(url);
+  const cleanup = new DisposableStack();
+  try {
+    const client = new BlockingClient(place.connectionString, options.timeoutMs ?? TIMEOUT_MS);
+    cleanup.defer(() => client.close());
+    return takeDesk({ place, client, cleanup, files: placeOfJournal(url) ?? '', options });
+  } catch (error) {
+    cleanup.dispose();
+    throw storageFault(place.shown, error);
+  }
+}
+
+function takeDesk({ place, client, cleanup, files, options }: Open): OpenWriter {
   const { shown, desk } = place;
   const lock = takeLock(files);
   if (lock === undefined)
@@ -136,25 +173,27 @@ function writer({ place, client, cleanup, files, options }: Open): Journal {
       // It ends by itself.
     }
   });
-  const head = headOf(client, desk);
-  const hashAt = (seq: number): string | undefined => hashOf(client, desk, seq);
-  const anchor = options.anchor === undefined ? undefined : anchorAt(resolve(options.anchor));
-  const states = options.states && stateFile(`${files}.state`, options.states, hashAt);
-  cleanup.defer(() => states?.close());
-  const outbox = outboxFile(`${files}.outbox`);
-  cleanup.defer(() => outbox.close());
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const queue = new AppendQueue({
     lease,
     shown,
     connect: async (onEnd) => await connectForWrites({ place, lease, timeoutMs }, onEnd),
-    wait: async (ms) => {
-      await firstValueFrom(timer(ms, asyncScheduler));
-    },
-    now: monotonicMs,
-    onCommit: (ms) => options.commits?.observe(ms),
+    scheduler: asyncScheduler,
+    commits: options.commits,
   });
   cleanup.defer(() => queue.close());
+  return { shown, lease, queue, head: headOf(client, desk), close: () => cleanup.dispose() };
+}
+
+function writer(open: Open): Journal {
+  const { place, client, cleanup, files, options } = open;
+  const { shown, lease, queue, head } = takeDesk(open);
+  const hashAt = (seq: number): string | undefined => hashOf(client, place.desk, seq);
+  const anchor = options.anchor === undefined ? undefined : anchorAt(resolve(options.anchor));
+  const states = options.states && stateFile(`${files}.state`, options.states, hashAt);
+  cleanup.defer(() => states?.close());
+  const outbox = outboxFile(`${files}.outbox`);
+  cleanup.defer(() => outbox.close());
   const chain = new ChainWriter({ shown, head, queue, note: (at) => anchor?.note(at) });
   const read = reads(place, client, () => chain.durable);
   let isProven = false;
@@ -178,8 +217,6 @@ function writer({ place, client, cleanup, files, options }: Open): Journal {
     },
   };
 }
-
-const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
 /** The client library is loaded here alone: a desk on a file does without it. */
 async function connectForWrites(

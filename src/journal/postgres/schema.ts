@@ -84,7 +84,8 @@ function refuseNewer(now: number, shown: string): void {
     );
 }
 
-function layoutOf(client: BlockingClient): number {
+/** Layout of the tables that are there; 0 for none. @throws PostgresFault */
+export function layoutOf(client: BlockingClient): number {
   const [[isThere] = []] = client.query("SELECT to_regclass('tranche.layout') IS NOT NULL");
   if (isThere !== true) return 0;
   const [[step] = []] = client.query('SELECT coalesce(max(step), 0) FROM tranche.layout');

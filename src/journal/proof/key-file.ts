@@ -1,9 +1,9 @@
 import { OperatorError } from '../../core/errors.ts';
-import { journalFileOf } from '../sqlite/files.ts';
+import { placeOfJournal } from '../journal-place.ts';
 
 /** Path of the desk's key: beside its journal. @throws OperatorError `config` for a journal in memory. */
 export function keyFileOf(url: string): string {
-  const file = journalFileOf(url);
+  const file = placeOfJournal(url);
   if (file === undefined) throw new OperatorError('config', 'an in-memory journal has no desk key');
   return `${file}.key`;
 }

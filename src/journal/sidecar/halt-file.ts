@@ -11,7 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import type { Halt, HaltPort } from '../../engine/ports.ts';
-import { journalFileOf, syncFolderOf } from '../sqlite/files.ts';
+import { placeOfJournal } from '../journal-place.ts';
+import { syncFolderOf } from '../sqlite/files.ts';
 
 /** Space reserved for the note: a longer reason is cut. */
 const NOTE_BYTES = 1024;
@@ -19,7 +20,7 @@ const FILE_MODE = 0o600;
 
 /** Path of the halt file of a journal; `undefined` for a journal without a file. */
 export function haltFileOf(journal: string): string | undefined {
-  const file = journalFileOf(journal);
+  const file = placeOfJournal(journal);
   return file === undefined ? undefined : `${file}.halt`;
 }
 

@@ -3,6 +3,7 @@ import process from 'node:process';
 import { request } from 'undici';
 import { OperatorError } from '../../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
+import { withDesk } from '../../../journal/postgres/postgres-url.ts';
 import { GUARD_HEADER } from '../../../operate/api/caller.ts';
 import { modeOf } from '../../config/config-checks.ts';
 import { findDaemon } from '../../daemon/control-file.ts';
@@ -21,6 +22,7 @@ export interface DaemonOptions {
   readonly json?: boolean | undefined;
 }
 
+const DEFAULT_DESK = 'main';
 const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';
 
 /**
@@ -39,7 +41,9 @@ export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo):
     );
   const { value } = document;
   const named = typeof value === 'object' && value !== null && 'journal' in value ? value.journal : undefined;
-  const pattern = typeof named === 'string' ? named : DEFAULT_JOURNAL;
+  const desk =
+    typeof value === 'object' && value !== null && 'desk' in value ? String(value.desk) : DEFAULT_DESK;
+  const pattern = withDesk(typeof named === 'string' ? named : DEFAULT_JOURNAL, desk);
   return findDaemon(pattern.replaceAll('{mode}', mode ?? modeOf(document) ?? 'paper'));
 }
 

@@ -5,7 +5,7 @@ import type { ApprovalFinding } from '../../../journal/proof/approvals-proof.ts'
 import type { Head } from '../../../journal/proof/link.ts';
 import { isSigned, publicKeyIn, readSignedHead } from '../../../journal/proof/signed-head.ts';
 import type { Journal } from '../../../journal/journal.ts';
-import { journalFileOf } from '../../../journal/sqlite/files.ts';
+import { placeOfJournal } from '../../../journal/journal-place.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import { answer, write } from './journal.ts';
 import type { Out } from './journal.ts';
@@ -124,7 +124,7 @@ function comparisons(
   anchorFile: string | undefined,
 ): readonly Compared[] {
   const wanted = new Set([1, ...(signed === undefined ? [] : [signed.head.seq])]);
-  const beside = journalFileOf(url);
+  const beside = placeOfJournal(url);
   const anchor = anchorFile ?? (beside === undefined ? undefined : `${beside}.anchor`);
   const noted = anchor === undefined ? undefined : anchorAt(resolve(anchor)).read();
   if (noted !== undefined && noted !== 'unreadable') wanted.add(noted.seq);

@@ -1,0 +1,60 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { Journal } from '../journal.ts';
+import type { Line } from '../proof/chain.ts';
+import { BlockingClient } from './blocking-client.ts';
+import { storageFault } from './postgres-errors.ts';
+import { readPostgresUrl } from './postgres-url.ts';
+import { openWriter } from './postgres.ts';
+
+/** Records between two waits. */
+const BATCH = 500;
+
+/**
+ * Writes the records of `source` into the journal at `url`, which is empty or holds the first of them.
+ *
+ * @throws OperatorError `usage` when it holds other records; else as `postgresJournal`
+ */
+export async function copyIntoPostgres(url: string, source: Journal): Promise<void> {
+  const { head, queue, shown, close } = openWriter(url);
+  try {
+    let batch: Line[] = [];
+    const flush = async (): Promise<void> => {
+      if (batch.length > 0) await queue.append(batch);
+      batch = [];
+    };
+    if (head.seq > source.head().seq) throw holdsOthers(shown);
+    for (const line of source.lines()) {
+      if (line.seq === head.seq && line.hash !== head.hash) throw holdsOthers(shown);
+      if (line.seq <= head.seq) continue;
+      batch.push(line);
+      if (batch.length === BATCH) await flush();
+    }
+    await flush();
+  } catch (error) {
+    throw storageFault(shown, error);
+  } finally {
+    close();
+  }
+}
+
+const holdsOthers = (shown: string): OperatorError =>
+  new OperatorError(
+    'usage',
+    `journal ${shown} holds other records: journals are never overwritten. Name another desk`,
+  );
+
+/** Keeps every process from taking the desk: its lease has no end. */
+export function retirePostgres(url: string, why: string): void {
+  const { connectionString, desk, shown } = readPostgresUrl(url);
+  const client = new BlockingClient(connectionString, 30_000);
+  try {
+    client.query(
+      "UPDATE tranche.desk SET epoch = epoch + 1, until = 'infinity', owner = $2 WHERE desk = $1",
+      [desk, why],
+    );
+  } catch (error) {
+    throw storageFault(shown, error);
+  } finally {
+    client.close();
+  }
+}
