@@ -11,11 +11,7 @@ import { faultOf } from './sqlite-errors.ts';
  * an append must stay one page. The statement is open until the caller stops reading: whoever may not hold up the write-ahead log
  * reads little, or fast.
  */
-export function* selectRecords(
-  db: DatabaseSync,
-  file: string,
-  query: RecordQuery,
-): Generator<StoredRecord> {
+export function* selectRecords(db: DatabaseSync, file: string, query: RecordQuery): Generator<StoredRecord> {
   const { conditions, values } = recordConditions(query, {
     parameter: () => '?',
     contains: (parameter) => `instr(body, ${parameter}) > 0`,
