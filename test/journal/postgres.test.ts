@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { FencedOut } from '../../src/core/errors.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { copyJournal } from '../../src/journal/copy-journal.ts';
 import type { Journal } from '../../src/journal/journal.ts';
@@ -45,7 +46,7 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       await client.end();
     }
   };
-  const releasedBehindItsBack = async (desk: string): Promise<void> => {
+  const leaseOver = async (desk: string): Promise<void> => {
     await sql("UPDATE tranche.desk SET until = '-infinity' WHERE desk = $1", [desk]);
   };
 
@@ -73,28 +74,58 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     expect([...other.read()]).toHaveLength(2);
   });
 
-  it('refuses a second owner at another place, and says who has the desk', () => {
+  it('refuses a second owner while the lease lasts, and says who has it and for how long', () => {
     const desk = aDesk();
     open(desk);
     expect(thrownBy(() => open(desk, join(aFolder(), 'elsewhere')))).toMatchObject({
       exit: 'again',
-      message: matching(/in use by process \d+ on .*files at /u),
+      message: matching(/in use by process \d+ on .*files at .*its lease ends in \d+ s/u),
     });
   });
 
-  it('stops an owner that was replaced: it writes nothing more, and the chain stays whole', async () => {
+  it('stops an owner that was replaced: it writes nothing more, keeps evidence, and the chain stays whole', async () => {
     const desk = aDesk();
     const first = open(desk);
     await appended(first, [control('a')]);
-    await releasedBehindItsBack(desk);
+    await leaseOver(desk);
     const second = open(desk, join(aFolder(), 'elsewhere'));
-    expect(await failureOf(first, [control('late')])).toMatchObject({
-      exit: 'again',
-      message: matching(/another process took over/u),
+    expect(await failureOf(first, [control('late')])).toBeInstanceOf(FencedOut);
+    first.fence?.evidence([aFill()], NINE);
+    await vi.waitFor(async () => {
+      expect(await sql('SELECT epoch, bodies FROM tranche.evidence WHERE desk = $1', [desk])).toEqual([
+        { epoch: '1', bodies: JSON.stringify([aFill()]) },
+      ]);
     });
     await appended(second, [control('b')]);
     expect([...second.read()].map(({ body }) => 'why' in body && body.why)).toEqual(['a', 'b']);
     expect(second.verify()).toMatchObject({ ok: true, count: 2 });
+  });
+
+  it('leaves an owner whose lease has ended its desk while nobody takes over', async () => {
+    const desk = aDesk();
+    const journal = open(desk);
+    await leaseOver(desk);
+    expect(await appended(journal, [control('a')])).toHaveLength(1);
+  });
+
+  it('lets one of two owners write in the moment of a takeover, never both', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const desk = aDesk();
+      const first = open(desk);
+      const early = Array.from(
+        { length: 30 },
+        async (_, index) => await failureOf(first, [control(`a${index}`)]),
+      );
+      await leaseOver(desk);
+      const second = open(desk, join(aFolder(), 'elsewhere'));
+      const seen = [...second.read()].length;
+      const failures = await Promise.all(early);
+      // What the first owner was told is durable was there when the second one read.
+      expect(failures.filter((failure) => failure === undefined)).toHaveLength(seen);
+      expect(second.verify()).toMatchObject({ ok: true, count: seen });
+      first.close();
+      second.close();
+    }
   });
 
   it('takes over at once where the owner before it died with its files on this machine', async () => {

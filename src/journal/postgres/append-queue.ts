@@ -1,9 +1,11 @@
 import type { Client } from 'pg';
 import { exhaustMap, firstValueFrom, interval, timer } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
-import { OperatorError } from '../../core/errors.ts';
+import { FencedOut, OperatorError } from '../../core/errors.ts';
+import type { RecordBody } from '../../core/record.ts';
+import type { Instant } from '../../core/time.ts';
 import type { Line } from '../proof/chain.ts';
-import { RENEW, RENEW_EVERY_S, fencedOut } from './lease.ts';
+import { RENEW, RENEW_EVERY_S } from './lease.ts';
 import type { Lease } from './lease.ts';
 import { PostgresFault, factsOf, isTransient } from './postgres-errors.ts';
 
@@ -35,6 +37,8 @@ export interface AppendQueueOptions {
   /** Called with the duration of each commit, milliseconds of `now`. */
   readonly commits?: { now(): number; observe(ms: number): void } | undefined;
 }
+
+const EVIDENCE = 'INSERT INTO tranche.evidence (desk, epoch, at, bodies) VALUES ($1, $2, $3, $4)';
 
 interface Waiting {
   readonly lines: readonly Line[];
@@ -76,6 +80,17 @@ export class AppendQueue {
       this.#waiting.push({ lines, resolve, reject });
       if (!this.#isRunning) void this.#run();
     });
+  }
+
+  /** Keeps what an owner learnt after it was replaced; what cannot be kept is lost: the account shows what traded. */
+  async keepEvidence(bodies: readonly RecordBody[], at: Instant): Promise<void> {
+    const { desk, epoch } = this.#options.lease;
+    try {
+      const client = await this.#connected();
+      await client.query(EVIDENCE, [desk, epoch, at, JSON.stringify(bodies)]);
+    } catch {
+      // The server is away.
+    }
   }
 
   close(): void {
@@ -127,7 +142,7 @@ export class AppendQueue {
       if (this.#isDoubtful) await this.#commitAgain(client, values, lines.length);
       else {
         const { rowCount } = await client.query({ name: 'append', text: INSERT, values });
-        if (rowCount !== lines.length) throw fencedOut(this.#options.shown);
+        if (rowCount !== lines.length) throw new FencedOut(lease.desk);
       }
       this.#isDoubtful = false;
     });
@@ -135,10 +150,10 @@ export class AppendQueue {
   }
 
   async #commitAgain(client: Client, values: readonly unknown[], count: number): Promise<void> {
-    const { lease, shown } = this.#options;
+    const { lease } = this.#options;
     await client.query('BEGIN');
     const renewed = await client.query(RENEW, [lease.desk, lease.epoch]);
-    if (renewed.rowCount !== 1) throw fencedOut(shown);
+    if (renewed.rowCount !== 1) throw new FencedOut(lease.desk);
     await client.query(INSERT_MISSING, [...values]);
     const { rows } = await client.query<{ count: number }>(COUNT_EQUAL, [...values]);
     if (rows[0]?.count !== count)
@@ -194,12 +209,12 @@ export class AppendQueue {
 
   /** Between appends, so that the lease outlives a quiet time. A failure shows with the next append. */
   async #renew(): Promise<void> {
-    const { lease, shown } = this.#options;
+    const { lease } = this.#options;
     if (this.#failure !== undefined) return;
     try {
       const client = await this.#connected();
       const { rowCount } = await client.query(RENEW, [lease.desk, lease.epoch]);
-      if (rowCount !== 1) this.#failure = { cause: fencedOut(shown) };
+      if (rowCount !== 1) this.#failure = { cause: new FencedOut(lease.desk) };
     } catch (error) {
       if (!isTransient(factsOf(error))) this.#failure ??= { cause: error };
     }

@@ -5,8 +5,8 @@ import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
  * Who may write the journal of a desk. Each takeover raises the epoch, and every record is written under the epoch of its owner in
- * a statement that locks the row of the desk: an owner that was replaced, however late it wakes up, writes nothing any more. An owner is
- * replaced when it released the desk, or when a process holds the lock of its files, which shows that it is dead.
+ * a statement that locks the row of the desk: an owner that was replaced, however late it wakes up, writes nothing any more. The length
+ * of a lease decides how soon another process takes over, never whether that is safe.
  */
 export interface Lease {
   readonly desk: string;
@@ -57,7 +57,7 @@ export function takeLease(
   const [taken] = client.query(
     `UPDATE tranche.desk SET epoch = epoch + 1, owner = $2, until = clock_timestamp() + make_interval(secs => $3),
        system_identifier = $4, timeline = $5
-     WHERE desk = $1 AND (until = '-infinity' OR owner LIKE $6) RETURNING epoch`,
+     WHERE desk = $1 AND (until < clock_timestamp() OR (owner LIKE $6 AND until < 'infinity')) RETURNING epoch`,
     [
       desk,
       owner,
@@ -68,11 +68,13 @@ export function takeLease(
     ],
   );
   if (taken === undefined) {
-    const [[who] = []] = client.query('SELECT owner FROM tranche.desk WHERE desk = $1', [desk]);
-    throw new OperatorError(
-      'again',
-      `journal ${shown} is in use by ${String(who)}. Stop it, or start there: a process that died is replaced at the same place alone.`,
+    const [[who, left] = []] = client.query(
+      `SELECT owner, CASE WHEN until < 'infinity' THEN ceil(extract(epoch FROM until - clock_timestamp()))::float8 END
+       FROM tranche.desk WHERE desk = $1`,
+      [desk],
     );
+    const end = typeof left === 'number' ? `; if it died, its lease ends in ${Math.max(1, left)} s` : '';
+    throw new OperatorError('again', `journal ${shown} is in use by ${String(who)}. Stop it first${end}.`);
   }
   return { desk, epoch: Number(taken[0]), cluster, before };
 }
@@ -90,9 +92,3 @@ export function releaseLease(client: BlockingClient, { desk, epoch }: Lease): vo
     epoch,
   ]);
 }
-
-export const fencedOut = (shown: string): OperatorError =>
-  new OperatorError(
-    'again',
-    `journal ${shown}: another process took over this desk. This one writes and sends nothing more.`,
-  );

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Client } from 'pg';
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, of } from 'rxjs';
 import { OperatorError } from '../../core/errors.ts';
 import type { Oddity } from '../../engine/ports.ts';
 import type { Journal } from '../journal.ts';
@@ -210,7 +210,12 @@ function writer(open: Open): Journal {
     oddity: failedOver(lease) ?? (anchor && compare(anchor.read(), head, hashAt)),
     states,
     prove,
-    append: (bodies, at) => (bodies.length === 0 ? [] : chain.append(bodies, at)),
+    append: (bodies, at) => (bodies.length === 0 ? of([]) : chain.append(bodies, at)),
+    fence: {
+      evidence(bodies, at) {
+        void queue.keepEvidence(bodies, at);
+      },
+    },
     close() {
       chain.close();
       cleanup.dispose();

@@ -25,6 +25,12 @@ const STEPS: readonly string[] = [
     epoch bigint NOT NULL,             -- of the owner that wrote it
     PRIMARY KEY (desk, seq)
   );
+  CREATE TABLE evidence (              -- what an owner learnt after it was replaced: no hash covers it
+    desk text NOT NULL REFERENCES desk,
+    epoch bigint NOT NULL,
+    at bigint NOT NULL,                -- Unix ms
+    bodies text NOT NULL               -- records that it would have written, JSON
+  );
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'records are never changed or removed'; END $$;
   CREATE TRIGGER records_stay BEFORE UPDATE OR DELETE ON record
@@ -98,7 +104,7 @@ export const grants = (role: string): readonly string[] => {
   return [
     `GRANT USAGE ON SCHEMA tranche TO ${name}`,
     `GRANT SELECT ON tranche.layout TO ${name}`,
-    `GRANT SELECT, INSERT ON tranche.record TO ${name}`,
+    `GRANT SELECT, INSERT ON tranche.record, tranche.evidence TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.desk TO ${name}`,
   ];
 };
