@@ -20,7 +20,12 @@ export function checkJournal(config: Config, configHash: string, found: FoundDae
   try {
     if (file === undefined || !journalExists(found.journal))
       return [
-        { check: 'chain', verdict: 'ok', says: 'the journal does not exist yet: the first start creates it', where },
+        {
+          check: 'chain',
+          verdict: 'ok',
+          says: 'the journal does not exist yet: the first start creates it',
+          where,
+        },
       ];
     return [...read(config, configHash, found, file)];
   } catch (error) {
