@@ -26,9 +26,10 @@ export async function startTranche(
   args: readonly string[],
   isReady: (line: Readonly<Record<string, unknown>>) => boolean,
   env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<Running> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: ownEnvironment(env) });
+  const child = spawn(process.execPath, [...flags, PROGRAM, ...args], { env: ownEnvironment(env) });
   process.on('exit', () => child.kill()); // a bench that fails leaves nothing behind
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -37,9 +37,10 @@ export function PriceChart(props: {
   // A desk that has just begun fills the chart with what there is.
   const first = Date.parse(points.value[0]?.at ?? '') / 1_000 - 5;
   const from = Math.min(Math.max(to - minutes.value * 60, first || 0), to - LEAST_S);
+  // Once a second: a drawing for each record would hold up the rows beside it.
   const marks = useMemo(
-    () => marksOf(props.slices.value, pair, from, to),
-    [props.slices.value, pair, Math.floor(from / 10), minutes.value],
+    () => marksOf(props.slices.peek(), pair, from, to),
+    [second.value, pair, Math.floor(from / 10), minutes.value],
   );
   const [times, prices] = useMemo(() => {
     const shown = points.value.filter(({ at }) => Date.parse(at) / 1_000 >= from - 60);
