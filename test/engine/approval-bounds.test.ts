@@ -5,6 +5,7 @@ import type { OverrideRecord, UsedToken } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
 import type { Command, CommandAnswer, StrategiesPort } from '../../src/engine/ports.ts';
 import { Overrides } from '../../src/engine/state/override-state.ts';
+import { People } from '../../src/engine/state/people-state.ts';
 import { ApprovalsProof } from '../../src/journal/proof/approvals-proof.ts';
 import { aBench, aPolicy, aStrategy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
@@ -224,5 +225,88 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
     run(bench, 2 * MINUTE_MS);
     expect(fills(bench)).toBeGreaterThan(0);
     expect(faults(bench)).toEqual([]);
+  });
+});
+
+describe('a request that outlives its policy', () => {
+  const twap = aTwap('t');
+  const files: StrategiesPort = {
+    read: () => ({ sources: [twap], off: [], notes: [] }),
+    revive: () => twap,
+  };
+  const next = (before: Bench, approvals: ApprovalPolicy): Bench => {
+    before.kill();
+    const { clock, exchange, journal } = before;
+    return aDesk(approvals, { clock, exchange, journal, files });
+  };
+
+  it('is not approved by the fewer people that it asked for, once the policy asks for more', () => {
+    const before = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    approve(before, 'ann');
+    const bench = next(before, policyOf({ for: ['strategy'], outcome: risk(2) }));
+    expect(approve(bench, 'bob')).toMatchObject({
+      isDone: false,
+      says: expect.stringMatching(/asks for more than ov-1 does since it was proposed/u) as string,
+    });
+    tell(bench, 'bob', { do: 'reject', override: 'ov-1' });
+    tell(bench, 'eve', { do: 'reload' });
+    expect(requests(bench).at(-1)).toMatchObject({ override: 'ov-2', by: 'eve', needs: risk(2) });
+    for (const name of ['ann', 'bob']) approve(bench, name, 'ov-2');
+    expect(bench.records().some(({ body }) => body.kind === 'strategy')).toBe(true);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('is not approved where the policy blocks it since, and the proof says the same', () => {
+    const blocked = policyOf({ for: ['strategy'], outcome: 'block' });
+    const before = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    approve(before, 'ann');
+    const bench = next(before, blocked);
+    expect(approve(bench, 'bob').says).toMatch(
+      /cannot be approved any more: rule 1 of operate.policy blocks it/u,
+    );
+    const open = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    for (const name of ['ann', 'bob']) approve(open, name);
+    const proof = new ApprovalsProof();
+    for (const stored of open.records()) {
+      const { body } = stored;
+      const isLast = body.kind === 'override' && body.step === 'approved';
+      const start = open.records()[0];
+      if (isLast && start?.body.kind === 'started')
+        proof.take({ ...start, body: { ...start.body, policy: blocked } });
+      proof.take(stored);
+    }
+    expect(proof.findings.flatMap(({ fault }) => fault ?? [])).toContain('the policy in force blocks it');
+  });
+});
+
+describe('the passkeys of a desk', () => {
+  it('stay required when those who had one were removed', () => {
+    const bench = aDesk(policyOf({ for: ['rearm'], outcome: risk() }));
+    const passkey = { id: 'k', public_key: 'p', counter: 0 };
+    for (const step of ['invited', 'enrolled', 'removed', 'invited'] as const) {
+      const more = step === 'enrolled' ? { passkey } : {};
+      const record = { kind: 'person', person: 'dan', step, role: 'approver', by: 'root', why: 'w', ...more };
+      tell(bench, 'root', { do: 'person', record });
+    }
+    bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
+    tell(bench, 'eve', { do: 'rearm' });
+    expect(approve(bench, 'ann').says).toMatch(/^it is approved with a passkey/u);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('stay required although hundreds were removed since', () => {
+    const people = new People();
+    const apply = (person: string, step: 'invited' | 'enrolled' | 'removed'): void => {
+      const passkey = { passkey: { id: `k ${person}`, public_key: 'p', counter: 0 } };
+      const more = step === 'enrolled' ? passkey : {};
+      people.apply(
+        { kind: 'person', person, step, role: 'approver', by: 'root', why: 'w', ...more },
+        instant(0),
+      );
+    };
+    for (const step of ['invited', 'enrolled', 'removed'] as const) apply('dan', step);
+    for (let n = 0; n < 300; n += 1) for (const step of ['invited', 'removed'] as const) apply(`x${n}`, step);
+    expect(people.get('dan')?.hadPasskey).toBe(true);
+    expect([...people.all()].length).toBe(200);
   });
 });

@@ -306,4 +306,86 @@ describe('the proof of approvals', () => {
       faults(forged((body) => (body.kind === 'started' ? { ...body, policy: stricter } : body)))[0],
     ).toMatch(/it asks for less than the policy in force/u);
   });
+
+  const named = (records: readonly StoredRecord[]): readonly string[] =>
+    findings(records).flatMap(({ seq, fault }) => (fault === undefined ? [] : [`${seq}: ${fault}`]));
+  const seqOf = (step: string, by?: string): number =>
+    whole.find(({ body }) => body.kind === 'override' && body.override === 'ov-2' && isStep(body, step, by))
+      ?.seq ?? Number.NaN;
+  const assertionOf = (by: string): PasskeyAssertion | undefined =>
+    whole.flatMap(({ body }) => (body.kind === 'override' && body.by === by && body.override === 'ov-2' ? [body.assertion] : []))[0]; // prettier-ignore
+
+  it('finds an approval of one request that is replayed on another, by the number of its record', () => {
+    // The same halt was asked for twice: all but the id is the same.
+    const second = whole.flatMap((stored) => {
+      const { body } = stored;
+      const isSecond = body.kind === 'override' && body.override === 'ov-2' && body.step !== 'approved';
+      return isSecond ? [stored, { ...stored, body: { ...body, override: 'ov-3' } }] : [stored];
+    });
+    const started = whole.map(({ body }) => body).find((body) => body.kind === 'started');
+    const { desk = '', account = '' } = started ?? {};
+    const hashes = new Map<string, string>();
+    const replayed = second.map((stored) => {
+      const { body } = stored;
+      if (body.kind !== 'override' || body.override !== 'ov-3') return stored;
+      if (body.step === 'proposed') hashes.set('ov-3', requestHash(body, { desk, account }));
+      return { ...stored, body: { ...body, hash: hashes.get('ov-3') } };
+    });
+    expect(named(replayed)).toEqual([`${seqOf('agreed', 'ann')}: it signs another request than this one`]);
+  });
+
+  it('finds approvals that were copied from the journal of another desk with the same people', () => {
+    const copied = forged((body) => (body.kind === 'started' ? { ...body, desk: 'other' } : body));
+    expect(named(copied)).toContain(`${seqOf('proposed')}: its hash is not that of the request`);
+    // With hashes made anew for that desk, the signatures are those of other requests.
+    let hash = '';
+    const again = copied.map((stored) => {
+      const { body } = stored;
+      if (body.kind !== 'override' || body.override !== 'ov-2') return stored;
+      const account =
+        whole.flatMap((one) => (one.body.kind === 'started' ? [one.body.account] : []))[0] ?? '';
+      if (body.step === 'proposed') hash = requestHash(body, { desk: 'other', account });
+      return { ...stored, body: { ...body, hash } };
+    });
+    for (const [step, by] of [
+      ['agreed', 'ann'],
+      ['approved', 'cat'],
+    ] as const)
+      expect(named(again)).toContain(`${seqOf(step, by)}: it signs another request than this one`);
+  });
+
+  it('finds an agreement that counts twice, also under the name of somebody else', () => {
+    const twice = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'ann', token: person('ANN'), assertion: assertionOf('ann') } : body)); // prettier-ignore
+    expect(named(twice)[0]).toBe(`${seqOf('approved', 'cat')}: ANN had approved it before`);
+    const borrowed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, assertion: assertionOf('ann') } : body)); // prettier-ignore
+    expect(named(borrowed)[0]).toMatch(new RegExp(`^${seqOf('approved', 'cat')}: .*not enrolled`, 'u'));
+  });
+
+  it.each<readonly [string, Partial<OverrideRecord>]>([
+    ['words', { asks: 'lift another halt' }],
+    ['subject', { subject: '0'.repeat(64) }],
+    ['needs', { needs: [{ count: 1, groups: ['risk'] }] }],
+    ['time', { expires_at: instant(9_999_999_999_999) }],
+    ['proposer', { by: 'dan', token: person('dan') }],
+    ['reason', { why: 'another' }],
+    ['limit', { limit: 'doubt' }],
+    ['hash', { hash: '0'.repeat(64) }],
+  ])('finds a proposal whose %s was altered, by the number of its record', (_what, altered) => {
+    const changed = forged((body) =>
+      isStep(body, 'proposed') && body.override === 'ov-2' ? { ...body, ...altered } : body,
+    );
+    expect(named(changed)[0]).toBe(`${seqOf('proposed')}: its hash is not that of the request`);
+  });
+
+  it.each<readonly [string, Partial<OverrideRecord>]>([
+    ['words', { asks: 'lift another halt' }],
+    ['needs', { needs: [{ count: 1, groups: ['risk'] }] }],
+    ['hash', { hash: '0'.repeat(64) }],
+    ['request', { request: 'policy' }],
+  ])('finds an approval whose %s was altered, by the number of its record', (_what, altered) => {
+    const changed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, ...altered } : body));
+    expect(named(changed)[0]).toBe(
+      `${seqOf('approved', 'cat')}: it is of another request than the one that was proposed`,
+    );
+  });
 });

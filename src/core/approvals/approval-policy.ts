@@ -1,5 +1,6 @@
 import { money } from '../money.ts';
 import type { Money } from '../money.ts';
+import { canonicalValue } from '../text/json.ts';
 import { DAY_MS, MINUTE_MS } from '../time.ts';
 
 /**
@@ -154,6 +155,13 @@ export function bothRequirements(a: Requirement, b: Requirement): Requirement {
     [a, b].every(({ passkey, outcome: its }) => its !== 'require' || passkey === 'optional');
   const passkey = isRequired ? 'required' : isOptional ? 'optional' : undefined;
   return { outcome, needs: outcome === 'require' ? needs : [], passkey, withinMs, rule: a.rule };
+}
+
+/** Whether a request that asks for these people asks for no fewer than it must. */
+export function isAtLeast(needs: readonly Need[], needed: Requirement): boolean {
+  const given: Requirement = { outcome: 'require', needs, withinMs: 0 };
+  const both = bothRequirements(given, needed).needs;
+  return needed.outcome === 'require' && canonicalValue(both) === canonicalValue(needs);
 }
 
 export interface MetNeed extends Need {

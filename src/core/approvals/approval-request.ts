@@ -1,8 +1,9 @@
 import { sha256 } from '../ids.ts';
 import { canonicalValue } from '../text/json.ts';
 import type { FillRecord, OverrideRecord, UsedToken } from '../record.ts';
-import { sameName } from './approval-policy.ts';
-import type { RequestKind } from './approval-policy.ts';
+import { requirementOf, sameName } from './approval-policy.ts';
+import type { ApprovalPolicy, RequestKind, Requirement } from './approval-policy.ts';
+import { money } from '../money.ts';
 
 /** The desk that a request belongs to: its name and account, as in its journal. */
 export interface RequestOrigin {
@@ -57,6 +58,20 @@ export const personOf = (token: UsedToken | undefined): UsedToken | undefined =>
 
 /** The requester: the name of the token if there is one, which a request body cannot claim. */
 export const nameOf = ({ token, by }: Pick<OverrideRecord, 'token' | 'by'>): string => token?.name ?? by;
+
+/** What the policy requires of a request, judged by the fields of the request. */
+export const requirementOfRequest = (policy: ApprovalPolicy, proposal: OverrideRecord): Requirement => {
+  const { strategy, limit, amount } = proposal;
+  const kind = kindOf(proposal);
+  const isOfFile = kind === 'parent' || kind === 'strategy';
+  return requirementOf(policy, {
+    kind,
+    by: isOfFile ? personOf(proposal.token)?.name : nameOf(proposal),
+    strategy,
+    limit,
+    amount: amount === undefined || amount === 'unknown' ? undefined : money(amount),
+  });
+};
 
 /** Whether a person who acts is the requester, by name (in any case) or by token. */
 export const isInitiator = (

@@ -12,9 +12,15 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { assertionFault } from '../../core/approvals/passkey-assertion.ts';
-import { isMember, sameName } from '../../core/approvals/approval-policy.ts';
+import { isAtLeast, isMember, sameName } from '../../core/approvals/approval-policy.ts';
 import type { Requirement, RequestKind } from '../../core/approvals/approval-policy.ts';
-import { isInitiator, kindOf, nameOf, requestHash } from '../../core/approvals/approval-request.ts';
+import {
+  isInitiator,
+  kindOf,
+  nameOf,
+  requestHash,
+  requirementOfRequest,
+} from '../../core/approvals/approval-request.ts';
 import type { RequestOrigin } from '../../core/approvals/approval-request.ts';
 import type { OverrideRecord, UsedToken } from '../../core/record.ts';
 import { MINUTE_MS, after } from '../../core/time.ts';
@@ -249,9 +255,12 @@ export const originOf = ({ policy: { desk, account } }: Pick<Desk, 'policy'>): R
   account,
 });
 
-/** Once anyone has a passkey, a copied token alone must not be enough to approve. */
+/**
+ * Once anyone has a passkey, a copied token alone must not be enough to approve. This still holds after those people are removed, which
+ * one admin can do alone.
+ */
 const havePasskeys = ({ state }: Pick<Desk, 'state'>): boolean =>
-  [...state.people.all()].some(({ state: its, passkeys }) => its === 'active' && passkeys.length > 0);
+  [...state.people.all()].some(({ passkeys, hadPasskey }) => passkeys.length > 0 || hadPasskey === true);
 
 function approve(desk: RequestsContext, command: Approve): Observable<unknown> {
   const { override: id, by, why, token, assertion } = command;
@@ -438,6 +447,16 @@ export function mayApproveFault(
   if (desk.state.people.get(name)?.state === 'removed')
     return `${name} was removed, and can no longer approve`;
   if (known.agreed.some((one) => isInitiator(one, { by, token }))) return `${name} has approved it already`;
+  const isKnown = kindOf(proposal) !== 'parent' || proposal.amount !== undefined;
+  if (proposal.needs !== undefined && isDurable(proposal) && isKnown) {
+    // It outlives a start that may have another policy: an approval is held against the policy of the day on which it is given.
+    const now = requirementOfRequest(policyInForce(desk), proposal);
+    if (now.outcome === 'block') return `${id} cannot be approved any more: ${blockedWords(now)}`;
+    if (now.outcome === 'require' && !isAtLeast(proposal.needs, now))
+      return `operate.policy asks for more than ${id} does since it was proposed: reject it, and have it asked for again`;
+    if (now.outcome === 'require' && now.passkey === 'required' && proposal.passkey === undefined)
+      return `operate.policy asks for passkeys since ${id} was proposed: reject it, and have it asked for again`;
+  }
   const groups = proposal.needs?.flatMap((need) => need.groups);
   return groups === undefined || isMember(policyInForce(desk), name, groups)
     ? undefined

@@ -23,6 +23,8 @@ export interface Person {
   readonly state: 'invited' | 'active' | 'removed';
   readonly invitedBy: string;
   readonly passkeys: readonly Passkey[];
+  /** Has, or had before a removal: a desk that has known a passkey goes on asking for them. */
+  readonly hadPasskey?: true | undefined;
 }
 
 /** The removed are kept for lists, the newest of them. */
@@ -55,14 +57,21 @@ export class People {
       case 'invited':
         if (known?.state === 'active') return;
         this.data.delete(keyOf(name));
-        this.#set({ name, role, state: 'invited', invitedBy: by, passkeys: [] });
+        this.#set({
+          name,
+          role,
+          state: 'invited',
+          invitedBy: by,
+          passkeys: [],
+          hadPasskey: known?.hadPasskey,
+        });
         return;
       case 'enrolled': {
         if (known === undefined || known.state === 'removed' || passkey?.public_key === undefined) return;
         const { id, public_key: publicKey, counter } = passkey;
         const home = homeAfter(undefined, passkey);
         const passkeys = [...known.passkeys, { id, publicKey, counter, enrolledAt: at, home }];
-        this.#set({ ...known, state: 'active', passkeys });
+        this.#set({ ...known, state: 'active', passkeys, hadPasskey: true });
         return;
       }
       case 'signed_in':
@@ -89,7 +98,10 @@ export class People {
   }
 
   #forgetRemoved(): void {
-    const removed = [...this.data].filter(([, { state }]) => state === 'removed');
+    // One who had a passkey stays, so that passkeys stay required.
+    const removed = [...this.data]
+      .filter(([, { state }]) => state === 'removed')
+      .toSorted(([, a], [, b]) => Number(a.hadPasskey ?? false) - Number(b.hadPasskey ?? false));
     for (const [key] of removed.slice(0, -REMOVED_KEPT)) this.data.delete(key);
   }
 }

@@ -1,12 +1,12 @@
 import {
   areMet,
-  bothRequirements,
+  isAtLeast,
   isMember,
   metNeeds,
   needWords,
   requirementOf,
 } from '../../core/approvals/approval-policy.ts';
-import type { ApprovalPolicy, Need, RequestKind, Requirement } from '../../core/approvals/approval-policy.ts';
+import type { ApprovalPolicy, RequestKind, Requirement } from '../../core/approvals/approval-policy.ts';
 import {
   figureWords,
   isInitiator,
@@ -14,6 +14,7 @@ import {
   nameOf,
   personOf,
   requestHash,
+  requirementOfRequest,
   strategySubject,
 } from '../../core/approvals/approval-request.ts';
 import type { RequestOrigin } from '../../core/approvals/approval-request.ts';
@@ -63,6 +64,9 @@ export interface ApprovalFinding {
   readonly fault?: string | undefined;
 }
 
+/** Requests that outlive the policy under which they were made. */
+const LASTING: ReadonlySet<RequestKind> = new Set(['parent', 'strategy', 'limits', 'channels']);
+
 const PAGE_UNKNOWN =
   'on which page it was signed: an older version enrolled the passkey, and it had not signed in since';
 
@@ -97,6 +101,8 @@ export class ApprovalsProof {
   #resolved: ResolvedRecord | undefined;
   /** Told once: orders under limits or a policy that nobody has agreed to. */
   #isRaiseTold = false;
+  /** Somebody enrolled a passkey. */
+  #hadPasskey = false;
   /** A start kept a policy: from then on every request says what it is for, and every start keeps its policy and limits. */
   #keepsPolicy = false;
   /** Who asked for the reload that the lives which follow it begin with. */
@@ -258,6 +264,7 @@ export class ApprovalsProof {
     // The role comes from the invitation; later records repeat it.
     if (step === 'invited') known.role = role;
     if (step === 'invited') known.isRemoved = false;
+    this.#hadPasskey ||= step === 'enrolled';
     if (step === 'enrolled' && passkey?.public_key !== undefined)
       known.keys.set(passkey.id, { publicKey: passkey.public_key, home: homeAfter(undefined, passkey) });
     const used = known.keys.get(passkey?.id ?? '');
@@ -349,6 +356,8 @@ export class ApprovalsProof {
   /** The same rule as on a desk: as the policy says, and by default once anyone has a passkey. */
   #wantsPasskey({ passkey }: Requirement): boolean {
     if (passkey !== undefined) return passkey === 'required';
+    // Older versions looked at those alone who are there.
+    if (this.#policy.unknown_asker !== undefined) return this.#hadPasskey;
     return [...this.#people.values()].some(({ isRemoved, keys }) => !isRemoved && keys.size > 0);
   }
 
@@ -386,6 +395,14 @@ export class ApprovalsProof {
     const person = this.#knownAs(name);
     if (person.isRemoved) return `${name} had been removed`;
     const { needs } = proposal;
+    const now = requirementOfRequest(this.#policy, proposal);
+    const kind = kindOf(proposal);
+    const isKnown = LASTING.has(kind) && (kind !== 'parent' || proposal.amount !== undefined);
+    if (this.#policy.unknown_asker !== undefined && isKnown && needs !== undefined) {
+      if (now.outcome === 'block') return 'the policy in force blocks it';
+      if (now.outcome === 'require' && proposal.limit !== 'halt' && !isAtLeast(needs, now))
+        return `the policy in force asks for more: ${needWords(now.needs)}`;
+    }
     if (
       needs !== undefined &&
       !isMember(
@@ -463,15 +480,6 @@ export class ApprovalsProof {
   #fault(seq: number, by: string, fault: string, body?: OverrideRecord): void {
     this.findings.push({ seq, request: body?.override, by, proof: 'token', fault });
   }
-}
-
-/** Whether a request that asks for these people asks for no fewer than it must. */
-function isAtLeast(needs: readonly Need[], needed: Requirement): boolean {
-  const given: Requirement = { outcome: 'require', needs, withinMs: 0 };
-  return (
-    needed.outcome === 'require' &&
-    canonicalValue(bothRequirements(given, needed).needs) === canonicalValue(needs)
-  );
 }
 
 const amountOf = (text: string | undefined): Money | undefined =>

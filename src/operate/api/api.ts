@@ -50,7 +50,8 @@ export function addApi(
   );
   const admit = admission(desk, authenticator);
   addReads(server, { desk, reads, events, admit, version, sessions: signIn?.sessions });
-  addCommands(server, { desk, bearers, admit });
+  const isPerson = (name: string): boolean => signIn?.people.get(name) !== undefined;
+  addCommands(server, { desk, bearers, admit, isPerson });
   if (signIn === undefined) return;
   addSignIn(server, { desk, signIn, version });
   addPeople(server, { desk, bearers, signIn, admit });

@@ -14,13 +14,18 @@ export interface CommandOptions {
   readonly desk: OperatedDesk;
   readonly bearers: readonly Bearer[];
   readonly admit: Admit;
+  /** Whether somebody is invited, or was, under this name. Omitted: nobody signs in. */
+  readonly isPerson?: ((name: string) => boolean) | undefined;
 }
 
 /**
  * Adds the routes that change the desk. Every command requires JSON and a header that a web page of another origin
  * cannot send.
  */
-export function addCommands(server: FastifyInstance, { desk, bearers, admit }: CommandOptions): void {
+export function addCommands(
+  server: FastifyInstance,
+  { desk, bearers, admit, isPerson }: CommandOptions,
+): void {
   const commanded = (
     request: FastifyRequest,
     needed: Role,
@@ -43,6 +48,9 @@ export function addCommands(server: FastifyInstance, { desk, bearers, admit }: C
       throw new Refusal(403, 'your name comes from the sign-in: omit "by"');
     if (said !== name && bearers.some((bearer) => bearer.name.toLowerCase() === said.trim().toLowerCase()))
       throw new Refusal(403, `${said} has a token: only a request with that token may use the name`);
+    const isOther = said.trim().toLowerCase() !== name.toLowerCase();
+    if (kind !== 'machine' && isOther && isPerson?.(said) === true)
+      throw new Refusal(403, `${said} is a person of this desk: only their own sign-in may use the name`);
     return { by: kind === 'machine' ? `${name} (${said})` : name, token };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> =>

@@ -159,6 +159,26 @@ describe('strangers who ask for thousands of challenges', () => {
   });
 });
 
+describe('the name of a person', () => {
+  it('is written under no command of another token, in whatever case', async () => {
+    const served = await servedSignIn();
+    await served.enrolled('ann', 'approver');
+    for (const by of ['ann', ' ANN ']) {
+      const told = await served.machine('/api/v1/pause', { why: 'w', by }, 'token-of-olga-here');
+      expect([told.status, told.body['error']]).toEqual([
+        403,
+        expect.stringMatching(/is a person of this desk: only their own sign-in may use the name/u),
+      ]);
+    }
+    expect(
+      (await served.machine('/api/v1/pause', { why: 'w', by: 'olga' }, 'token-of-olga-here')).status,
+    ).toBe(200);
+    expect((await served.machine('/api/v1/pause', { why: 'w', by: 'ann' })).status).toBe(200);
+    const last = served.bench.records().findLast(({ body }) => body.kind === 'control')?.body;
+    expect(last).toMatchObject({ token: { kind: expect.any(String) as string } });
+  });
+});
+
 describe('a session', () => {
   it('ends half an hour after its last use, and twelve hours after it began', async () => {
     const served = await servedSignIn();
