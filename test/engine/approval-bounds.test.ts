@@ -16,7 +16,7 @@ const rest: ApprovalRule = {
   for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'],
   outcome: 'allow',
 };
-const deskSettingsOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
+const approvalsOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
   rules: [...rules, rest],
   groups,
   unknown_asker: 'one_more',
@@ -64,7 +64,7 @@ describe('a person who was removed and is invited again', () => {
   };
 
   it('has not agreed to what they agreed to before, and may agree again', () => {
-    const bench = aDesk(deskSettingsOf({ for: ['rearm'], outcome: risk(2) }));
+    const bench = aDesk(approvalsOf({ for: ['rearm'], outcome: risk(2) }));
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
     change(bench, 'ann', 'invited');
@@ -78,7 +78,7 @@ describe('a person who was removed and is invited again', () => {
   });
 
   it('is not counted by the proof either', () => {
-    const bench = aDesk(deskSettingsOf({ for: ['rearm'], outcome: risk(2) }));
+    const bench = aDesk(approvalsOf({ for: ['rearm'], outcome: risk(2) }));
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
     change(bench, 'ann', 'invited');
@@ -106,7 +106,7 @@ describe('a person who was removed and is invited again', () => {
 
 describe('requests of one person', () => {
   const propose = { do: 'propose', limit: 'max_day_notional', value: '9', pair: 'btcusd', side: 'buy' };
-  const bounded = deskSettingsOf({ for: ['override', 'rearm'], outcome: risk() });
+  const bounded = approvalsOf({ for: ['override', 'rearm'], outcome: risk() });
 
   it('are twenty at the most, and take the place of nobody', () => {
     const bench = aDesk(bounded);
@@ -169,7 +169,7 @@ describe('a parent whose total is not known before it trades', () => {
     drift_threshold: '0.02',
     schedule: { cron: '*/2 * * * *' },
   });
-  const above = deskSettingsOf({ for: ['parent'], above: '100000000', outcome: risk() });
+  const above = approvalsOf({ for: ['parent'], above: '100000000', outcome: risk() });
 
   it('counts as above every amount, and its request says so', () => {
     const bench = aDesk(above, { strategies: [basket] });
@@ -203,7 +203,7 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
       read: () => ({ sources: [twap], off: [], notes: [] }),
       revive: () => twap,
     };
-    const bench = aDesk(deskSettingsOf({ for: ['strategy'], outcome: risk() }), { files });
+    const bench = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     expect(requests(bench)[0]).toMatchObject({ by: 'tranche', needs: risk(2) });
     expect(approve(bench, 'ann').says).toMatch(/still missing: 1 of risk/u);
     run(bench, MINUTE_MS);
@@ -216,7 +216,7 @@ describe('what a file asks for, of which nobody knows who put it there', () => {
 
   it('needs it of the parents as well, and of any of the groups where there are several', () => {
     const outcome = [...risk(), { count: 1, groups: ['treasury'] }];
-    const bench = aDesk(deskSettingsOf({ for: ['parent'], outcome }));
+    const bench = aDesk(approvalsOf({ for: ['parent'], outcome }));
     expect(requests(bench)[0]?.needs).toEqual([...outcome, { count: 1, groups: ['risk', 'treasury'] }]);
     for (const name of ['ann', 'dan']) approve(bench, name);
     run(bench, 2 * MINUTE_MS);
@@ -241,9 +241,9 @@ describe('a request that outlives its policy', () => {
   };
 
   it('is not approved by the fewer people that it asked for, once the policy asks for more', () => {
-    const before = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    const before = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     approve(before, 'ann');
-    const bench = next(before, policyOf({ for: ['strategy'], outcome: risk(2) }));
+    const bench = next(before, approvalsOf({ for: ['strategy'], outcome: risk(2) }));
     expect(approve(bench, 'bob')).toMatchObject({
       isDone: false,
       says: expect.stringMatching(/asks for more than ov-1 does since it was proposed/u) as string,
@@ -257,14 +257,14 @@ describe('a request that outlives its policy', () => {
   });
 
   it('is not approved where the policy blocks it since, and the proof says the same', () => {
-    const blocked = policyOf({ for: ['strategy'], outcome: 'block' });
-    const before = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    const blocked = approvalsOf({ for: ['strategy'], outcome: 'block' });
+    const before = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     approve(before, 'ann');
     const bench = next(before, blocked);
     expect(approve(bench, 'bob').says).toMatch(
       /cannot be approved any more: rule 1 of operate.policy blocks it/u,
     );
-    const open = aDesk(policyOf({ for: ['strategy'], outcome: risk() }), { files });
+    const open = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     for (const name of ['ann', 'bob']) approve(open, name);
     const proof = new ApprovalsProof();
     for (const stored of open.records()) {
@@ -281,7 +281,7 @@ describe('a request that outlives its policy', () => {
 
 describe('the passkeys of a desk', () => {
   it('stay required when those who had one were removed', () => {
-    const bench = aDesk(policyOf({ for: ['rearm'], outcome: risk() }));
+    const bench = aDesk(approvalsOf({ for: ['rearm'], outcome: risk() }));
     const passkey = { id: 'k', public_key: 'p', counter: 0 };
     for (const step of ['invited', 'enrolled', 'removed', 'invited'] as const) {
       const more = step === 'enrolled' ? { passkey } : {};
