@@ -296,11 +296,11 @@ describe('the passkeys of a desk', () => {
 
   it('stay required although hundreds were removed since', () => {
     const people = new People();
-    const apply = (person: string, step: 'invited' | 'enrolled' | 'removed'): void => {
-      const passkey = { passkey: { id: `k ${person}`, public_key: 'p', counter: 0 } };
+    const apply = (name: string, step: 'invited' | 'enrolled' | 'removed'): void => {
+      const passkey = { passkey: { id: `k ${name}`, public_key: 'p', counter: 0 } };
       const more = step === 'enrolled' ? passkey : {};
       people.apply(
-        { kind: 'person', person, step, role: 'approver', by: 'root', why: 'w', ...more },
+        { kind: 'person', person: name, step, role: 'approver', by: 'root', why: 'w', ...more },
         instant(0),
       );
     };
