@@ -356,7 +356,7 @@ describe('an approval by passkey', () => {
     expect(other).not.toBe(hash);
     const good = signed(keys.ann, hash);
     const refused: readonly (readonly [string, PasskeyAssertion, RegExp])[] = [
-      ['ann', signed(keys.ann, other), /signs another request/u],
+      ['ann', signed(keys.ann, other), /signs a different request/u],
       ['cat', good, /the passkey is none of cat/u],
       ['eve', signed(keys.eve, hash), /eve has proposed it: another person must/u],
       ['ann', signed(keys.ann, hash, { isUnverified: true }), /did not verify the user/u],
@@ -373,6 +373,6 @@ describe('an approval by passkey', () => {
     }
     expect(approve(bench, 'ann', { hash, assertion: good })?.isDone).toBe(true);
     expect(approve(bench, 'ann', { hash, assertion: good })?.says).toBe('ann has approved it already');
-    expect(approve(bench, 'ann', { assertion: good }, 'ov-2')?.says).toMatch(/signs another request/u);
+    expect(approve(bench, 'ann', { assertion: good }, 'ov-2')?.says).toMatch(/signs a different request/u);
   });
 });

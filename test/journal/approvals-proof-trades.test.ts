@@ -276,7 +276,7 @@ describe('a start', () => {
       const { limits: _limits, four_eyes: _eyes, ...rest } = body;
       return rest;
     });
-    expect(faults(dropped)[0]).toMatch(/a start kept no limits and no four_eyes/u);
+    expect(faults(dropped)[0]).toMatch(/a start did not record its limits and four_eyes/u);
   });
 
   it('that turns four eyes off, or drops the policy, may not trade before people agree', () => {

@@ -331,7 +331,7 @@ describe('the proof of approvals', () => {
       if (body.step === 'proposed') hashes.set('ov-3', requestHash(body, { desk, account }));
       return { ...stored, body: { ...body, hash: hashes.get('ov-3') } };
     });
-    expect(named(replayed)).toEqual([`${seqOf('agreed', 'ann')}: it signs another request than this one`]);
+    expect(named(replayed)).toEqual([`${seqOf('agreed', 'ann')}: it signs a different request`]);
   });
 
   it('finds approvals that were copied from the journal of another desk with the same people', () => {
@@ -351,12 +351,12 @@ describe('the proof of approvals', () => {
       ['agreed', 'ann'],
       ['approved', 'cat'],
     ] as const)
-      expect(named(again)).toContain(`${seqOf(step, by)}: it signs another request than this one`);
+      expect(named(again)).toContain(`${seqOf(step, by)}: it signs a different request`);
   });
 
   it('finds an agreement that counts twice, also under the name of somebody else', () => {
     const twice = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, by: 'ann', token: person('ANN'), assertion: assertionOf('ann') } : body)); // prettier-ignore
-    expect(named(twice)[0]).toBe(`${seqOf('approved', 'cat')}: ANN had approved it before`);
+    expect(named(twice)[0]).toBe(`${seqOf('approved', 'cat')}: ANN had already approved it`);
     const borrowed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, assertion: assertionOf('ann') } : body)); // prettier-ignore
     expect(named(borrowed)[0]).toMatch(new RegExp(`^${seqOf('approved', 'cat')}: .*not enrolled`, 'u'));
   });
@@ -385,7 +385,7 @@ describe('the proof of approvals', () => {
   ])('finds an approval whose %s was altered, by the number of its record', (_what, altered) => {
     const changed = forged((body) => (isStep(body, 'approved', 'cat') ? { ...body, ...altered } : body));
     expect(named(changed)[0]).toBe(
-      `${seqOf('approved', 'cat')}: it is of another request than the one that was proposed`,
+      `${seqOf('approved', 'cat')}: it approves a different request than the one proposed`,
     );
   });
 });

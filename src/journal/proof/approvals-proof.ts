@@ -249,9 +249,9 @@ export class ApprovalsProof {
 
   #start(seq: number, body: StartedRecord): void {
     if (this.#keepsPolicy && (body.policy === undefined || body.limits === undefined))
-      this.#fault(seq, 'tranche', 'a start kept no policy or no limits, as those before it did');
+      this.#fault(seq, 'tranche', 'a start did not record its policy or limits, as earlier starts did');
     else if (this.#limits.agreed?.fourEyes === true && body.limits === undefined)
-      this.#fault(seq, 'tranche', 'a start kept no limits and no four_eyes, as those before it did');
+      this.#fault(seq, 'tranche', 'a start did not record its limits and four_eyes, as earlier starts did');
     this.#keepsPolicy ||= body.policy !== undefined;
     this.#isRaiseTold = false;
     this.#origin = { desk: body.desk, account: body.account };
