@@ -360,11 +360,11 @@ describe('an approval by passkey', () => {
       ['cat', good, /the passkey is none of cat/u],
       ['eve', signed(keys.eve, hash), /eve has proposed it: another person must/u],
       ['ann', signed(keys.ann, hash, { isUnverified: true }), /did not verify the user/u],
-      ['ann', signed(keys.ann, hash, { signWith: keys.cat.privateKey }), /not that of the key/u],
-      ['ann', signed(keys.ann, hash, { type: 'webauthn.create' }), /no assertion/u],
-      ['ann', { ...good, client_data_json: 'bm8' }, /no JSON/u],
+      ['ann', signed(keys.ann, hash, { signWith: keys.cat.privateKey }), /does not match the key/u],
+      ['ann', signed(keys.ann, hash, { type: 'webauthn.create' }), /not that of an assertion/u],
+      ['ann', { ...good, client_data_json: 'bm8' }, /not valid JSON/u],
       ['ann', { ...good, authenticator_data: 'AAAA' }, /too short/u],
-      ['ann', { ...good, signature: 'AAAA' }, /not that of the key/u],
+      ['ann', { ...good, signature: 'AAAA' }, /does not match the key/u],
     ];
     for (const [name, assertion, why] of refused) {
       const told = approve(bench, name, { hash, assertion });
