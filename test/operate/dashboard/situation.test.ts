@@ -69,6 +69,26 @@ describe('what a person has to know in one look', () => {
     expect(halted.reasons[0]).toBe('Reason: a wrong price');
   });
 
+  it('says of a halt once why, and what to do on this page', () => {
+    const alerts = [
+      {
+        ...alert('critical', { does: 'Run tranche rearm.', runbook: 'docs/runbook.md#halted' }),
+        alert: 'halted',
+      },
+    ];
+    const halted = of(
+      { state: 'halted', why: 'w', not_ready: ['halted: w', 'no prices'], open_doubts: ['c1'] },
+      { alerts },
+    );
+
+    expect(halted.reasons).toStrictEqual(['Reason: w', 'no prices']);
+    expect(halted.action).toStrictEqual({
+      words: 'Settle the open doubts, find the cause, then re-arm the desk below.',
+      href: '#/doubts',
+      runbook: 'docs/runbook.md#halted',
+    });
+  });
+
   it('is what an alert says to do', () => {
     const does = 'Wait: the desk retries.';
     const warned = of({}, { alerts: [alert('warning', { does, runbook: 'docs/runbook.md#venue_down' })] });

@@ -58,13 +58,22 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     return {
       level: 'bad',
       sentence: `Halted${by(status)}. No order leaves.`,
-      reasons: [...(status.why === undefined ? [] : [`Reason: ${status.why}`]), ...reasons],
-      action: advice ?? {
+      // What the sentence says already is not said again, and what to do is in the words of this page.
+      reasons: [
+        ...(status.why === undefined ? [] : [`Reason: ${status.why}`]),
+        ...status.not_ready.filter((reason) => !reason.startsWith('halted')),
+        ...told.flatMap(({ says, alert }) =>
+          alert === 'halted' ? [] : [says ?? alert.replaceAll('_', ' ')],
+        ),
+        ...(status.waiting ?? []),
+      ],
+      action: {
         words:
           doubts > 0
             ? 'Settle the open doubts, find the cause, then re-arm the desk below.'
             : 'Find the cause, then re-arm the desk below.',
         ...(doubts > 0 ? { href: '#/doubts' } : {}),
+        ...(advice?.runbook === undefined ? {} : { runbook: advice.runbook }),
       },
     };
   if (doubts > 0)
