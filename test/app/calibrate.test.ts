@@ -42,7 +42,7 @@ const calibrate = async (cwd: string, ...line: readonly string[]): Promise<Ran> 
   await runLine(addCalibrate, ['calibrate', ...line], { cwd, now: instant(BEGIN), config: 'config.yaml' });
 
 describe('tranche calibrate', () => {
-  it('writes a model that backtests read, each dial with what it rests on', async () => {
+  it('writes a model that backtests read, each fitted with what it rests on', async () => {
     const cwd = await traded();
     const { code, out, err } = await calibrate(cwd, join(cwd, 'run.db'), '--out', 'model.yaml');
     expect(code).toBe(0);

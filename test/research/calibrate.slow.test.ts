@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { askedOf } from '../../src/research/calibrate/asks.ts';
-import { isDial } from '../../src/research/calibrate/dial.ts';
-import type { DialName } from '../../src/research/calibrate/dial.ts';
+import { isFitted } from '../../src/research/calibrate/fitted-setting.ts';
+import type { SettingName } from '../../src/research/calibrate/fitted-setting.ts';
 import { learn } from '../../src/research/calibrate/learn.ts';
 import { presetModel } from '../../src/research/run/model.ts';
 import { journalUnder, randomModel } from './calibrate.ts';
@@ -9,7 +9,7 @@ import { journalUnder, randomModel } from './calibrate.ts';
 const SEEDS = 24;
 const base = presetModel('normal');
 
-/** How a dial was found under many models: its mean error and width, both of the truth, and how often its interval held the truth. */
+/** How a fitted was found under many models: its mean error and width, both of the truth, and how often its interval held the truth. */
 interface Found {
   error: number;
   width: number;
@@ -17,11 +17,11 @@ interface Found {
   count: number;
 }
 
-function over(slices: number): ReadonlyMap<DialName, Found> {
-  const found = new Map<DialName, Found>();
+function over(slices: number): ReadonlyMap<SettingName, Found> {
+  const found = new Map<SettingName, Found>();
   for (let n = 0; n < SEEDS; n++) {
     const model = randomModel(`slow ${n}`);
-    const truth: Partial<Record<DialName, number>> = {
+    const truth: Partial<Record<SettingName, number>> = {
       half_spread_bps: model.halfSpreadBps,
       impact_bps: model.impactBps,
       rejected_share: model.rejectedShare,
@@ -30,16 +30,16 @@ function over(slices: number): ReadonlyMap<DialName, Found> {
       fee_bps: model.feeBps,
     };
     const asked = askedOf(journalUnder(model, { seed: `slow ${n}`, slices }));
-    for (const dial of learn(asked, { base })) {
-      const of = truth[dial.name];
-      if (!isDial(dial) || of === undefined || of === 0) continue;
-      const sum = found.get(dial.name) ?? { error: 0, width: 0, held: 0, count: 0 };
-      sum.error += Math.abs(dial.value - of) / of;
-      sum.width += (dial.high - dial.low) / of;
+    for (const fitted of learn(asked, { base })) {
+      const of = truth[fitted.name];
+      if (!isFitted(fitted) || of === undefined || of === 0) continue;
+      const sum = found.get(fitted.name) ?? { error: 0, width: 0, held: 0, count: 0 };
+      sum.error += Math.abs(fitted.value - of) / of;
+      sum.width += (fitted.high - fitted.low) / of;
       // Fees and quotes are rounded: to the third decimal is as good as they tell.
-      if (dial.low <= of + 0.001 && dial.high >= of - 0.001) sum.held++;
+      if (fitted.low <= of + 0.001 && fitted.high >= of - 0.001) sum.held++;
       sum.count++;
-      found.set(dial.name, sum);
+      found.set(fitted.name, sum);
     }
   }
   return found;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { askedOf } from '../../src/research/calibrate/asks.ts';
-import { isDial } from '../../src/research/calibrate/dial.ts';
-import type { Dial, DialName, Learnt } from '../../src/research/calibrate/dial.ts';
+import { isFitted } from '../../src/research/calibrate/fitted-setting.ts';
+import type { FittedSetting, SettingName, Learnt } from '../../src/research/calibrate/fitted-setting.ts';
 import { caveatsOf, learn } from '../../src/research/calibrate/learn.ts';
 import {
   lineThrough,
@@ -22,12 +22,12 @@ import { journalUnder, randomModel, secondsOf, stillOf } from './calibrate.ts';
 const base = presetModel('normal');
 const learnFrom = (records: readonly StoredRecord[], tapes: readonly Tape[] = []): readonly Learnt[] =>
   learn(askedOf(records), { base, tapes });
-function dial(learnt: readonly Learnt[], name: DialName): Dial {
-  const found = learnt.filter(isDial).find((one) => one.name === name);
+function fitted(learnt: readonly Learnt[], name: SettingName): FittedSetting {
+  const found = learnt.filter(isFitted).find((one) => one.name === name);
   if (found === undefined) throw new Error(`${name}: ${JSON.stringify(learnt.find((one) => one.name === name))}`); // prettier-ignore
   return found;
 }
-const truthOf = (model: ExecutionModel): Readonly<Partial<Record<DialName, number>>> => ({
+const truthOf = (model: ExecutionModel): Readonly<Partial<Record<SettingName, number>>> => ({
   half_spread_bps: model.halfSpreadBps,
   impact_bps: model.impactBps,
   quote_life_ms: model.quoteLifeMs,
@@ -84,19 +84,20 @@ describe('what a journal reports its venue', () => {
     const model = randomModel(seed);
     const learnt = learnFrom(journalUnder(model, { seed, slices: 480 }));
     const truth = truthOf(model);
-    const away = (name: DialName): number => Math.abs(dial(learnt, name).value - (truth[name] ?? Number.NaN));
+    const away = (name: SettingName): number =>
+      Math.abs(fitted(learnt, name).value - (truth[name] ?? Number.NaN));
     for (const name of ['half_spread_bps', 'impact_bps', 'fee_bps'] as const)
       expect(away(name)).toBeLessThan(0.005);
     for (const name of ['quote_life_ms', 'quote_latency_ms', 'order_latency_ms'] as const)
-      expect(dial(learnt, name)).toMatchObject({ name, value: truth[name], low: truth[name], high: truth[name] }); // prettier-ignore
+      expect(fitted(learnt, name)).toMatchObject({ name, value: truth[name], low: truth[name], high: truth[name] }); // prettier-ignore
     for (const name of ['rejected_share', 'unavailable_share'] as const) {
-      const { value, low, high, count } = dial(learnt, name);
+      const { value, low, high, count } = fitted(learnt, name);
       // Five standard deviations of a share: whatever the seed, and less the more is seen.
       const of = truth[name] ?? 0;
       expect(away(name)).toBeLessThan(5 * Math.sqrt((of * (1 - of)) / (count / 4)) + 1e-9);
       expect([low, value, high].toSorted((x, y) => x - y)).toEqual([low, value, high]);
     }
-    const maxima = learnt.filter(isDial).filter(({ name }) => name === 'max_usd');
+    const maxima = learnt.filter(isFitted).filter(({ name }) => name === 'max_usd');
     for (const { pair, value } of maxima) expect([pair, value]).toEqual(['btcusd', Number(model.maxUsd)]);
   });
 
@@ -110,7 +111,7 @@ describe('what a journal reports its venue', () => {
     };
     const tapes = secondsOf('m', 40_000, 0.0003);
     const learnt = learnFrom(journalUnder(model, { seed: 'm', slices: 90, tapes }));
-    const [half, impact] = [dial(learnt, 'half_spread_bps'), dial(learnt, 'impact_bps')];
+    const [half, impact] = [fitted(learnt, 'half_spread_bps'), fitted(learnt, 'impact_bps')];
     expect(half.spread?.p75).toBeGreaterThan((half.spread?.p25 ?? 0) + 2);
     expect(half.low).toBeLessThanOrEqual(6);
     expect(half.high).toBeGreaterThanOrEqual(6);
@@ -123,21 +124,21 @@ describe('what a journal reports its venue', () => {
     const tapes = secondsOf('l', 60_000, 0.0004);
     const records = journalUnder(model, { seed: 'l', slices: 230, everyMinutes: 4, tapes });
     const learnt = learnFrom(records, tapes);
-    const threshold = dial(learnt, 'last_look_bps');
+    const threshold = fitted(learnt, 'last_look_bps');
     expect(threshold.low).toBeLessThanOrEqual(6);
     expect(threshold.high).toBeGreaterThanOrEqual(6);
-    const share = dial(learnt, 'rejected_share');
+    const share = fitted(learnt, 'rejected_share');
     expect(share.low).toBeLessThan(0.1);
     expect(share.high).toBeGreaterThan(0.1);
 
     const blind = learnFrom(records);
-    expect(dial(blind, 'last_look_bps').note).toContain('--data PAIR=FILE');
-    expect(dial(blind, 'rejected_share').value).toBeGreaterThan(share.value);
+    expect(fitted(blind, 'last_look_bps').note).toContain('--data PAIR=FILE');
+    expect(fitted(blind, 'rejected_share').value).toBeGreaterThan(share.value);
 
     // Of orders that a tape tells nothing of, refusals would be counted as last looks and as for no reason.
     const part = (first: number, last: number): readonly Tape[] =>
       tapes.map(({ times, close }) => closesTape('btcusd', { barMs: 1_000, times: [...times.subarray(first, last)], closes: [...close.subarray(first, last)] })); // prettier-ignore
-    const halves = [part(0, 30_000), part(30_000, 60_000)].map((half) => dial(learnFrom(records, half), 'rejected_share')); // prettier-ignore
+    const halves = [part(0, 30_000), part(30_000, 60_000)].map((half) => fitted(learnFrom(records, half), 'rejected_share')); // prettier-ignore
     for (const { note } of halves) expect(note).toContain('orders are excluded');
     const refusals = halves.reduce((sum, { value, count }) => sum + Math.round(value * count), 0);
     expect(Math.abs(refusals - Math.round(share.value * share.count))).toBeLessThan(4);
@@ -147,12 +148,12 @@ describe('what a journal reports its venue', () => {
     const before = secondsOf('l', 1_000, 0.0004).map(({ times, close }) =>
       closesTape('btcusd', { barMs: 1_000, times: [...times].map((at) => at - DAY_MS), closes: [...close] }),
     );
-    expect(dial(learnFrom(records, before), 'last_look_bps').note).toContain('--data PAIR=FILE');
+    expect(fitted(learnFrom(records, before), 'last_look_bps').note).toContain('--data PAIR=FILE');
   });
 
   it('claims nothing from too little, and no impact from sizes that are alike', () => {
     const few = learnFrom(journalUnder({}, { seed: 'few', slices: 8, tapes: stillOf(70) }));
-    expect(few.filter(isDial).map(({ name }) => name)).toEqual(['quote_life_ms', 'fee_bps']);
+    expect(few.filter(isFitted).map(({ name }) => name)).toEqual(['quote_life_ms', 'fee_bps']);
     expect(few).toContainEqual({ name: 'half_spread_bps', why: '8 quotes: at least 20 are needed' });
     const records = journalUnder({ halfSpreadBps: 4, impactBps: 10 }, { seed: 'one', slices: 480 });
     const alike = records.filter(
@@ -163,7 +164,7 @@ describe('what a journal reports its venue', () => {
     const same = { ...askedOf(alike), asks: sizes.filter(({ quote }) => Math.abs(Number(quote?.body.amount) / middle - 1) < 0.4) }; // prettier-ignore
     const found = learn(same, { base });
     expect(JSON.stringify(found.find(({ name }) => name === 'impact_bps'))).toContain('too similar');
-    expect(dial(found, 'half_spread_bps').value).toBeCloseTo(4, 1);
+    expect(fitted(found, 'half_spread_bps').value).toBeCloseTo(4, 1);
   });
 
   it('takes no word of a dry run for how orders end', () => {
@@ -171,8 +172,8 @@ describe('what a journal reports its venue', () => {
     const dry = records.map((record) => record.body.kind === 'started' ? { ...record, body: { ...record.body, mode: 'dry_run' } } : record); // prettier-ignore
     const learnt = learnFrom(dry);
     for (const name of ['order_latency_ms', 'fee_bps', 'rejected_share', 'last_look_bps'] as const)
-      expect(learnt.find((one) => one.name === name && isDial(one))).toBeUndefined();
-    expect(isDial(learnt.find(({ name }) => name === 'quote_latency_ms') ?? { name: 'fee_bps', why: '' })).toBe(true); // prettier-ignore
+      expect(learnt.find((one) => one.name === name && isFitted(one))).toBeUndefined();
+    expect(isFitted(learnt.find(({ name }) => name === 'quote_latency_ms') ?? { name: 'fee_bps', why: '' })).toBe(true); // prettier-ignore
   });
 
   it('reads only the window that it is asked for', () => {

@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../../src/core/time.ts';
 import { START, aPolicy, aStrategy } from '../engine/harness.ts';
 import { aRun, closesTape, walkTape } from './bench.ts';
 
-/** A model with random dials, all of them within what a market may have. */
+/** A model with random fittedSettings, all of them within what a market may have. */
 export function randomModel(seed: string): ExecutionModel {
   const random = seededRandom(`model ${seed}`);
   const between = (low: number, high: number): number => low + (high - low) * random.next();

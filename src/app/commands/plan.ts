@@ -15,9 +15,9 @@ import { namedZone, readMoment, zoneHere } from '../cli/local-time.ts';
 import { findFacts } from '../planning/plan-facts.ts';
 import type { FactOptions } from '../planning/plan-facts.ts';
 import { planData, planEvents, planWords } from '../planning/plan-text.ts';
-import type { ToldPlan } from '../planning/plan-text.ts';
+import type { CheckedPlan } from '../planning/plan-text.ts';
 import type { PlanWorld } from '../planning/planning.ts';
-import { planWorld, toldPlan } from '../planning/told-plan.ts';
+import { planWorld, checkedPlan } from '../planning/checked-plan.ts';
 import { formatProblems } from '../config/problems.ts';
 import { statedRates } from '../config/rates.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
@@ -78,7 +78,7 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
     ...planWorld(config, found, zone),
     life: (strategy) => begun?.life(strategy),
   };
-  const told = toldPlan({
+  const told = checkedPlan({
     config,
     strategies,
     found,
@@ -130,7 +130,7 @@ function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonl
 
 function writeCalendar(
   file: string,
-  told: ToldPlan,
+  told: CheckedPlan,
   { config, now }: { readonly config: Config; readonly now: Instant },
 ): void {
   try {

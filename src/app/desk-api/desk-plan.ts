@@ -5,7 +5,7 @@ import { Refusal } from '../../operate/api/refusal.ts';
 import type { Config } from '../config/config.ts';
 import type { PlannedSource, PlanWorld } from '../planning/planning.ts';
 import { planData } from '../planning/plan-text.ts';
-import { toldPlan } from '../planning/told-plan.ts';
+import { checkedPlan } from '../planning/checked-plan.ts';
 
 /** Slots that one plan may reckon here: more would hold up the desk. */
 const SLOTS_MAX = 2_000;
@@ -45,7 +45,7 @@ export async function deskPlan(
       return known === undefined ? [] : [[pair, { mid: known.mid, from: `reference price (${known.source})` }] as const]; // prettier-ignore
     }),
   );
-  const told = toldPlan({
+  const told = checkedPlan({
     config,
     strategies: sources as readonly PlannedSource[], // oxlint-disable-line typescript/no-unsafe-type-assertion -- documents are objects
     found: {

@@ -11,7 +11,7 @@ import { localText } from '../cli/local-time.ts';
 
 /** A plan as people read it, as data, and as events of a calendar. */
 
-export interface ToldPlan {
+export interface CheckedPlan {
   readonly from: Instant;
   readonly until: Instant;
   /** Days of it. */
@@ -31,7 +31,7 @@ export interface ToldPlan {
 const ROWS_MAX = 2_000;
 const ENDS_SHOWN = 10;
 
-export function planWords(plan: ToldPlan, { isBrief }: { readonly isBrief: boolean }): string {
+export function planWords(plan: CheckedPlan, { isBrief }: { readonly isBrief: boolean }): string {
   const head = `plan of ${plan.days} ${plan.days === 1 ? 'day' : 'days'} from ${seconds(plan.from)} UTC, ${plan.where}`;
   const parts = plan.strategies.flatMap((strategy) => ['', ...strategyLines(strategy, plan, isBrief)]);
   const checks = plan.checks.flatMap(checkLines);
@@ -44,7 +44,7 @@ export function planWords(plan: ToldPlan, { isBrief }: { readonly isBrief: boole
   return `${[head, ...parts, '', ...checks, '', end].map((line) => forTerminal(line).trimEnd()).join('\n')}\n`;
 }
 
-function strategyLines(strategy: PlannedStrategy, plan: ToldPlan, isBrief: boolean): readonly string[] {
+function strategyLines(strategy: PlannedStrategy, plan: CheckedPlan, isBrief: boolean): readonly string[] {
   const { id, kind, zone, pairs, slices, times } = strategy;
   const head = [id, kind, slices[0]?.side ?? strategy.ceiling?.side, pairs.join(' ')]
     .filter((part) => part !== undefined && part !== '')
@@ -80,7 +80,7 @@ interface Row {
 }
 
 /** Slices and times of one strategy in their order. */
-function rowsOf(strategy: PlannedStrategy, plan: ToldPlan): readonly string[] {
+function rowsOf(strategy: PlannedStrategy, plan: CheckedPlan): readonly string[] {
   const { zone, slices, times } = strategy;
   const rows: Row[] = [
     ...slices.map((slice): Row => ({
@@ -99,13 +99,13 @@ function rowsOf(strategy: PlannedStrategy, plan: ToldPlan): readonly string[] {
 
 const offText = (closed: string | undefined): string => (closed === undefined ? '' : `  closed: ${closed}`);
 
-function sizeText({ size, pair }: Pick<PlannedSlice, 'size' | 'pair'>, { names }: ToldPlan): string {
+function sizeText({ size, pair }: Pick<PlannedSlice, 'size' | 'pair'>, { names }: CheckedPlan): string {
   return size.by === 'quantity'
     ? `${text(size.quantity)} ${names(pair)?.base ?? ''}`
     : `${text(size.amount)} ${names(pair)?.quote ?? ''}`;
 }
 
-function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly string[] {
+function summaryLines(strategy: PlannedStrategy, plan: CheckedPlan): readonly string[] {
   const { slices, passed, beyond, ceiling, isCut, notes } = strategy;
   const open = slices.filter(({ closed }) => closed === undefined);
   const lines: string[] = [];
@@ -132,7 +132,7 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
 }
 
 /** What it would trade now, for each trade of it. */
-function estimateLines({ estimate }: PlannedStrategy, plan: ToldPlan): readonly string[] {
+function estimateLines({ estimate }: PlannedStrategy, plan: CheckedPlan): readonly string[] {
   if (estimate === undefined) return [];
   if ('missing' in estimate) return [`its trades at present are not estimated: ${estimate.missing}`];
   const { slices, why } = estimate;
@@ -155,7 +155,7 @@ const STANDING = {
   finished: 'it has finished in this journal and does not run again; to repeat it, give it a new id',
 } as const;
 
-function totalText(open: readonly PlannedSlice[], plan: ToldPlan): string {
+function totalText(open: readonly PlannedSlice[], plan: CheckedPlan): string {
   const of = (amounts: readonly (Quantity | Money)[]): string =>
     amounts.length === 0 ? '' : figureOf(amounts.reduce((a, b) => add(a, b)));
   const quantities = open.flatMap(({ size }) => (size.by === 'quantity' ? [size.quantity] : []));
@@ -187,7 +187,7 @@ const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' :
 const seconds = (at: Instant): string => isoOf(at).slice(0, 19).replace('T', ' ');
 const clock = (at: Instant, zone: string): string => localText(instant(Math.floor(at / 1000) * 1000), zone);
 
-const slotData = (slice: PlannedSlice, zone: string, plan: ToldPlan): object => ({
+const slotData = (slice: PlannedSlice, zone: string, plan: CheckedPlan): object => ({
   at: isoOf(instant(Math.floor(slice.at))),
   local: localText(instant(Math.floor(slice.at)), zone),
   until: isoOf(instant(Math.floor(slice.until))),
@@ -204,7 +204,7 @@ const slotData = (slice: PlannedSlice, zone: string, plan: ToldPlan): object => 
 });
 
 /** The whole plan as plain data: times in UTC and on the clock of the strategy, amounts as text. */
-export function planData(plan: ToldPlan): object {
+export function planData(plan: CheckedPlan): object {
   const iso = (at: Instant): string => isoOf(instant(Math.floor(at)));
   return {
     feasible: plan.feasible,
@@ -252,7 +252,7 @@ export function planData(plan: ToldPlan): object {
 }
 
 /** One event for each parent or time of a calendar, with its slots in the description. */
-export function planEvents(plan: ToldPlan, desk: string): readonly CalendarEvent[] {
+export function planEvents(plan: CheckedPlan, desk: string): readonly CalendarEvent[] {
   return plan.strategies.flatMap((strategy) => {
     const parents = Map.groupBy(strategy.slices, ({ leg }) => leg ?? '');
     const events = [...parents.values()].flatMap((slices): readonly CalendarEvent[] => {

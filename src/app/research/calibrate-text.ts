@@ -1,7 +1,7 @@
 import { modelFileSchema, settingsOf } from '../../research/run/model.ts';
 import type { ExecutionModel, PresetName } from '../../research/run/model.ts';
-import { isDial } from '../../research/calibrate/dial.ts';
-import type { Dial, Learnt, Unlearnt } from '../../research/calibrate/dial.ts';
+import { isFitted } from '../../research/calibrate/fitted-setting.ts';
+import type { FittedSetting, Learnt, Unlearnt } from '../../research/calibrate/fitted-setting.ts';
 import { decimalText } from '../../research/tape/tape.ts';
 import { forTerminal } from '../../core/text/escape.ts';
 import { isoOf } from '../../core/time.ts';
@@ -23,29 +23,29 @@ export interface Calibration {
 const NEVER_LEARNT =
   'gap_max, impact_memory, impact_participation, price_precision and pts cannot be estimated from a journal';
 
-const dialsOf = ({ learnt }: Calibration, pair?: string): readonly Dial[] =>
-  learnt.filter(isDial).filter((dial) => dial.pair === pair);
+const fittedOf = ({ learnt }: Calibration, pair?: string): readonly FittedSetting[] =>
+  learnt.filter(isFitted).filter((fitted) => fitted.pair === pair);
 const unlearntOf = ({ learnt }: Calibration): readonly Unlearnt[] =>
-  learnt.flatMap((one) => (isDial(one) ? [] : [one]));
+  learnt.flatMap((one) => (isFitted(one) ? [] : [one]));
 const pairsOf = ({ learnt }: Calibration): readonly string[] =>
-  [...new Set(learnt.filter(isDial).flatMap(({ pair }) => pair ?? []))].toSorted();
+  [...new Set(learnt.filter(isFitted).flatMap(({ pair }) => pair ?? []))].toSorted();
 
-const settingOf = ({ name, value }: Dial): string =>
+const settingOf = ({ name, value }: FittedSetting): string =>
   name === 'max_usd' ? `'${decimalText(value)}'` : decimalText(value);
 
 /** A file that `tranche backtest --model` reads: what was learnt, each with what it rests on, and what was not. */
 export function modelYaml(found: Calibration): string {
   const pairs = pairsOf(found);
-  const line = (dial: Dial, indent: string): string =>
-    `${indent}${dial.name}: ${settingOf(dial)} # ${forTerminal(groundsOf(dial))}`;
+  const line = (fitted: FittedSetting, indent: string): string =>
+    `${indent}${fitted.name}: ${settingOf(fitted)} # ${forTerminal(groundsOf(fitted))}`;
   return `${[
     `# Execution model, learnt by tranche calibrate ${version}. What is not here stays as in the preset that base names.`,
     ...sourceLines(found).map((text) => `# ${forTerminal(text)}`),
     ...found.caveats.map((text) => `# Note: ${forTerminal(text)}.`),
     `base: ${found.base}`,
-    ...dialsOf(found).map((dial) => line(dial, '')),
+    ...fittedOf(found).map((fitted) => line(fitted, '')),
     ...(pairs.length === 0 ? [] : ['pairs:']),
-    ...pairs.flatMap((pair) => [`  ${pair}:`, ...dialsOf(found, pair).map((dial) => line(dial, '    '))]),
+    ...pairs.flatMap((pair) => [`  ${pair}:`, ...fittedOf(found, pair).map((fitted) => line(fitted, '    '))]),
     '',
     '# Not learnt:',
     ...unlearntOf(found).map(({ name, pair, why }) => `#   ${pair === undefined ? '' : `${pair} `}${name}: ${forTerminal(why)}`),
@@ -63,7 +63,7 @@ function sourceLines({ journal, asked }: Calibration): readonly string[] {
 }
 
 /** `412 quotes; 95 %: 3.1 to 3.4; middle half 2.9 to 3.6, p95 5.2`. */
-function groundsOf({ count, of, low, high, spread, note, name }: Dial): string {
+function groundsOf({ count, of, low, high, spread, note, name }: FittedSetting): string {
   const scatter = spread === undefined || spread.p25 === spread.p95 ? [] : [`middle half ${spread.p25} to ${spread.p75}, 95th percentile ${spread.p95}`]; // prettier-ignore
   const interval = name === 'fee_bps' || name === 'last_look_bps' ? 'from' : '95 %:';
   const reach = Number.isFinite(high) ? `${interval} ${decimalText(low)} to ${decimalText(high)}` : `at least ${decimalText(low)}`; // prettier-ignore
@@ -72,16 +72,16 @@ function groundsOf({ count, of, low, high, spread, note, name }: Dial): string {
 
 /** For people: what was learnt from how much, and what was not. */
 export function calibrationLines(found: Calibration): readonly string[] {
-  const dials = found.learnt.filter(isDial);
+  const fittedSettings = found.learnt.filter(isFitted);
   const unlearnt = unlearntOf(found);
   return [
     ...sourceLines(found),
     '',
-    ...(dials.length === 0
+    ...(fittedSettings.length === 0
       ? ['Nothing was learnt.']
       : table([
           ['setting', 'of', 'learnt', found.base, 'from'],
-          ...dials.map((dial) => [dial.name, dial.pair ?? 'all', settingOf(dial).replaceAll("'", ''), baseOf(found, dial), groundsOf(dial)]),
+          ...fittedSettings.map((fitted) => [fitted.name, fitted.pair ?? 'all', settingOf(fitted).replaceAll("'", ''), baseOf(found, fitted), groundsOf(fitted)]),
         ])),
     '',
     ...(unlearnt.length === 0 ? [] : [`Not learnt; taken from ${found.base}:`]),
@@ -93,7 +93,7 @@ export function calibrationLines(found: Calibration): readonly string[] {
 
 /** What holds where it was not learnt. */
 const baseOf = ({ base, learnt }: Calibration, { name, pair }: Learnt): string => {
-  const whole = learnt.filter(isDial).some((dial) => dial.name === name && dial.pair === undefined);
+  const whole = learnt.filter(isFitted).some((fitted) => fitted.name === name && fitted.pair === undefined);
   if (pair !== undefined && whole) return 'as of all';
   const value = settingsOf(modelFileSchema.parse({ base }))[name];
   return value === undefined ? 'never' : typeof value === 'string' ? value : String(Number(value));
@@ -113,7 +113,7 @@ export function calibrationJson(found: Calibration, model: ExecutionModel): Read
     ...(asked.first === undefined ? {} : { from: isoOf(asked.first) }),
     ...(asked.last === undefined ? {} : { until: isoOf(asked.last) }),
     ...(asked.head === undefined ? {} : { head: asked.head }),
-    learnt: found.learnt.filter(isDial).map(({ high, ...dial }) => ({ ...dial, ...(Number.isFinite(high) ? { high } : {}) })),
+    learnt: found.learnt.filter(isFitted).map(({ high, ...fitted }) => ({ ...fitted, ...(Number.isFinite(high) ? { high } : {}) })),
     not_learnt: unlearntOf(found),
     caveats,
     model: settingsOf(model),

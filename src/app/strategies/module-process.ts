@@ -34,7 +34,7 @@ export function codeInOwnProcess(source: ModuleSource): ModuleCode | { readonly 
 }
 
 function ask(source: ModuleSource, call?: ModuleCall): ModuleAnswer {
-  bridge ??= begun();
+  bridge ??= startBridge();
   const { port, signal } = bridge;
   const id = ++requests;
   Atomics.store(signal, 0, 0);
@@ -47,7 +47,7 @@ function ask(source: ModuleSource, call?: ModuleCall): ModuleAnswer {
   return { id, fault: "the module's process does not answer" };
 }
 
-function begun(): Bridge {
+function startBridge(): Bridge {
   const { port1: port, port2: far } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(new URL(`module-bridge${EXTENSION}`, import.meta.url), {

@@ -70,15 +70,15 @@ function writer(named: string, options: SqliteOptions): Journal {
     const oddity = anchor && compare(anchor.read(), headOf(db, file), (seq) => hashAt(db, seq));
     const states = options.states && stateFile(`${file}.state`, options.states, (seq) => hashAt(db, seq));
     cleanup.defer(() => states?.close());
-    const pen = sqliteWriterOf(db, file, { ...options, anchor });
+    const sqliteWriter = sqliteWriterOf(db, file, { ...options, anchor });
     const write: Write = (bodies, at) => {
       replay.prove();
-      return pen.write(bodies, at);
+      return sqliteWriter.write(bodies, at);
     };
     return journalOf({
       db,
       file,
-      pen: { ...pen, write },
+      sqliteWriter: { ...sqliteWriter, write },
       oddity,
       read: (after) => replay.read(after),
       states: states && { ...states, read: () => (replay.isOurs ? states.read() : undefined) },
@@ -120,10 +120,15 @@ function reader(file: string, options: SqliteOptions): Journal {
   const refuse = (): never => {
     throw new OperatorError('storage', `journal ${file} is open for reading only`);
   };
-  const pen: SqliteWriter = { write: refuse, isSpent: () => false, finish: () => undefined, wrote: refuse };
+  const sqliteWriter: SqliteWriter = {
+    write: refuse,
+    isSpent: () => false,
+    finish: () => undefined,
+    wrote: refuse,
+  };
   const read = (after = 0): Iterable<StoredRecord> =>
     readLines(file, linesOf(db, file)).filter(({ seq }) => seq > after);
-  return journalOf({ db, file, pen, oddity: undefined, read, release: () => db.close() });
+  return journalOf({ db, file, sqliteWriter, oddity: undefined, read, release: () => db.close() });
 }
 
 /**
@@ -144,7 +149,7 @@ function openToRead(file: string, { timeoutMs = TIMEOUT_MS }: SqliteOptions): Da
 interface Open {
   readonly db: DatabaseSync;
   readonly file: string;
-  readonly pen: SqliteWriter;
+  readonly sqliteWriter: SqliteWriter;
   readonly oddity: Oddity | undefined;
   readonly read: (after?: number) => Iterable<StoredRecord>;
   readonly states?: StatePort | undefined;
@@ -153,21 +158,21 @@ interface Open {
   readonly onStep?: SqliteOptions['onStep'];
 }
 
-function journalOf({ db, file, pen, oddity, read, states, prove, release, onStep }: Open): Journal {
-  const appends = appender(file, pen.write);
+function journalOf({ db, file, sqliteWriter, oddity, read, states, prove, release, onStep }: Open): Journal {
+  const appends = appender(file, sqliteWriter.write);
   const lines = (): Iterable<Line> => linesOf(db, file);
   const outbox = outboxTable(db, {
-    isSpent: () => pen.isSpent() || appends.isPoisoned(),
+    isSpent: () => sqliteWriter.isSpent() || appends.isPoisoned(),
     prove: () => prove?.(),
     poison: (error) => appends.poison(error),
-    written: (bytes) => pen.wrote(bytes),
+    written: (bytes) => sqliteWriter.wrote(bytes),
     onStep,
   });
   return {
     outbox,
     oddity,
     get isSpent() {
-      return pen.isSpent();
+      return sqliteWriter.isSpent();
     },
     append: (bodies, at) => appends.run(bodies, at),
     read,
@@ -179,7 +184,7 @@ function journalOf({ db, file, pen, oddity, read, states, prove, release, onStep
     verify: () => verifyFile(db, file),
     close() {
       if (!db.isOpen) return;
-      if (!appends.isPoisoned()) pen.finish();
+      if (!appends.isPoisoned()) sqliteWriter.finish();
       appends.close();
       release();
     },

@@ -3,12 +3,12 @@ import type { ExecutionModel } from '../run/model.ts';
 import type { Tape } from '../tape/tape.ts';
 import { usdOf } from './asks.ts';
 import type { Asked } from './asks.ts';
-import { FLOORS, isDial, rounded, roundedDial, tooFew } from './dial.ts';
-import type { DialName, Learnt } from './dial.ts';
-import { outageDials } from './outages.ts';
+import { FLOORS, isFitted, rounded, roundedFit, tooFew } from './fitted-setting.ts';
+import type { SettingName, Learnt } from './fitted-setting.ts';
+import { fitOutages } from './outages.ts';
 import { median, quantile, weightedMedian } from './robust.ts';
-import { spreadDials } from './spread.ts';
-import { turnedDownDials } from './turned-down.ts';
+import { fitSpread } from './spread.ts';
+import { fitRefusals } from './turned-down.ts';
 
 export interface Learning {
   /** Defaults for settings with too little data. */
@@ -20,13 +20,13 @@ export interface Learning {
 /** Every setting of the execution model that a journal provides. */
 export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Learnt[] {
   return [
-    ...spreadDials(asked, base),
-    ...maximumDials(asked, base),
-    ...lifeDial(asked),
-    ...latencyDials(asked),
-    ...turnedDownDials(asked, base, tapes),
-    ...outageDials(asked, base),
-    feeDial(asked),
+    ...fitSpread(asked, base),
+    ...fitMaximum(asked, base),
+    ...fitLife(asked),
+    ...fitLatency(asked),
+    ...fitRefusals(asked, base, tapes),
+    ...fitOutages(asked, base),
+    fitFee(asked),
   ];
 }
 
@@ -38,7 +38,7 @@ export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly str
   return [
     ...(unseen === 0 ? [] : [`the journal lacks the prices of ${unseen} quotes that the desk rejected (collar, limit_price, max_spread, …) and holds those of ${quotes}: the true spread is wider than the estimate`]),
     ...(modes.includes('paper') || modes.includes('backtest') ? ['The quotes come from a simulated venue: the estimates describe its model, not a market'] : []),
-    ...(learnt.some((one) => isDial(one) && one.name === 'half_spread_bps') ? ['Quotes are compared with the reference price of the desk: if that is late or quoted itself, the half spread includes its error'] : []),
+    ...(learnt.some((one) => isFitted(one) && one.name === 'half_spread_bps') ? ['Quotes are compared with the reference price of the desk: if that is late or quoted itself, the half spread includes its error'] : []),
   ]; // prettier-ignore
 }
 
@@ -46,7 +46,7 @@ export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly str
 const WANTED: ReadonlySet<string> = new Set(['collar', 'collar_far', 'price_drift', 'limit_price', 'max_slippage', 'max_spread']); // prettier-ignore
 
 const measured = (
-  name: DialName,
+  name: SettingName,
   values: readonly number[],
   {
     of,
@@ -60,10 +60,10 @@ const measured = (
     p75: rounded(quantile(values, 0.75), decimals),
     p95: rounded(quantile(values, 0.95), decimals),
   };
-  return roundedDial({ name, ...median(values), count: values.length, of, spread, note }, decimals);
+  return roundedFit({ name, ...median(values), count: values.length, of, spread, note }, decimals);
 };
 
-const lifeDial = ({ asks }: Asked): readonly Learnt[] => [
+const fitLife = ({ asks }: Asked): readonly Learnt[] => [
   measured('quote_life_ms', asks.flatMap(({ quote }) => (quote === undefined ? [] : [quote.body.life_ms])), { of: 'quotes', decimals: 0 }),
 ]; // prettier-ignore
 
@@ -71,7 +71,7 @@ const lifeDial = ({ asks }: Asked): readonly Learnt[] => [
  * A quote arrived `age_ms` before its order left, which is when its record was made; it was asked for when the intent was written. An order
  * took from then to the first record of its outcome, unless that was a doubt.
  */
-function latencyDials({ asks }: Asked): readonly Learnt[] {
+function fitLatency({ asks }: Asked): readonly Learnt[] {
   const quotes = asks.flatMap(({ at, quote }) =>
     quote === undefined ? [] : [quote.at - quote.body.age_ms - at],
   );
@@ -97,7 +97,7 @@ const DRY = 'in a dry run the desk answers its orders itself';
  * A fee that is rounded up says that the rate is at most what was paid, and more than that less one unit of its last decimal. One rate that
  * all fills allow is in between. Where none is (tiers, a rate that changed) it is the one that half of the traded money paid less than.
  */
-function feeDial({ asks }: Asked): Learnt {
+function fitFee({ asks }: Asked): Learnt {
   const real = asks.flatMap(({ fill, isDry }) => (fill === undefined || isDry ? [] : [fill]));
   if (real.length === 0 && asks.some(({ isDry }) => isDry)) return { name: 'fee_bps', why: DRY };
   const decimals = new Map<string, number>();
@@ -112,25 +112,25 @@ function feeDial({ asks }: Asked): Learnt {
   });
   const count = rows.length;
   if (count < FLOORS.fee_bps) return { name: 'fee_bps', why: tooFew('fee_bps', count, 'fills') };
-  const dial = { name: 'fee_bps', count, of: 'fills' } as const;
+  const fitted = { name: 'fee_bps', count, of: 'fills' } as const;
   const low = rows.reduce((most, { least }) => Math.max(most, least), 0);
   const high = rows.reduce((least, { value }) => Math.min(least, value), Number.POSITIVE_INFINITY);
-  if (high === 0 && low === 0) return { ...dial, value: 0, low, high };
-  if (low <= high) return roundedDial({ ...dial, value: (low + high) / 2, low, high, note: 'one rate fits all fills' }, 4); // prettier-ignore
+  if (high === 0 && low === 0) return { ...fitted, value: 0, low, high };
+  if (low <= high) return roundedFit({ ...fitted, value: (low + high) / 2, low, high, note: 'one rate fits all fills' }, 4); // prettier-ignore
   const values = rows.map(({ value }) => value);
   const note = 'no single rate fits all fills: the interval covers 95 of 100';
-  return roundedDial({ ...dial, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
+  return roundedFit({ ...fitted, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
 }
 
 /** A stated maximum is exact. Without one, a quote larger than the base model allows proves the base wrong. */
-function maximumDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
+function fitMaximum(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const told = Map.groupBy(asked.maxima, ({ body }) => body.pair);
   const pairs = new Set([...told.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);
   return [...pairs].map((pair): Learnt => {
     const usd = told.get(pair)?.map(({ body }) => approximate(money(body.usd))) ?? [];
     if (usd.length > 0) {
       const spread = { p25: rounded(quantile(usd, 0.25), 2), p75: rounded(quantile(usd, 0.75), 2), p95: rounded(quantile(usd, 0.95), 2) }; // prettier-ignore
-      return roundedDial({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that stated it', spread }, 2); // prettier-ignore
+      return roundedFit({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that stated it', spread }, 2); // prettier-ignore
     }
     return largestQuote(asked, pair, base);
   });

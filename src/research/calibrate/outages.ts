@@ -1,8 +1,8 @@
 import type { Reason } from '../../core/reasons.ts';
 import type { ExecutionModel } from '../run/model.ts';
 import type { Ask, Asked } from './asks.ts';
-import { FLOORS, rounded, roundedDial, tooFew } from './dial.ts';
-import type { Learnt } from './dial.ts';
+import { FLOORS, rounded, roundedFit, tooFew } from './fitted-setting.ts';
+import type { Learnt } from './fitted-setting.ts';
 import { median, shareOf } from './robust.ts';
 import type { Estimate } from './robust.ts';
 
@@ -21,7 +21,7 @@ const MS_MAX = 3_600_000;
  * is asked again and again. How long it lasts: an outage that is met at any instant goes on for half its length in the median, so that
  * `length = 2·(1 − share)·median`; the factor takes off what follows by chance.
  */
-export function outageDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
+export function fitOutages(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const firsts = asked.asks.flatMap((ask) => {
     const out = isOut(ask);
     return ask.isFirst && out !== undefined ? [{ at: ask.at, out }] : [];
@@ -31,13 +31,13 @@ export function outageDials(asked: Asked, base: ExecutionModel): readonly Learnt
   const length = lengthOf(asked, share);
   const pieceMs = length === undefined || 'why' in length ? base.unavailableMs : length.value;
   return [
-    shareDial(firsts, { out, pieceMs }),
+    fitShare(firsts, { out, pieceMs }),
     length ?? { name: 'unavailable_ms', why: 'no outage was observed' },
   ];
 }
 
 /** Requests during one outage are one observation: the interval counts the observed periods of time. */
-function shareDial(
+function fitShare(
   firsts: readonly { readonly at: number }[],
   { out, pieceMs }: { readonly out: number; readonly pieceMs: number },
 ): Learnt {
@@ -47,7 +47,7 @@ function shareDial(
     return { name: 'unavailable_share', why: tooFew('unavailable_share', count, of) };
   const pieces = new Set(firsts.map(({ at }) => Math.floor(at / pieceMs))).size;
   const note = `${out} got no quote; they cover ${pieces} intervals of ${Math.round(pieceMs / 1000)} s`;
-  return roundedDial({ name: 'unavailable_share', ...shareOf(out, count, pieces), count, of, note }, 6);
+  return roundedFit({ name: 'unavailable_share', ...shareOf(out, count, pieces), count, of, note }, 6);
 }
 
 function lengthOf(asked: Asked, share: number): Learnt | undefined {
@@ -65,7 +65,7 @@ function lengthOf(asked: Asked, share: number): Learnt | undefined {
   const length = (ms: number): number => Math.min(MS_MAX, Math.max(1, 2 * (1 - share) * ms));
   const all = { value: length(middle.value), low: length(least.low), high: length(most.high) };
   const note = `for ${rests.length} slices that met an outage, the median rest of it was ${rounded(least.value / 1000, 1)} to ${rounded(most.value / 1000, 1)} s`;
-  return roundedDial({ name: 'unavailable_ms', ...all, count: outages.length, of, note }, 0);
+  return roundedFit({ name: 'unavailable_ms', ...all, count: outages.length, of, note }, 0);
 }
 
 /** What was left of an outage when a slice met it: at least to the last refusal in a row, at most to the next quote. */

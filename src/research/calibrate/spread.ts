@@ -2,8 +2,8 @@ import { approximate, decimalsOf, price, slippageBps } from '../../core/money.ts
 import type { ExecutionModel } from '../run/model.ts';
 import { usdOf } from './asks.ts';
 import type { Ask, Asked } from './asks.ts';
-import { FLOORS, rounded, roundedDial, tooFew } from './dial.ts';
-import type { Learnt } from './dial.ts';
+import { FLOORS, rounded, roundedFit, tooFew } from './fitted-setting.ts';
+import type { Learnt } from './fitted-setting.ts';
 import { lineThrough, median, quantile } from './robust.ts';
 import type { Estimate } from './robust.ts';
 
@@ -23,24 +23,27 @@ const MILLION = 1_000_000;
  * Half spread and impact: `bps = half_spread + impact · √(USD / 1 million)`, a line through the quotes by Theil and Sen. Of all pairs
  * together, and of each pair that has enough. Where sizes are too alike the impact stays that of the wider group or of the base.
  */
-export function spreadDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
+export function fitSpread(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const points = pointsOf(asked);
-  const whole = groupDials(points, { impact: base.impactBps });
+  const whole = fitGroup(points, { impact: base.impactBps });
   const impact = whole.impact ?? base.impactBps;
   const pairs = Map.groupBy(points, ({ pair }) => pair);
-  if (pairs.size < 2) return whole.dials;
-  return [...whole.dials, ...[...pairs].flatMap(([pair, own]) => groupDials(own, { pair, impact }).dials)];
+  if (pairs.size < 2) return whole.fittedSettings;
+  return [
+    ...whole.fittedSettings,
+    ...[...pairs].flatMap(([pair, own]) => fitGroup(own, { pair, impact }).fittedSettings),
+  ];
 }
 
-function groupDials(
+function fitGroup(
   points: readonly Point[],
   { pair, impact: known }: { readonly pair?: string; readonly impact: number },
-): { readonly dials: readonly Learnt[]; readonly impact: number | undefined } {
+): { readonly fittedSettings: readonly Learnt[]; readonly impact: number | undefined } {
   const count = points.length;
   const whose = pair === undefined ? {} : { pair };
   if (count < FLOORS.half_spread_bps) {
     const why = tooFew('half_spread_bps', count, 'quotes');
-    return { dials: [{ name: 'half_spread_bps', ...whose, why }, { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
+    return { fittedSettings: [{ name: 'half_spread_bps', ...whose, why }, { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
   }
   const apart = sizesApart(points);
   const line = count >= FLOORS.impact_bps && apart >= SIZES_APART ? lineThrough(points.map(({ root, bps }) => [root, bps])) : undefined; // prettier-ignore
@@ -61,12 +64,12 @@ function groupDials(
         ? tooFew('impact_bps', count, 'quotes')
         : `${sizes}: too similar to estimate the impact`;
     const note = `assumes an impact of ${known} bps`;
-    return { dials: [roundedDial({ ...half, note }, 4), { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
+    return { fittedSettings: [roundedFit({ ...half, note }, 4), { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
   }
   const isFlat = slope.value === 0 ? 'no impact was observed' : undefined;
   const note = isFlat === undefined ? sizes : `${sizes}; ${isFlat}`;
-  const impact = roundedDial({ name: 'impact_bps', ...whose, ...slope, count, of: 'quotes', note }, 4);
-  return { dials: [roundedDial(half, 4), impact], impact: impact.value };
+  const impact = roundedFit({ name: 'impact_bps', ...whose, ...slope, count, of: 'quotes', note }, 4);
+  return { fittedSettings: [roundedFit(half, 4), impact], impact: impact.value };
 }
 
 /** A dealer who pays for being traded with is noise. */

@@ -8,8 +8,8 @@ import { TapeReader } from '../run/tape-market.ts';
 import { knownAt } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 import type { Ask, Asked } from './asks.ts';
-import { FLOORS, roundedDial, tooFew } from './dial.ts';
-import type { Learnt } from './dial.ts';
+import { FLOORS, roundedFit, tooFew } from './fitted-setting.ts';
+import type { Learnt } from './fitted-setting.ts';
 import { shareOf } from './robust.ts';
 
 /** An order that the venue answered, and how far the price had moved against the dealer since the quote, bps. */
@@ -27,11 +27,7 @@ const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE
  * Orders that the venue turned down. With prices, those after a move against the dealer are told from those for no reason: the
  * threshold is the one that puts the fewest orders on the wrong side of it. Without, all of them are for no reason.
  */
-export function turnedDownDials(
-  asked: Asked,
-  model: ExecutionModel,
-  tapes: readonly Tape[],
-): readonly Learnt[] {
+export function fitRefusals(asked: Asked, model: ExecutionModel, tapes: readonly Tape[]): readonly Learnt[] {
   const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMaxOf(model, tape))]));
   const orders = asked.asks.flatMap((ask) => answered(ask, prices.get(ask.intent.pair)));
   const of = 'orders';
@@ -51,13 +47,13 @@ export function turnedDownDials(
     const note =
       blind === 0 ? undefined : `${blind} orders are excluded: --data has no price for their pair and time`;
     return [
-      roundedDial({ name: 'last_look_bps', value, low, high, count, of: 'orders after a move against the dealer', note: `${above} of ${refused} refusals followed a larger move; the interval is the largest filled to the smallest refused move` }, 4),
+      roundedFit({ name: 'last_look_bps', value, low, high, count, of: 'orders after a move against the dealer', note: `${above} of ${refused} refusals followed a larger move; the interval is the largest filled to the smallest refused move` }, 4),
       rest.length < FLOORS.rejected_share
         ? { name: 'rejected_share', why: tooFew('rejected_share', rest.length, still) }
-        : roundedDial({ name: 'rejected_share', ...shareOf(left, rest.length), count: rest.length, of: still, note }, 6),
+        : roundedFit({ name: 'rejected_share', ...shareOf(left, rest.length), count: rest.length, of: still, note }, 6),
     ]; // prettier-ignore
   }
-  const share = roundedDial({ name: 'rejected_share' as const, ...shareOf(refused, orders.length), count: orders.length, of }, 6); // prettier-ignore
+  const share = roundedFit({ name: 'rejected_share' as const, ...shareOf(refused, orders.length), count: orders.length, of }, 6); // prettier-ignore
   if (refused === 0) return [{ name: 'last_look_bps', why: `none of ${orders.length} orders was refused` }, share]; // prettier-ignore
   const why = blind === orders.length ? NEEDS_PRICES : 'refusals do not follow price moves';
   const note = `all refusals count as unexplained: ${why}`;

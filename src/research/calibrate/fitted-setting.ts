@@ -1,9 +1,9 @@
 import type { Estimate } from './robust.ts';
 
 /** An estimated setting of the execution model. */
-export interface Dial extends Estimate {
+export interface FittedSetting extends Estimate {
   /** Its name in a model file. */
-  readonly name: DialName;
+  readonly name: SettingName;
   /** Omitted: all pairs. */
   readonly pair?: string | undefined;
   /** Number of observations behind it. */
@@ -17,15 +17,15 @@ export interface Dial extends Estimate {
 
 /** A setting that keeps the base value, and why. */
 export interface Unlearnt {
-  readonly name: DialName;
+  readonly name: SettingName;
   readonly pair?: string | undefined;
   readonly why: string;
 }
 
-export type Learnt = Dial | Unlearnt;
-export const isDial = (one: Learnt): one is Dial => 'value' in one;
+export type Learnt = FittedSetting | Unlearnt;
+export const isFitted = (one: Learnt): one is FittedSetting => 'value' in one;
 
-export const dialNames = [
+export const settingNames = [
   'half_spread_bps',
   'impact_bps',
   'max_usd',
@@ -38,7 +38,7 @@ export const dialNames = [
   'unavailable_ms',
   'fee_bps',
 ] as const;
-export type DialName = (typeof dialNames)[number];
+export type SettingName = (typeof settingNames)[number];
 
 /** Minimum number of observations for an estimate. */
 export const FLOORS = {
@@ -53,17 +53,17 @@ export const FLOORS = {
   unavailable_share: 100,
   unavailable_ms: 10,
   fee_bps: 5,
-} as const satisfies Readonly<Record<DialName, number>>;
+} as const satisfies Readonly<Record<SettingName, number>>;
 
-export const tooFew = (name: DialName, count: number, of: string): string =>
+export const tooFew = (name: SettingName, count: number, of: string): string =>
   `${count} ${of}: at least ${FLOORS[name]} are needed`;
 
 /** Basis points to four decimals, shares to six, times to whole ms: what a file says. */
 export const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
-export const roundedDial = (dial: Dial, decimals: number): Dial => ({
-  ...dial,
-  value: rounded(dial.value, decimals),
-  low: rounded(dial.low, decimals),
-  high: rounded(dial.high, decimals),
+export const roundedFit = (fitted: FittedSetting, decimals: number): FittedSetting => ({
+  ...fitted,
+  value: rounded(fitted.value, decimals),
+  low: rounded(fitted.low, decimals),
+  high: rounded(fitted.high, decimals),
 });

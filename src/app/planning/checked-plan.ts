@@ -11,7 +11,7 @@ import type { JournalSnapshot } from '../strategies/journal-snapshot.ts';
 import { worldOf } from '../strategies/strategies.ts';
 import type { Found } from './plan-facts.ts';
 import { planLimits } from './plan-limits.ts';
-import type { ToldPlan } from './plan-text.ts';
+import type { CheckedPlan } from './plan-text.ts';
 import { planOf } from './planning.ts';
 import type { PlannedSource, PlanWorld } from './planning.ts';
 import { rehearse } from './rehearse.ts';
@@ -53,7 +53,16 @@ export interface Wanted {
 }
 
 /** The plan of all strategies together, checked against limits, funds and calendars. */
-export function toldPlan({ config, strategies, found, world, begun, span, days, isNamed }: Wanted): ToldPlan {
+export function checkedPlan({
+  config,
+  strategies,
+  found,
+  world,
+  begun,
+  span,
+  days,
+  isNamed,
+}: Wanted): CheckedPlan {
   const facts: PlanFacts = {
     ...planLimits(config),
     now: span.from,
