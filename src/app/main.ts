@@ -14,7 +14,7 @@ import { groupsFor } from './cli/groups.ts';
 import { version } from './version.ts';
 import { writeWhole } from './daemon/write-whole.ts';
 
-/** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
+/** The command line: parses arguments, loads the requested command, sets the exit code. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   guard();
   const bugs = new Set<(error: unknown) => void>();
@@ -22,7 +22,8 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   const opened = new Set<NodeJS.WriteStream>();
   const isDesk = DESK.has(argv[2]) && !argv.some((each) => HELP.has(each));
   const io = processIo({ bugs, opened, isShort, isDesk });
-  // What nobody awaits ends the process like everything else: in words, without the token, and not as good.
+  // Unhandled errors end the process like all others: with a message, without the token, and with a failure
+  // code.
   process.on('uncaughtException', (error) => {
     try {
       for (const told of bugs) told(error);
@@ -40,7 +41,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   }
 }
 
-/** Before anything else: what this process writes is its owner's alone, and nobody opens a debugger or reads a report of it. */
+/** First of all: files that this process writes are private, and nobody may attach a debugger or read a report of it. */
 function guard(): void {
   process.umask(0o077);
   // Node opens its debugger at this signal, with the token in the memory behind it; a listener takes its place.
@@ -65,21 +66,24 @@ function report(error: unknown, io: RunIo): number {
   return exitCodes.software;
 }
 
-/** Some of it may be somebody else's words: their lines stay, and nothing else that moves a cursor. */
+/** Some of it may be foreign text: its line breaks stay, and other control characters are removed. */
 const inLines = (text: string): string => text.split('\n').map(forTerminal).join('\n');
 
-/** What the system refused (a port taken, a folder not writable) is not our bug: its message says what and where. */
+/**
+ * A system error (a port in use, a folder not writable) is not a bug of this program: its message names the cause
+ * and the place.
+ */
 const isSystemError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 
-/** Commands that leave nothing running behind them. */
+/** Commands that leave nothing running. */
 const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate']);
 
-/** Commands that go on whatever becomes of what they print. */
+/** Commands that continue even if their output is lost. */
 const DESK: ReadonlySet<string | undefined> = new Set(['run', 'venue']);
 const HELP: ReadonlySet<string> = new Set(['-h', '--help']);
 
-/** Ends once what was written has left, without tidying up a heap that nobody needs any more: a tenth of a short command. */
+/** Exits once the output is written, without freeing the heap first, which would take a tenth of a short command. */
 function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
   if (first === undefined) process.exit();
   first.write('', () => {
@@ -147,7 +151,7 @@ interface Around {
 function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   const hidden: string[] = [];
   let redact: Redactor | undefined;
-  // Streams and the inspector are looked at when a command wants them: each costs milliseconds of the start.
+  // Streams and the inspector are loaded when a command needs them: each costs milliseconds of the start.
   const guarded = (name: 'stdout' | 'stderr'): Screen => {
     let stream: NodeJS.WriteStream | undefined;
     let isRegular: boolean | undefined;
@@ -155,7 +159,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     const open = (): NodeJS.WriteStream => {
       if (stream !== undefined) return stream;
       stream = process[name];
-      // A reader that went away must not stop a trade, and has seen what it wanted.
+      // A reader that closes the pipe must not stop a trade.
       stream.on('error', (error: NodeJS.ErrnoException) => {
         if (name === 'stdout' && error.code !== 'EPIPE' && !isDesk) tellLost(error);
       });
@@ -164,11 +168,11 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     };
     return {
       write(text) {
-        // Nothing that is written should hold the token. Should it all the same, it ends here.
+        // No output should contain the token; if it does, it is removed here.
         const redacted = redact === undefined ? text : redact.clean(text);
         isScreen ??= isDevice(name);
         const cleaned = isScreen ? onTerminal(redacted) : redacted;
-        // The stream of a file takes a part for the whole: what the last of a disk has room for.
+        // A file stream treats a partial write as complete, for example on a nearly full disk.
         isRegular ??= isFile(name);
         const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));
         // A stream takes milliseconds to make. It gets what was left: a pipe may be full, or nobody reads it any more.
@@ -197,7 +201,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   return {
     stdout: guarded('stdout'),
     stderr,
-    // A copy: what is taken out of the process later can still be read again from here.
+    // A copy: variables removed from the process later can still be read here.
     env: { ...process.env },
     cwd: process.cwd(),
     now: instant(Date.now()),

@@ -1,4 +1,4 @@
-/** Words that other tools have for what is here: settings, kinds and schedules. */
+/** Terms of other tools for settings, kinds and schedules. */
 
 const settings: Readonly<Record<string, readonly string[]>> = {
   amount: ['total_quantity', 'total_notional', 'each_quantity', 'each_notional'],
@@ -118,19 +118,19 @@ const kinds: Readonly<Record<string, string>> = {
 
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s-]+/gu, '_');
 
-/** What the setting of another tool is called here, among the known ones. */
+/** Finds the known setting that corresponds to a setting of another tool. */
 export const settingMeant = (word: string, known: readonly string[]): string | undefined =>
   Object.hasOwn(settings, plain(word))
     ? settings[plain(word)]?.find((name) => known.includes(name))
     : undefined;
 
-/** What the kind of another tool is called here. */
+/** Finds the kind that corresponds to a kind of another tool. */
 export const kindMeant = (word: string): string | undefined =>
   Object.hasOwn(kinds, plain(word)) ? kinds[plain(word)] : undefined;
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** A schedule as other tools write it, such as `weekly monday`, in the spelling of this one: always at nine in the morning. */
+/** Converts a schedule of other tools, such as `weekly monday`, to cron; always at nine in the morning. */
 export function scheduleMeant(text: string): string {
   const words = text.toLowerCase().split(/[\s,@]+/u);
   if (/^[\d*/,-]+(?: [\d*/,-]+){4}$/u.test(text)) return spelt(text);

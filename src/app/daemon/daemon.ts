@@ -50,7 +50,7 @@ export interface DaemonOptions {
   readonly config: Config;
   readonly configHash: string;
   readonly strategies: readonly LoadedStrategy[];
-  /** How they are read again while the desk runs. */
+  /** How strategies are reloaded while the desk runs. */
   readonly files: (
     warn: Observer['warn'],
     useChannels: (notify: NotifyConfig | undefined) => void,
@@ -65,9 +65,9 @@ export interface DaemonOptions {
   /** Called with every durable record, for `--json`. */
   readonly onRecord: (stored: StoredRecord) => void;
   readonly onReady: (ready: ReadyFacts) => void;
-  /** Given the token of the venue once it has a new text, before anything carries that. */
+  /** Called with the venue's new token before any request carries it. */
   readonly onToken: (token: Secret) => void;
-  /** Variables of the process, for commands of `operate.notify`, which get a few of them. */
+  /** Variables of the process; commands of `operate.notify` receive a few of them. */
   readonly env: Environment;
   /** Made once the token is known, so that it can be kept out of every line. */
   readonly createLog: (secrets: ModeWorld['secrets']) => Log;
@@ -78,13 +78,16 @@ export interface ReadyFacts {
   readonly journal: string;
   /** Address of metrics and health; `undefined` when they are switched off. */
   readonly operateUrl: string | undefined;
-  /** A new link for the browser of this machine. Whoever has it signs in: it is for a terminal alone. */
+  /**
+   * A new sign-in link for the browser of this machine. Anyone who has it can sign in: show it only on a
+   * terminal.
+   */
   readonly newLink: (() => string | undefined) | undefined;
 }
 
 /** One running daemon. */
 export interface Daemon {
-  /** Ends when the desk has stopped in good order. Rejects when it could not go on. */
+  /** Completes when the desk has stopped in good order. Rejects if it could not continue. */
   readonly finished: Promise<void>;
   readonly summary: Summary;
   /** Attempts whose outcome is unknown. */
@@ -92,9 +95,9 @@ export interface Daemon {
   /** Why the account has not confirmed the last fills; `undefined` if it has, or was not asked. */
   unconfirmed(): string | undefined;
   isHalted(): boolean;
-  /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */
+  /** Pause, resume, halt; or drain: start nothing new, finish what is under way, end. */
   command(command: Command): void;
-  /** Reads the file of the venue's token again; says what came of it, `undefined` where it has not changed. */
+  /** Reads the venue's token file again; returns the result, `undefined` if it has not changed. */
   rereadToken(): Promise<string | undefined>;
 }
 
@@ -158,7 +161,7 @@ async function assemble(
     metrics.alerted(id);
     alertRecords.raise(id, facts);
     log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
-    // A doubt is what everybody at the desk waits for, however soon it may end.
+    // Everyone at the desk waits for a doubt to end, however soon that is.
     if (severity !== 'info' || id === 'doubt_open')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };
@@ -274,7 +277,7 @@ async function assemble(
   });
   const waits = { isReady: false };
   const command = (given: Command): void => {
-    // Before anything else, and whether or not anybody listens yet: a halt counts from this tick.
+    // Before anything else, even before anyone listens: a halt counts from this tick.
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
@@ -376,7 +379,7 @@ const lifeIn =
     return life && { hash: life.hash, begunAt: life.begunAt, isFinished: life.finished !== undefined };
   };
 
-/** What an operator should know before anything happens. */
+/** What an operator should know at the start. */
 function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {
   const wayOut = {
     active: undefined,

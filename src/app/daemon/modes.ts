@@ -35,7 +35,7 @@ export interface ModeSetup {
   /** Pairs whose prices are wanted. */
   readonly pairs: readonly string[];
   readonly onExtras: (resource: string, names: readonly string[]) => void;
-  /** Whether an order may leave, asked in the tick in which it would. */
+  /** Whether an order may leave; called in the tick in which it would. */
   readonly mayMoveMoney: () => boolean;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
@@ -46,7 +46,7 @@ export interface ModeSetup {
   pastFills?(): Iterable<FillRecord>;
 }
 
-/** A mode is a row. */
+/** One row per mode. */
 export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorld>>> = {
   live: async (setup) => await connect(setup, addressOf(setup.config)),
 

@@ -44,7 +44,7 @@ export interface ServedAt {
 
 /** Serves metrics, health, the API and the dashboard unless disabled, and publishes the address to the commands of this machine. */
 export async function serve(config: Config, served: Served): Promise<ServedAt | undefined> {
-  // Good for this process alone, and never shown: it stands in a file that its owner reads.
+  // Valid only for this process, and never displayed: it is in a file that only its owner can read.
   const local = new Secret(randomBytes(32).toString('base64url'));
   const { operate } = config;
   const bearers: readonly Bearer[] = [
@@ -53,7 +53,7 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   ];
   const signIn = await signInFor(served);
   const url = operate && (await listen(config, operate, { bearers, signIn }, served));
-  // Commands of this machine have no certificate, and their way does not leave it.
+  // Commands on this machine have no certificate, and their connection does not leave it.
   const localUrl =
     operate?.tls === undefined
       ? url
@@ -66,7 +66,7 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   return { url, newLink: () => newLink(signIn) };
 }
 
-/** One for all addresses of this process: who signed in on one is known on the other. */
+/** Shared by all addresses of this process: a sign-in on one is valid on the others. */
 async function signInFor({ desk, command }: Served): Promise<SignIn> {
   const { signInOf } = await import('../../operate/sign-in/sign-in.ts');
   const { clock } = desk.ports;
@@ -148,7 +148,7 @@ async function listen(
 /** Name of the token that stands beside the journal. */
 const MACHINE = 'local';
 
-/** Shorter tokens can be guessed. */
+/** Shorter tokens could be guessed. */
 const TOKEN_MIN = 16;
 
 /** @throws OperatorError `config` when a token cannot be read, or is that of two: the role of one would be that of the other. */

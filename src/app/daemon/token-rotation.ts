@@ -6,21 +6,21 @@ import { readTokenFor } from '../config/credential.ts';
 import type { Secret } from '../config/secret.ts';
 
 export interface TokenRotation {
-  /** Reads the file now, and says what came of it; `undefined` where the token is the one in use, or came from no file. */
+  /** Reads the file now, and returns the result; `undefined` if the token is unchanged, or came from no file. */
   readonly reread: () => Promise<string | undefined>;
   readonly close: () => void;
 }
 
 export interface RotationWorld {
   readonly clock: Clock;
-  /** Asks the venue for something harmless with another token. */
+  /** Makes a harmless request with another token. */
   readonly tryToken: (token: Secret) => Promise<TokenTrial>;
-  /** The token has its new text, which nothing has carried yet. */
+  /** Called when the token has its new text, which no request has carried yet. */
   readonly onReplaced: (token: Secret) => void;
   readonly onRefused: (why: string) => void;
 }
 
-/** What the venue says to a token; `no_answer`: nothing that tells. */
+/** The venue's reaction to a token; `no_answer`: nothing conclusive. */
 export type TokenTrial = 'accepted' | 'refused' | 'no_answer';
 
 /** Time between two checks at the file. */
@@ -59,7 +59,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     world.onReplaced(token);
     return 'new requests carry the new token';
   };
-  /** One after the other: a signal may come while the file is looked at. */
+  /** Serialized: a signal may arrive while the file is being checked. */
   let last: Promise<unknown> = Promise.resolve();
   const reread = async (): Promise<string | undefined> => {
     const next = last.then(readAndTry);

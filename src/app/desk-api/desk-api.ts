@@ -27,7 +27,7 @@ import { reserveOf } from './limit-rows.ts';
 import { AlertHistory } from '../daemon/open-alerts.ts';
 import { notReady } from '../daemon/readiness.ts';
 
-/** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
+/** The desk for the API. `send` passes a command to the engine in this tick. */
 export const deskApi = (
   desk: Desk,
   send: (command: Command) => void,
@@ -49,7 +49,10 @@ export const deskApi = (
   refused: refusals(desk),
 });
 
-/** A flood of them must not become a flood of alerts: at most one in this time, with the number of those since. */
+/**
+ * A flood of refused callers must not become a flood of alerts: at most one alert in this time, with the number of
+ * refusals.
+ */
 const REFUSED_EVERY_MS = 10_000;
 
 function refusals({ ports, observer }: Desk): OperatedDesk['refused'] {
@@ -173,7 +176,7 @@ export function tradedOf(
   return { amount: text(traded), of: total, currency };
 }
 
-/** The fresh price of each pair that a strategy trades, and its age; of a pair without one the pair alone. */
+/** The fresh price of each pair that a strategy trades, with its age; without a fresh price, the pair alone. */
 function pricesOf(desk: Desk): readonly object[] {
   const pairs = new Set([...desk.strategies.sources.values()].flatMap(({ bound }) => bound.pairs));
   return [...pairs].map((pair) => {
@@ -279,7 +282,10 @@ function openOf(desk: Desk): object {
   };
 }
 
-/** Waits a little longer than the desk does for a fresh price: without an answer it does not listen. */
+/**
+ * Waits a little longer than the desk waits for a fresh price: without an answer by then, the desk is not
+ * listening.
+ */
 async function runNow(
   desk: Desk,
   order: RunNowOrder,
@@ -330,7 +336,7 @@ const NOT_YET: CommandAnswer = {
   says: 'the desk does not accept commands yet; retry in a moment',
 };
 
-/** A command that the engine answers in this tick, unless it does not listen any more. */
+/** Sends a command that the engine answers in this tick, unless it no longer listens. */
 export function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
   let told: CommandAnswer = NOT_YET;
   give((answer) => {
@@ -398,7 +404,7 @@ function resolve({ by, token, body }: Told, send: (command: Command) => void): C
   });
 }
 
-/** The trade from the statement; `undefined` without any figures; else the problem. */
+/** The trade from the venue's statement; `undefined` without figures; otherwise the problem. */
 function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | string | undefined {
   const { order_id: orderId, quantity: base, amount, fees = '0' } = body;
   if (orderId === undefined && base === undefined && amount === undefined) return undefined;

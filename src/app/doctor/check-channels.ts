@@ -10,11 +10,11 @@ import type { Finding } from './finding.ts';
 export interface ChannelOptions {
   /** The config file, as on the command line. */
   readonly file: string;
-  /** Whether a message goes over each channel. */
+  /** Whether to send a test message over each channel. */
   readonly isSending: boolean;
 }
 
-/** Where the desk tells people and other systems something. Nothing is sent unless that is asked for. */
+/** Checks the channels and heads that the desk sends. Sends nothing unless requested. */
 export async function checkChannels(
   { operate }: Config,
   { file, isSending }: ChannelOptions,
@@ -42,7 +42,7 @@ async function channelFinding(channel: ChannelConfig): Promise<Finding> {
   const setting = `operate.notify ${channel.name}`;
   switch (channel.way) {
     case 'webhook':
-      // The rest of its address is a secret.
+      // The rest of its address is secret.
       return await hostFinding(setting, new URL(channel.url.reveal()).hostname);
     case 'smtp':
       return await hostFinding(setting, channel.host);

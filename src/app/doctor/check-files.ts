@@ -54,7 +54,7 @@ function apiToken(name: string, file: string): Finding {
     : { ...own, verdict: 'ok', says: `the token of ${name} can be read by its owner alone` };
 }
 
-/** As `readTokenFile`, for what is no token. */
+/** As `readTokenFile`, for files without a token. */
 function privateFile(check: string, file: string): Finding {
   const facts = statSync(file, { throwIfNoEntry: false });
   if (facts === undefined) return { check, verdict: 'fail', says: 'there is no such file', where: file };
@@ -79,6 +79,6 @@ function journalRights({ journal }: Config): readonly Finding[] {
   const open = there
     .map((each) => privateFile('journal_file', each))
     .filter(({ verdict }) => verdict === 'fail');
-  // A start closes them again by itself.
+  // A start restricts their permissions itself.
   return open.map((finding) => ({ ...finding, verdict: 'warn' as const }));
 }

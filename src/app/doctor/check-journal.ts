@@ -13,7 +13,10 @@ import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { FoundDaemon } from '../daemon/control-file.ts';
 import type { Finding } from './finding.ts';
 
-/** The chain of the journal, how the last process ended, and what it left. `found` is where the daemon writes, or wrote last. */
+/**
+ * Checks the chain of the journal, how the last process ended, and what it left open. `found` is where the daemon writes, or
+ * wrote last.
+ */
 export function checkJournal(config: Config, configHash: string, found: FoundDaemon): readonly Finding[] {
   const file = placeOfJournal(found.journal);
   const where = file ?? found.journal;
@@ -79,7 +82,7 @@ function* read(config: Config, configHash: string, found: FoundDaemon, file: str
   }
 }
 
-/** How the last process on a journal began and ended. */
+/** How the last process on a journal started and ended. */
 class LastStart {
   started: (StoredRecord & { readonly body: RecordBody & { readonly kind: 'started' } }) | undefined;
   ended: StoredRecord | undefined;

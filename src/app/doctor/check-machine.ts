@@ -20,7 +20,7 @@ import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { refuseOtherRuntime } from '../daemon/runtime-sum.ts';
 import type { Finding } from './finding.ts';
 
-/** Node itself, and what steers it from outside. Live mode refuses both where they are not known to be safe. */
+/** Checks Node itself and its environment. Live mode refuses what is not known to be safe. */
 export function checkRuntime(config: Config | undefined, facts: ProcessFacts): readonly Finding[] {
   const isLive = config?.mode === 'live';
   const verdict = isLive ? 'fail' : 'warn';
@@ -66,9 +66,9 @@ function nodeFinding(config: Config | undefined): Finding {
 }
 
 const MIB = 1_048_576;
-/** A desk writes some hundred megabytes a year; below this, somebody should look. */
+/** A desk writes some hundred megabytes per year; below this, a person should look. */
 const ROOM_WARN = 512 * MIB;
-/** In memory: gone with the machine. statfs(2). */
+/** In-memory file systems: lost at a restart. statfs(2). */
 const IN_MEMORY: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs'],
   [0x858458f6, 'ramfs'],
@@ -77,7 +77,10 @@ const IN_MEMORY: ReadonlyMap<number, string> = new Map([
 const FLUSH_WARN_MS = 50;
 const FLUSHES = 5;
 
-/** Room, flushes and rights where the journal lies, or will lie. Reads and flushes, and writes nothing. */
+/**
+ * Checks space, flushes and permissions where the journal is, or will be. Reads and flushes, but writes
+ * nothing.
+ */
 export function checkDisk(config: Config): readonly Finding[] {
   const file = placeOfJournal(config.journal);
   if (file === undefined)
@@ -140,7 +143,7 @@ function flushFinding(
   };
 }
 
-/** Median. Flushing needs no right to write. */
+/** Median. Flushing needs no write permission. */
 function flushMs(path: string): number {
   const descriptor = openSync(path, 'r');
   try {

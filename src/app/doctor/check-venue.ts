@@ -14,8 +14,8 @@ import { version } from '../version.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * What the venue says: whether it is there, whether it takes the token, what that token may do, which routes it has, and what time it
- * has. The client can reach no route but those that read.
+ * Checks the venue: whether it answers and accepts the token, what the token may do, which routes exist, and the clock. This client
+ * can call only routes that read.
  */
 export async function checkVenue(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
   const { baseUrl, token, ca } = config.venue;
@@ -59,7 +59,7 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
   }
 }
 
-/** A path that no venue has: how it answers tells a missing route from a missing order. */
+/** A path that no venue has: its answer distinguishes a missing route from a missing order. */
 const NO_ROUTE = '/v1/tranche-doctor-no-such-route';
 const TIMEOUT_MS = 10_000;
 
@@ -74,7 +74,7 @@ async function ask(http: VenueHttp, path: string): Promise<Reply | string> {
   }
 }
 
-/** Whether the token reaches what decides over withdrawals. No route that reads tells whether it may withdraw itself. */
+/** Whether the token can read the settings for withdrawals. No read route shows whether it may withdraw. */
 async function custody(http: VenueHttp): Promise<Finding> {
   const own = { check: 'token_rights' };
   const answers = [
@@ -117,7 +117,7 @@ function clockFinding(config: Config, skewMs: number | undefined): Finding {
     : { ...own, verdict: 'ok', says: `the clocks agree within ${spanText(skew.warnMs)}` };
 }
 
-/** Each capability that the config switches on, asked for once. */
+/** Requests each enabled capability once. */
 async function capabilities(
   { venue }: Config,
   http: VenueHttp,

@@ -24,7 +24,7 @@ export interface DoctorOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Looks at everything that a start needs, and changes nothing. Exit code 0, also with warnings; else that of the worst failure. */
+/** Checks everything that a start needs, and changes nothing. Exit code 0, also with warnings; otherwise that of the worst failure. */
 export async function doctor(options: DoctorOptions, io: CommandIo & ProcessFacts): Promise<number> {
   const findings = await examine(options, io);
   if (options.json === true) {

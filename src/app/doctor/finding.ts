@@ -5,17 +5,17 @@ import type { ExitName } from '../../core/errors.ts';
 export interface Finding {
   /** Name of the check: stable, for scripts. */
   readonly check: string;
-  /** `skipped`: it could not be made, which is said in words. */
+  /** `skipped`: the check could not be made; the text says why. */
   readonly verdict: 'ok' | 'warn' | 'fail' | 'skipped';
   readonly says: string;
   /** The file, folder or address that was looked at. */
   readonly where?: string | undefined;
   readonly fix?: string | undefined;
-  /** Of a `fail`: the exit code that a start would end with. */
+  /** For a `fail`: the exit code that a start would return. */
   readonly exit?: ExitName | undefined;
 }
 
-/** What has to be mended first is what the exit code says: without the one before, the next cannot be known. */
+/** The exit code names the first thing to fix: later checks depend on earlier ones. */
 const WORST: readonly ExitName[] = ['data', 'storage', 'config', 'unavailable', 'again'];
 
 /** 0 unless a check failed. */
@@ -28,7 +28,7 @@ export function exitOf(findings: readonly Finding[]): number {
 
 const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL', skipped: '-   ' } as const;
 
-/** One line for each finding, and under what is not well where it is and the way out. */
+/** One line per finding; for a warning or failure also its place and the fix. */
 export function findingLines(findings: readonly Finding[]): readonly string[] {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const counts = (['fail', 'warn', 'skipped'] as const).flatMap((verdict) => {

@@ -5,7 +5,7 @@ import { parseListen } from '../../operate/listen.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { COMMON_CURRENCIES } from '../strategies/strategies.ts';
 
-/** What a new desk is to do: everything that `init` asks, as text. */
+/** What a new desk should do: all answers of `init`, as text. */
 export interface DeskAnswers {
   readonly does: 'buy' | 'sell' | 'dca' | 'rebalance';
   /** Of a rebalancing: with `pairs` that follow from its weights. */
@@ -41,11 +41,11 @@ export interface Question {
   readonly flag: string;
   readonly asks: string;
   readonly hint: string;
-  /** What is taken where nobody answers; left out: an answer is needed. */
+  /** Default if nobody answers; omitted: an answer is required. */
   readonly otherwise?: string;
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   readonly isSecret?: true;
-  /** Whether it is asked, by what was answered before. */
+  /** Whether to ask, depending on earlier answers. */
   readonly when?: (known: Partial<DeskAnswers>) => boolean;
   readonly fault?: (text: string, known: Partial<DeskAnswers>) => string | undefined;
 }
@@ -55,7 +55,7 @@ const isLive = ({ mode }: Partial<DeskAnswers>): boolean => mode === 'live';
 const isTotal = ({ does }: Partial<DeskAnswers>): boolean => does === 'buy' || does === 'sell';
 const isRebalance = ({ does }: Partial<DeskAnswers>): boolean => does === 'rebalance';
 
-/** In the order in which they are asked. */
+/** In the order of the questions. */
 export const questions: Readonly<Record<Answer, Question>> = {
   does: {
     flag: '--does',

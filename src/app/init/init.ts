@@ -18,7 +18,7 @@ import { examples, initExamples, nextWords } from './init-examples.ts';
 
 export interface InitOptions {
   readonly folder: string;
-  /** As on the command line: an answer by the name of its option, and `yes`. */
+  /** Answers by option name, as on the command line, and `yes`. */
   readonly given: Readonly<Record<string, unknown>>;
 }
 
@@ -26,8 +26,8 @@ export interface InitOptions {
 const SCHEMAS = ['config/schema/config.schema.json', 'config/schema/strategy.schema.json'] as const;
 
 /**
- * Writes the files of a new desk. What is not given is asked where there is a terminal, before anything is written; without a
- * terminal and without `--does` the examples are written. Exit codes: 0, 64, 74, 78, and 130 where the person wants no more.
+ * Writes the files of a new desk. Missing answers are asked in a terminal before anything is written; without a terminal and
+ * without `--does`, it writes the examples. Exit codes: 0, 64, 74, 78, and 130 if the person cancels.
  */
 export async function init({ folder, given }: InitOptions, io: RunIo, terminal: Terminal): Promise<number> {
   const mayAsk = given['yes'] !== true && terminal.input.isTTY === true && terminal.output.isTTY === true;
@@ -86,7 +86,7 @@ async function answersFrom(
 const optionName = (flag: string): string =>
   flag.slice(2).replaceAll(/-(\w)/gu, (_, letter: string) => letter.toUpperCase());
 
-/** All files, or none: what was written is taken back when one cannot be, or when the desk would not be usable. */
+/** Writes all files, or none: written files are removed if one fails, or if the desk would not be usable. */
 function write(target: string, answers: DeskAnswers, io: RunIo): number {
   const written: string[] = [];
   try {
@@ -136,7 +136,7 @@ function create(path: string, { text, isSecret }: NewFile, written: string[]): v
   written.push(path);
 }
 
-/** What `validate` would say once the token is where it is to be. */
+/** What `validate` would report once the token is in place. */
 function problemsIn(file: string, text: string, { env, cwd, now }: RunIo): string | undefined {
   const withToken = text.replace(/^ {2}token_file: .*$/mu, `  token: '\${${STAND_IN}}'`);
   const settings = { cwd, now, env: { ...env, [STAND_IN]: 'x' }, text: withToken };

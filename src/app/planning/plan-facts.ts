@@ -13,7 +13,7 @@ import { readHoldings } from '../config/holdings.ts';
 import { modes } from '../daemon/modes.ts';
 import { nearest } from '../config/problems.ts';
 
-/** What a plan is checked against: the words of the operator first, then the venue, then the config. */
+/** The facts that a plan is checked against: from the command line, then from the venue, then from the config. */
 
 export interface FactOptions {
   /** `usd=250000,btc=1`. */
@@ -27,7 +27,7 @@ export interface Found {
   readonly prices: ReadonlyMap<string, KnownPrice>;
   readonly precisions: ReadonlyMap<string, number>;
   readonly funds: PlanFacts['funds'];
-  /** What could not be asked, for people. */
+  /** What could not be queried, for people. */
   readonly notices: readonly string[];
 }
 
@@ -68,7 +68,7 @@ const nothing = (missing: string): Found => ({
   notices: [],
 });
 
-/** What is known of the venue before it is asked: in paper mode what it begins with. */
+/** What is known before the venue is queried: in paper mode, its opening state. */
 export const knownBeforehand = (config: Config): Found =>
   config.venue.simulated === undefined ? nothing('the venue was not asked') : simulated(config);
 
@@ -96,7 +96,10 @@ function simulated(config: Config): Found {
   };
 }
 
-/** Asks the venue: no order can leave from here, and quotes are of the size of a probe and never taken. */
+/**
+ * Queries the venue: no order can leave from here, and quotes have the size of a probe and are never
+ * executed.
+ */
 async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
   const notices: string[] = [];
   const world = await modes.dry_run({
@@ -113,7 +116,7 @@ async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
     const prices = new Map<string, KnownPrice>();
     if (currencies !== undefined) {
       for (const pair of pairs) {
-        // Two quotes each: well below what the venue allows in a second.
+        // Two quotes per pair: well below the venue's limit per second.
         if (prices.size > 0) await firstValueFrom(timer(QUOTES_APART_MS));
         const known = await quoted(world.venue, pair, config);
         if (known === undefined) notices.push(`the venue returned no price of ${pair}`);
@@ -147,7 +150,7 @@ async function attempt<T>(call$: Observable<T>, what: string, notices: string[])
   }
 }
 
-/** The middle of a small buy and a small sell, and half of what lies between them. */
+/** The mid of a small buy and a small sell, and half the spread between them. */
 async function quoted(
   venue: VenuePort,
   pair: string,

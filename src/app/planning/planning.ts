@@ -25,15 +25,15 @@ export interface PlanWorld extends CheckWorld {
   readonly zone: string;
 }
 
-/** A strategy as far as a plan needs it. */
+/** A strategy, as far as a plan needs it. */
 export type PlannedSource = Pick<LoadedStrategy, 'id' | 'kind' | 'hash' | 'bound' | 'document'>;
 
-/** Times of one calendar that are looked at: a desk reads no more. */
+/** Maximum number of times examined per calendar: a desk reads no more. */
 const TIMES_MAX = 20_000;
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** Everything that a strategy means to do within a span of time, as far as it can be known beforehand. */
+/** Everything that a strategy plans within a period, as far as it is known in advance. */
 export function planOf(
   { id, kind, hash, bound, document }: PlannedSource,
   span: Span,
@@ -74,7 +74,7 @@ export function planOf(
   };
 }
 
-/** A strategy that has finished never runs again with the same text. */
+/** A finished strategy never runs again with the same document. */
 const nothingOf = (
   { id, bound }: Planned,
   { kind, zone }: Pick<PlannedStrategy, 'kind' | 'zone'>,
@@ -121,7 +121,7 @@ function timesOf({ document, span }: Planned): readonly PlannedTime[] {
   return timesBetween(schedule, { from, until, most: TIMES_MAX });
 }
 
-/** Times of a life in the span at which sizes are decided that nobody knows now. */
+/** Times in the period at which a run decides on sizes that are unknown in advance. */
 const looksOf = ({ bound, span }: Planned, begunAt: Instant): readonly PlannedTime[] =>
   bound
     .looks(begunAt)
@@ -162,7 +162,7 @@ function slicesOf(
   const limit = limitOf(document);
   return slots.map((slot, i): PlannedSlice => {
     const last = slots[i - 1];
-    // Of a window without a known end, the last slice is taken to last as long as the one before it.
+    // In a window without a known end, the last slice is assumed to last as long as the one before it.
     const until =
       slots[i + 1]?.at ?? end ?? after(slot.at, last === undefined ? DEFAULT_WINDOW_MS : slot.at - last.at);
     const closed = schedule && closureAt(schedule, slot.at)?.why;
@@ -192,7 +192,7 @@ const sideOf = (document: Document): Side => (document['side'] === 'sell' ? 'sel
 const limitOf = (document: Document): PlannedSlice['limit'] =>
   typeof document['limit_price'] === 'string' ? price(document['limit_price']) : undefined;
 
-/** The most that may be traded at times that only the market knows: of a kind with a ceiling, or of one that names its total. */
+/** The most that may trade at times that only the market determines: for a kind with a ceiling, or one that names its total. */
 function ceilingOf({ bound, document, span }: Planned, instrument: Instrument): PlannedStrategy['ceiling'] {
   const start = timeIn(document, 'start_time');
   if (start !== undefined && start >= span.until) return undefined;

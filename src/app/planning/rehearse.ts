@@ -21,7 +21,7 @@ import { inLimits } from '../../planning/plan.ts';
 import type { Estimate, PlanFacts, PlannedSlice } from '../../planning/plan.ts';
 import type { BoundStrategy, Step, View } from '../../strategy/kernel.ts';
 
-/** Steps of one rehearsal: a trade of 50 slices takes 100. */
+/** Maximum number of steps in one rehearsal: a trade of 50 slices takes 100. */
 const STEPS_MAX = 2_000;
 
 interface Rehearsed {
@@ -34,8 +34,8 @@ interface Rehearsed {
 }
 
 /**
- * What a strategy would trade if it decided at `at` on the account and the prices of now, and each slice filled whole at the price of now:
- * its own kernel decides. Left out of it: what moves meanwhile.
+ * Simulates what a strategy would trade if it decided at `at` on the current account and prices, with each slice filled completely at the
+ * current price: its own kernel decides. Changes meanwhile are ignored.
  */
 export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanFacts): Estimate {
   const { funds } = facts;
@@ -61,7 +61,7 @@ export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanF
     else {
       const due = step.waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
       now = instant(Math.max(now, Math.min(...due)));
-      // What may give way to another document has nothing under way.
+      // A run that may be replaced by another document has nothing under way.
       wake =
         due.length === 0 || bound.isReplaceable(step.state) ? undefined : { on: 'at', at: now, due: now };
     }
@@ -87,7 +87,7 @@ const sliceOf = (
   isEstimate: true,
 });
 
-/** Books the slice at the price of now. */
+/** Books the slice at the current price. */
 function filled(intent: Intent, held: Map<string, Quantity>, facts: PlanFacts): SliceOutcome {
   const { leg, slice, pair, side, size } = intent;
   const names = facts.currencies(pair);
@@ -105,10 +105,10 @@ function filled(intent: Intent, held: Map<string, Quantity>, facts: PlanFacts): 
   return { leg, slice, result: 'filled', filled: base, filledAmount: amount };
 }
 
-/** Decimals of a currency that nobody has told. */
+/** Decimals of a currency whose precision is unknown. */
 const DECIMALS = 8;
 
-/** What a kernel sees of the account and the prices of now. */
+/** The kernel's view of the current account and prices. */
 class PlannedView implements View {
   readonly at: Instant;
   readonly holdings: ReadonlyMap<string, Quantity>;
@@ -132,7 +132,7 @@ class PlannedView implements View {
     return mid && { pair, mid, at: this.at, source: 'probe' };
   }
 
-  /** There is no other figure than ours to hold it against. */
+  /** There is no other valuation to compare with. */
   get valuation(): Money {
     return this.accountValue({ cash: 'usd' }).value;
   }

@@ -22,10 +22,10 @@ import { whyPage } from './why-page.ts';
 
 type Asked<What extends HistoryRequest['what']> = Extract<HistoryRequest, { readonly what: What }>;
 
-/** An alert of the journal; whether it still holds is not in it. */
+/** An alert in the journal; whether it still holds is not recorded. */
 type AlertRow = Omit<z.output<typeof alerts>, 'is_open'>;
 
-/** Answers one question about the past from the journal. Nothing is remembered between two questions. */
+/** Answers one question about the past from the journal. Nothing is cached between questions. */
 export function historyOf(source: Source, request: HistoryRequest): unknown {
   switch (request.what) {
     case 'records':
@@ -161,7 +161,10 @@ function wakesPage(source: Source, request: Asked<'wakes'>): HistoryPage<z.outpu
   );
 }
 
-/** Slices that ended or passed, by the record that says so. Those of a parent alone leave out what passed: it has no parent. */
+/**
+ * Slices that ended or slots that passed, by the record that says so. For a single parent, passed slots are omitted, because
+ * they have no parent.
+ */
 function endedSlices(source: Source, request: Asked<'ended_slices'>): HistoryPage<SliceRow> {
   const { since, until, strategy, parent } = request;
   const ends: StoredRecord[] = [];
@@ -212,10 +215,10 @@ const bareRow = (
   ended_at: at,
 });
 
-/** Records whose hashes are computed again for one question. */
+/** Number of records whose hashes are computed again for one question. */
 const VERIFIED_MAX = 50_000;
 
-/** How far the chain holds behind `from`. */
+/** How far the chain after `from` holds. */
 export interface Verified {
   readonly to: Head;
   readonly problem?: string | undefined;

@@ -3,12 +3,12 @@ import type { Journal } from '../../journal/journal.ts';
 import type { RecordQuery } from '../../journal/record-query.ts';
 import type { HistoryPage } from './history-requests.ts';
 
-/** What history is read from. */
+/** The journal from which history is read. */
 export type Source = Pick<Journal, 'select' | 'read' | 'head'>;
 
-/** A page that takes longer is cut: it is short, and says where it ends. */
+/** A page that takes longer is cut short, and says where it ends. */
 const PAGE_MS = 2_000;
-/** Records that one page may look at. */
+/** Maximum number of records examined for one page. */
 const LOOKED_AT_MAX = 200_000;
 
 export interface PageOptions {
@@ -17,7 +17,7 @@ export interface PageOptions {
   readonly after?: number | undefined;
 }
 
-/** The part of a query that says where a page begins. */
+/** The part of a query that sets the start of a page. */
 export const behind = ({ order, after }: PageOptions): Pick<RecordQuery, 'order' | 'after' | 'before'> =>
   order === 'oldest' ? { order, after } : { order, before: after };
 

@@ -6,11 +6,11 @@ import { Refusal } from '../../operate/api/refusal.ts';
 import type { HistoryRequest } from './history-requests.ts';
 import type { ReadResult, ReadTask } from './read-worker.ts';
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** The suffix of this file and its neighbours: `.js` once they are compiled. */
 const SCRIPT = new URL(`read-worker${extname(import.meta.url)}`, import.meta.url);
-/** Questions that wait for an answer; more are refused. */
+/** Maximum number of waiting questions; more are refused. */
 const WAITING_MAX = 32;
-/** Memory of the thread: a question that needs more ends it, and not the desk. */
+/** Memory of the thread: a question that needs more ends the thread, not the desk. */
 const HEAP_MB = 512;
 
 /** Answers questions about the past. */
@@ -21,8 +21,8 @@ export interface History {
 }
 
 /**
- * The past of the journal at `url`, each question answered within `timeoutMs`: by a thread for a file, here for a journal in memory,
- * which is as small as its process is young.
+ * Reads the past of the journal at `url`, each question within `timeoutMs`: on a thread for a file; directly for a journal in
+ * memory, which is small.
  */
 export const historyAt = (url: string, journal: Journal, timeoutMs: number): History =>
   placeOfJournal(url) === undefined ? ofMemory(journal) : new ReadThread(url, timeoutMs);
@@ -41,7 +41,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A thread that begins with the first question. One that does not answer in time is ended, and the next question begins another. */
+/** The thread starts with the first question. A question that takes too long ends it, and the next one starts another. */
 export class ReadThread implements History {
   readonly #url: string;
   readonly #timeoutMs: number;

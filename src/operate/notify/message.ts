@@ -4,9 +4,9 @@ import type { Instant } from '../../core/time.ts';
 import { severityRank, topics } from './notice.ts';
 import type { Notice, Topic } from './notice.ts';
 
-/** What leaves for a channel at once: one notice, or all that came within the grouping window. */
+/** What is sent over a channel at once: one notice, or all notices of the grouping window. */
 export interface Message {
-  /** The same for every try to deliver it, and for no other message: receivers recognize a repeat by it. */
+  /** The same for every delivery attempt, and unique to this message: receivers recognize a repeat by it. */
   readonly key: string;
   readonly desk: string;
   readonly mode: string;
@@ -69,7 +69,7 @@ export function messageOf(notices: readonly Notice[], facts: MessageFacts): Mess
 }
 
 function sectionOf(same: readonly Notice[], base: string | undefined): Section {
-  // The most severe says what they are; the newest are shown.
+  // The title comes from the most severe notice; the newest are shown.
   const [worst] = same.toSorted((a, b) => severityRank(b.severity) - severityRank(a.severity) || b.at - a.at);
   const count = same.reduce((sum, { others = 0 }) => sum + 1 + others, 0);
   const { kind = '', topic = 'alerts', severity = 'info', title = '', page } = worst ?? {};
@@ -84,7 +84,7 @@ function sectionOf(same: readonly Notice[], base: string | undefined): Section {
   };
 }
 
-/** Of the digest all lines are wanted, of a storm few: the first sections keep theirs. */
+/** A digest keeps all of its lines; in a storm only the first sections keep theirs. */
 function boundedLines(sections: readonly Section[]): readonly Section[] {
   let left = LINES_MAX;
   return sections.map((section) => ({
@@ -120,7 +120,7 @@ function titleOf(sections: readonly Section[]): string {
 
 export const times = (count: number): string => (count === 1 ? '' : ` (${count} times)`);
 
-/** The text of one section, as a reader sees it: title, then what is known of each. */
+/** The text of one section for a reader: title, then the facts of each notice. */
 export function sectionLines({ title, severity, count, notices }: Section): readonly string[] {
   const shown = notices.reduce((sum, { lines }) => sum + lines.length, 0);
   return [
@@ -132,6 +132,6 @@ export function sectionLines({ title, severity, count, notices }: Section): read
   ];
 }
 
-/** What stands under every message. */
+/** The footer of every message. */
 export const footer = ({ at, dropped }: Message): string =>
   `${isoOf(at)}${dropped === 0 ? '' : `; ${dropped} earlier notices were dropped because too many waited`}`;

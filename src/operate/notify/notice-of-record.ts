@@ -16,7 +16,7 @@ import type { Notice } from './notice.ts';
 
 type Words = Pick<Notice, 'kind' | 'topic' | 'severity' | 'title' | 'lines'> & Partial<Notice>;
 
-/** What people are told of a record, if anything: nothing but the record is asked. */
+/** The notice for a record, if people are to be notified of it; depends only on the record. */
 export function noticeOf({ seq, at, body }: StoredRecord): Notice | undefined {
   const words = wordsOf(body, at);
   return words && { at, page: `/#/record?seq=${seq}`, ...words };
@@ -170,7 +170,7 @@ function overrideNotice(body: OverrideRecord): Words {
   return { ...action('override', `${foreign(by)} ${did} a request`, lines), page };
 }
 
-/** Who must agree, as in `1 of treasury; 2 of risk or board`. */
+/** Who must approve, as in `1 of treasury; 2 of risk or board`. */
 export const needsWords = (needs: NonNullable<OverrideRecord['needs']>): string =>
   needs.map(({ count, groups }) => `${count} of ${foreign(groups.join(' or '))}`).join('; ');
 

@@ -2,13 +2,13 @@ import { severities } from '../../core/alerts.ts';
 import type { Severity } from '../../core/alerts.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** What a channel may be told about. */
+/** Topics of a channel. */
 export const topics = ['alerts', 'approvals', 'fills', 'parents', 'digest', 'operator'] as const;
 export type Topic = (typeof topics)[number];
 
-/** One thing that people are told: plain text, in which what others wrote has been made harmless (`foreign`). */
+/** One notice for people: plain text, in which foreign text has been neutralized (`foreign`). */
 export interface Notice {
-  /** What counts as the same in a storm: the id of an alert, `fill`, … */
+  /** What counts as the same kind in a storm: the id of an alert, `fill`, … */
   readonly kind: string;
   readonly topic: Topic;
   readonly severity: Severity;
@@ -18,9 +18,9 @@ export interface Notice {
   readonly lines: readonly string[];
   /** Page of the dashboard, as in `/#/record?seq=12`. */
   readonly page?: string | undefined;
-  /** Further ones of this kind that are not told one by one. */
+  /** Number of further notices of this kind that are not listed. */
   readonly others?: number | undefined;
-  /** The channel that this is about: it is not told of its own failure. */
+  /** The channel that this notice is about: it is not notified of its own failure. */
   readonly about?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export const severityRank = (severity: Severity): number => severities.indexOf(s
 const TEXT_MAX = 300;
 
 /**
- * Text that a venue, a strategy or a person wrote, for a message: one line, bounded, without marks that act, and with nothing in it
+ * Sanitizes text of a venue, a strategy or a person for a message: one line, bounded, without control characters, and with nothing
  * that a reader's program would turn into a link, an address or a mention.
  */
 export function foreign(value: unknown, max = TEXT_MAX): string {

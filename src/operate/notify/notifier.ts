@@ -23,15 +23,15 @@ export interface NotifierOptions {
   readonly windowMs: number;
   /** Address in front of the pages of the dashboard. */
   readonly dashboard: string | undefined;
-  /** A quote or an order is under way, which a write to the disk could hold up: it is waited for, a moment. Default: never. */
+  /** Whether a quote or an order is under way, which a disk write could delay: writes then wait briefly. Default: never. */
   readonly isBusy?: (() => boolean) | undefined;
   /** A channel has not delivered for ten minutes; called once until it delivers again. */
   readonly onFailing: (channel: string, why: string) => void;
-  /** Something went wrong that no channel can be told of. */
+  /** A problem that no channel can report. */
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** What metrics and people see of a channel. */
+/** State of a channel for metrics and people. */
 export interface ChannelFigures {
   readonly channel: string;
   readonly waiting: number;
@@ -42,17 +42,17 @@ export interface ChannelFigures {
   readonly failingSince: Instant | undefined;
 }
 
-/** How often it is looked at what is due; what came since is made durable then, in one transaction. */
+/** Interval of checks for due messages; new notices are made durable then, in one transaction. */
 const TICK_MS = SECOND_MS;
-/** Ticks in a row that may wait for orders: a desk that always trades tells all the same. */
+/** Maximum number of consecutive ticks that wait for orders: a desk that always trades still notifies. */
 const POSTPONED_MAX = 3;
-/** How far the place in the journal that is noted may lie behind. */
+/** Maximum lag of the recorded journal position. */
 const NOTE_EVERY_MS = 10 * MINUTE_MS;
-/** After so long without a success somebody is told. */
+/** Time without a success after which the failure is reported. */
 const FAILING_MS = 10 * MINUTE_MS;
-/** Older messages are given up. */
+/** Older messages are dropped. */
 const AGE_MAX_MS = DAY_MS;
-/** Tries of a message that the receiver refuses as such. */
+/** Number of attempts for a message that the receiver itself refuses. */
 const REFUSALS_MAX = 5;
 /** Records of earlier processes that are looked at for what nobody was told. */
 const MISSED_MAX = 20_000;
@@ -73,9 +73,9 @@ interface Lane {
 }
 
 /**
- * Tells people over channels what the records say. Notices wait in an outbox that outlives the process, leave as one message where they
- * come together, and are tried again until they are delivered or a day old: at least once, under a key that is the same for every try.
- * Nothing of it holds up an order: a record is taken in without waiting, and what is durable is written once a second at most.
+ * Notifies people over channels of what the records say. Notices wait in an outbox that outlives the process, are grouped into
+ * messages, and are retried until delivered or a day old: at least once, under a constant key. Nothing of it delays an order: records
+ * are accepted without waiting, and the outbox is written at most once a second.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -112,8 +112,8 @@ export class Notifier {
   }
 
   /**
-   * Takes over what earlier processes left: notices that wait, and records that became durable when nobody could take them in any more.
-   * `head`: the newest record; `read` gives those behind a number.
+   * Continues where earlier processes stopped: with queued notices, and records that nobody had processed. `head`: the newest record;
+   * `read` returns those after a number.
    */
   recover(head: number, read: (after: number) => Iterable<StoredRecord>): void {
     const { rows, notes } = this.#options.outbox.load();
@@ -126,7 +126,7 @@ export class Notifier {
     }
     for (const [name, value] of notes) this.#notes.set(name, value);
     const noted = notes.get('seen');
-    // A desk that tells somebody for the first time does not tell its past; nor does one whose journal is an older copy.
+    // A desk with a new channel does not report its past; nor does one whose journal is an older copy.
     this.#seen = noted === undefined ? head : Math.min(Number(noted), head);
     this.#noted = noted === undefined ? -1 : this.#seen;
     const oldest = this.#options.clock.wall() - AGE_MAX_MS;
@@ -147,7 +147,7 @@ export class Notifier {
     }
   }
 
-  /** Tells what no record says. */
+  /** Reports what no record says. */
   tell(notice: Notice): void {
     const now = this.#options.clock.wall();
     for (const { queue } of this.#lanes) {
@@ -180,7 +180,10 @@ export class Notifier {
     }),
   );
 
-  /** Makes one last try of all that waits, and notes how far it came. Resolves once the tries have ended; the caller bounds the wait. */
+  /**
+   * Makes one last attempt for everything queued, and records its progress. Resolves once the attempts have ended; the caller bounds the
+   * wait.
+   */
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map(async ({ sending }) => await sending));
     this.#tick(true);
@@ -212,7 +215,7 @@ export class Notifier {
       queue.begin(batch, key, now);
       return [{ lane, batch, key }];
     });
-    // Before anything leaves: a later process must know which rows are one message.
+    // Before anything leaves: a later process must know which rows belong to one message.
     this.#save(isClosing);
     for (const { lane, batch, key } of begun) lane.sending = this.#send(lane, batch, key);
   }

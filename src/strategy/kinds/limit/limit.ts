@@ -365,15 +365,18 @@ function inField(plan: Params, size: string): string {
 }
 
 /**
- * What jitter leaves of the largest piece at least: what one makes smaller may make another piece necessary, and of two
- * equal ones each is more than half of the largest.
+ * The smallest size that jitter may leave of the largest piece: a smaller piece may require another one, and each of
+ * two equal pieces is more than half of the largest.
  */
 const jitterShare = (plan: Params): Ratio | undefined => {
   const percent = plan.jitter?.size_pct ?? 0;
   return percent === 0 ? undefined : ratioOf((100 - percent) / 200);
 };
 
-/** The smallest largest piece of which none is below `bound`, eight decimals. Never more than the total. */
+/**
+ * The smallest value for the largest piece at which no piece is below `bound`, eight decimals. Never more
+ * than the total.
+ */
 function enough<A extends Quantity | Money>(plan: Params, total: A, bound: A): A {
   const left = jitterShare(plan);
   const needed =
@@ -383,7 +386,7 @@ function enough<A extends Quantity | Money>(plan: Params, total: A, bound: A): A
   return least(roundUp(needed, 8), total);
 }
 
-/** The least that a piece may be planned with, in the unit of the total. */
+/** The smallest size with which a piece may be planned, in the unit of the total. */
 function smallestPiece(plan: Params, precision: number): Quantity | Money {
   const total = totalOf(plan);
   const largest = largestPiece(plan, { precision });
@@ -406,7 +409,7 @@ function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined 
   return bounds.toSorted((a, b) => b.comparedTo(a))[0];
 }
 
-/** Why the total cannot be traded, now that precision and minimum are known; `undefined` when it can. */
+/** Why the total cannot be traded, now that precision and minimum are known; `undefined` if it can. */
 function unfit(plan: Params, instrument: Precisions & Pick<Instrument, 'minimum'>): string | undefined {
   const total = totalOf(plan);
   const precision = precisionOf(plan, instrument);
@@ -420,11 +423,11 @@ function unfit(plan: Params, instrument: Precisions & Pick<Instrument, 'minimum'
   return `the smallest piece would be ${text(smallest)} ${unit}${most}`;
 }
 
-/** Whether `left` can never be traded: even at the limit price it is worth less than the venue's minimum. */
+/** Whether `left` can never be traded: even at the limit price it is below the venue's minimum. */
 function isCrumb(plan: Params, left: Quantity | Money, { minimum }: Instrument): boolean {
   if (plan.total_quantity === undefined) return minimum.notional !== undefined && left.lt(minimum.notional);
   if (minimum.quantity !== undefined && left.lt(minimum.quantity)) return true;
-  // A sell may find a higher price, at which what is left is enough.
+  // A sell may find a higher price, at which the remainder is enough.
   if (plan.side === 'sell' || minimum.notional === undefined) return false;
   return money(left.times(plan.limit_price).toFixed()).lt(minimum.notional);
 }

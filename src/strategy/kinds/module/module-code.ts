@@ -4,11 +4,11 @@ import type { Bar, Kernel, Pair, Reader, View, Wake } from '../../sdk.ts';
 import type { BarData, ModuleCode, PairData, ViewData, WakeData } from './module-call.ts';
 import { BrokenRule } from './module-plan.ts';
 
-/** The code of a module in this process: what its author sees is made from the plain data of a call. */
+/** Runs a module's code in this process: its author's view is built from the plain data of a call. */
 
 type AnyKernel = Kernel<unknown, unknown>;
 
-/** The code that a module exports, or what is wrong with what it exports. */
+/** The code that a module exports, or what is wrong with its exports. */
 export function codeIn(exported: unknown): ModuleCode | { readonly problem: string } {
   const kernel = kernelIn(exported);
   if (typeof kernel === 'string') return { problem: kernel };
@@ -63,13 +63,13 @@ function readParams(
   };
 }
 
-/** What the module itself says of its `params`. */
+/** The module's own messages about its `params`. */
 function checkParams(reader: Reader<unknown>, given: unknown): readonly Problem[] {
   const read = readParams(reader, given);
   return 'problems' in read ? read.problems : [];
 }
 
-/** Read anew for each step: what a step does to them is gone with it. */
+/** Parsed again for each step: changes that a step makes to them are lost. */
 function paramsOf(kernel: AnyKernel, given: unknown): unknown {
   const read = readParams(kernel.params, given);
   if ('params' in read) return read.params;

@@ -12,12 +12,12 @@ import type { ModulePlan, ModuleState as State } from './module-plan.ts';
 import { readBarWishes } from './module-bars.ts';
 import { asked, readStep, waitsOf } from './module-step.ts';
 
-/** Ended intents that are remembered, so that a trade which turns up late can be told with its name. */
+/** Number of remembered ended intents, so that a late trade can be reported with its name. */
 const ENDED_KEPT = 20;
 
 /**
- * The user's own kernel. Its steps get data and return data; each is checked against what the document declares before any
- * of it counts. One that throws, returns what cannot be read or breaks a rule leaves nothing, and pauses its strategy.
+ * The user's own kernel. Its steps receive and return data, and each result is checked against the document before any of
+ * it counts. A step that throws, returns invalid data or breaks a rule changes nothing, and pauses its strategy.
  */
 const moduleOf = (code: ModuleCode): AnyStrategy => ({
   ...defineStrategy<ModulePlan, State>({
@@ -50,7 +50,7 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
   withCode: moduleOf,
 });
 
-/** The kind as the registry holds it: without code it can be described, and not run. */
+/** The kind in the registry: without code it can be described, but not run. */
 export const module = moduleOf(() => {
   throw new BrokenRule('the code of the module was not loaded');
 });
@@ -80,7 +80,7 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
   });
 }
 
-/** What the module itself says of its `params`. */
+/** The module's own messages about its `params`. */
 function checkOwn(code: ModuleCode, plan: ModulePlan): readonly Problem[] {
   const { params: given } = plan;
   try {
@@ -95,7 +95,7 @@ function checkOwn(code: ModuleCode, plan: ModulePlan): readonly Problem[] {
 
 const problems = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }));
 
-/** Nothing that the kernel does ends more than its own strategy. */
+/** Nothing that the kernel does can end more than its own strategy. */
 function guarded(was: State, run: () => Step<State>): Step<State> {
   try {
     return run();
@@ -119,7 +119,7 @@ export function placeIn({ stack = '' }: Error): string {
   return place === undefined ? '' : ` (${place})`;
 }
 
-/** An intent ended: what it traded counts, what it did not is free again. */
+/** An intent ended: its trade counts, and its remainder is free again. */
 function settled(was: State, { outcome }: Wake & { on: 'outcome' }, plan: ModulePlan): State {
   const { [outcome.leg]: ended, ...open } = was.open;
   const filled = totalOf(plan).by === 'quantity' ? outcome.filled : holding(outcome.filledAmount);
@@ -226,7 +226,7 @@ function pairData(view: View, pair: string): PairData {
   };
 }
 
-/** What a step left, checked, and what follows from it. */
+/** Checks the result of a step, and derives what follows from it. */
 function lived(plan: ModulePlan, now: State, view: View, returned: unknown): Step<State> {
   const step = readStep(returned);
   const { intents, open, next, recent } = asked({ plan, now, view, step, left: leftOf(plan, now) });

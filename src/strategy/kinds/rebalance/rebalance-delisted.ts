@@ -6,12 +6,12 @@ import type { View } from '../../kernel.ts';
 
 type Weights = Readonly<Record<string, string>>;
 
-/** Decimals of a weight that is worked out: what is cut off is cash. */
+/** Decimals of a computed weight; the truncated rest is cash. */
 const DECIMALS = 12;
 
 /**
- * The weights that can still be reached once a pair was delisted: its asset keeps the weight that it has, and all others share the
- * rest in proportion to their targets. The same ones where no pair was.
+ * The target weights after a delisting: the delisted asset keeps its present weight, and the others share the rest in proportion
+ * to their targets. Unchanged without a delisting.
  */
 export function reachableWeights(weights: Weights, basis: Basis, view: View): Weights {
   const isFixed = (asset: string): boolean =>

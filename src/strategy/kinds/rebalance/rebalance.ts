@@ -143,17 +143,17 @@ const state = z.lazy(() =>
   z.strictObject({
     /** Rebalancings decided so far. */
     decisions: z.int().min(0),
-    /** Trades of the one under way: decided once, then only finished. Sells come first. */
+    /** Trades of the rebalancing under way: decided once, then only completed. Sells come first. */
     legs: z.array(legShape).readonly(),
-    /** Why the last ones traded nothing; left out when they did. */
+    /** Why the last rebalancings traded nothing; omitted if they traded. */
     blocked: blockedShape.optional(),
   }),
 );
 type State = z.output<typeof state>;
 
 /**
- * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is a
- * parent of its own; what was decided is in the state, so that a restart finishes it and does not decide anew.
+ * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is
+ * its own parent; decisions are in the state, so that a restart completes them instead of deciding again.
  */
 export const rebalance = defineStrategy<Params, State>({
   kind: 'rebalance',
@@ -218,7 +218,7 @@ export const rebalance = defineStrategy<Params, State>({
     const decisions = was.decisions + 1;
     const legs = decided.legs.map((trade) => legOf(trade, decisions, view.orderMax(trade.pair, trade.side)));
     const now: State = { ...was, decisions, legs };
-    // What was decided at this very moment is measured by these prices already.
+    // A decision made at this moment already used these prices.
     return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
   },
 
@@ -243,7 +243,7 @@ function endOf(plan: Params, begunAt: Instant): Instant | undefined {
   );
 }
 
-/** A schedule paces itself; continuous watching rests between decisions. */
+/** A schedule sets its own pace; continuous watching pauses between decisions. */
 const pauseUntil = (plan: Params, at: Instant): Instant =>
   plan.schedule === undefined ? after(at, parseDuration(plan.min_interval)) : at;
 
@@ -271,7 +271,7 @@ type Decision =
   | { readonly legs: readonly Trade[]; readonly capped: boolean }
   | { readonly reason: Reason; readonly note?: string };
 
-/** Values the portfolio, checks the value against the venue's own, and works the trades out. */
+/** Values the portfolio, checks the value against the venue's own, and computes the trades. */
 function decide(plan: Params, view: View): Decision {
   if (view.holdings === undefined) return { reason: 'no_balances' };
   const basis = basisOf(plan);
@@ -325,7 +325,7 @@ function marketOf(asset: string, basis: Basis, view: View): AssetMarket | undefi
 
 const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
 
-/** `V` of everything in the account against the venue's own figure. Fails closed. */
+/** Compares `V` of everything in the account with the venue's own figure. Fails closed. */
 function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
   if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
@@ -360,7 +360,7 @@ interface Beginning {
   readonly isDecidedNow?: boolean;
 }
 
-/** What a trade must leave of the currency that it pays with: the buffer of cash, and of everything else no debt. */
+/** What a trade must leave of the currency that it pays with: the cash buffer; for other currencies, no debt. */
 const keepOf = (plan: Params, { side, bridge }: Pick<Leg, 'side' | 'bridge'>): string =>
   side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
 
@@ -377,7 +377,7 @@ function marketsOf(plan: Params, view: View): Markets {
   };
 }
 
-/** Starts the trades of the first turn that has not ended; back to idle when none is left. */
+/** Starts the trades of the first unfinished turn; becomes idle when none is left. */
 function begin(
   was: State,
   setting: Setting,
@@ -472,7 +472,7 @@ function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<S
 
 const unblocked = ({ decisions, legs }: State): State => ({ decisions, legs });
 
-/** One leg has ended: waits for its companions, then starts the next turn. */
+/** One leg has ended: waits for the others of its turn, then starts the next turn. */
 function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const told = was.legs.find((one) => one.leg === outcome.leg);
   const isNews = told !== undefined && !told.ended;
@@ -487,7 +487,7 @@ function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: 
     one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,
   );
   const companions = legs.filter((one) => !one.ended && turnOf(one) === underWay);
-  // An outcome that was heard before, or of no leg of ours, starts nothing: what is open has been started already.
+  // An outcome that is already known, or of another leg, starts nothing.
   if (companions.length === 0 && (isNews || legs.every((one) => one.ended))) {
     return begin({ ...was, legs }, setting, { at });
   }
