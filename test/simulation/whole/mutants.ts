@@ -198,14 +198,14 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the gate is asked for the quote and not for the order',
     file: 'src/engine/attempt/gate.ts',
-    find: 'return refusalOf(run, phase.quote) ?? new Approval(phase, permit, 1);',
-    put: 'void refusalOf; return new Approval(phase, permit, 1);',
+    find: 'refusalNow(run, phase) ??',
+    put: '',
   },
   {
     name: 'the order leaves although the quote is nearly over',
     file: 'src/engine/attempt/gate.ts',
-    find: 'if (clock.monotonic() > lastOrderStart(phase.life, run.desk.policy.orderMarginMs))',
-    put: 'if (clock.monotonic() > phase.life.upper + 60_000)',
+    find: 'return ports.clock.monotonic() > lastOrderStart(life, policy.orderMarginMs)',
+    put: 'return ports.clock.monotonic() > life.upper + 60_000',
     also: [
       {
         file: 'src/engine/attempt/gate.ts',
