@@ -22,6 +22,8 @@ export type Commit =
       readonly lease: Lease;
       readonly before: Ownership;
       readonly lines: readonly Line[];
+      /** That the desk was in. */
+      readonly timeline: string | undefined;
     };
 
 export interface Ownership {
@@ -34,7 +36,7 @@ interface DeskRow {
   readonly ownership: Ownership;
   /** How many lines there are. */
   readonly count: number;
-  /** The timeline in which the last of them was added. */
+  /** The timeline in which the last of them was added, or without any the desk first acquired. */
   readonly timeline: string | undefined;
 }
 
@@ -102,7 +104,7 @@ export class MemoryStore implements RecordStore {
         timeline: this.timeline,
       };
       return this.#commit(() => {
-        this.#set(desk, { ownership: lease });
+        this.#set(desk, { ownership: lease, timeline: this.#row(desk).timeline ?? this.timeline });
         this.#options.onCommit?.({ did: 'acquire', lease, before, at: instant(now) });
         return lease;
       });
@@ -173,14 +175,14 @@ export class MemoryStore implements RecordStore {
   /** The primary key is desk and number; and a line names the hash of the one before. */
   #add(lease: Lease, lines: readonly Line[]): void {
     const { desk } = lease;
-    const { count, ownership } = this.#row(desk);
+    const { count, ownership, timeline } = this.#row(desk);
     const [first] = lines;
     if (first !== undefined && first.seq !== count + 1)
       throw new Error(`record ${first.seq} of desk ${desk} does not follow record ${count}`);
     const all = this.#lines.get(desk) ?? [];
     this.#lines.set(desk, [...all.slice(0, count), ...lines]);
     this.#set(desk, { count: count + lines.length, timeline: this.timeline });
-    this.#options.onCommit?.({ did: 'insert', lease, before: ownership, lines });
+    this.#options.onCommit?.({ did: 'insert', lease, before: ownership, lines, timeline });
   }
 
   #commit<T>(work: () => T): Observable<T> {

@@ -267,4 +267,8 @@ export const modes: readonly Mode[] = [
     tests: [[engine('rebalance-legs'), 'ends no further from its targets than it began, spends nothing of its buffer, and borrows nothing'], ['test/strategy/rebalance.test.ts', 'cuts the buys by what the sells lacked: %s']] },
   { row: 108, what: 'no rate converts a quote currency to the currency of the limits', alert: 'rate_unknown',
     tests: [[engine('currencies'), 'does not start where nothing tells the rate, and says what to write'], [engine('currencies'), 'refuses orders while the price of the rate is too old, and says which price it misses'], [engine('rebalance-blocked'), 'is tried less and less often, ten times in a row, and then waits for a change, a day at the most']] },
+  { row: 109, what: 'an owner of a desk is paused, cut off or comes back beside its successor', alert: { none: 'that owner stops with an error; what its last orders came to is evidence beside the chain' },
+    tests: [['test/engine/owner/own-desk.test.ts', 'sends no order whose quote came before a takeover that the owner has not heard of'], ['test/engine/owner/own-desk.test.ts', 'waits after a takeover for the longest life of a quote and the booking margin before it trusts an absence']] },
+  { row: 110, what: 'a database fails over to a server that may lack records', alert: 'journal_rolled_back',
+    tests: [['test/engine/owner/own-desk.test.ts', 'starts halted when the store has changed its timeline, for every owner until a person has looked'], ['test/journal/memory-store.test.ts', 'ends every lease, even where an epoch comes again, and tells the next owner that records may be missing']] },
 ];

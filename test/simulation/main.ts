@@ -14,8 +14,8 @@ import type { Failure, Tally } from './tally.ts';
 
 const HELP = `npm run simulate -- [options]
 
-  --a N, --b N, --c N
-                   seeds of simulation A, B and C (200 000, 10 000 and 2 500 when none is named)
+  --a N, --b N, --c N, --d N
+                   seeds of simulation A, B, C and D (200 000, 10 000, 2 500 and 4 000 when none is named)
   --from N         the first seed (1)
   --minutes M      stops each simulation after so long
   --workers K      processes (one a core)
@@ -24,7 +24,7 @@ const HELP = `npm run simulate -- [options]
   --mutants        broken rules: each must be seen; names may follow, all without; --write puts what killed them into
                    docs/simulation.md
   --ci             all, that they repeat, and every crash point; the mutants take longer
-  --seed 0x…       one seed of --scenario A (or B, C); with --trace line by line
+  --seed 0x…       one seed of --scenario A (or B, C, D); with --trace line by line
   --replay FILE    a plan out of test/simulation/regressions
 `;
 
@@ -50,6 +50,7 @@ const { values, positionals } = parseArgs({
     a: { type: 'string' },
     b: { type: 'string' },
     c: { type: 'string' },
+    d: { type: 'string' },
     from: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     workers: { type: 'string' },
@@ -88,7 +89,12 @@ function replay(from: number | Plan): void {
 }
 
 async function everything(): Promise<void> {
-  const wanted: Readonly<Record<string, string | undefined>> = { A: values.a, B: values.b, C: values.c };
+  const wanted: Readonly<Record<string, string | undefined>> = {
+    A: values.a,
+    B: values.b,
+    C: values.c,
+    D: values.d,
+  };
   const isNamed = Object.values(wanted).some((number) => number !== undefined);
   const isOnly = (values.mutants || values['crash-points']) && !isNamed && !values.ci;
   if (!isOnly) {

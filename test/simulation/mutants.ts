@@ -1,3 +1,4 @@
+import { ownedMutants } from './owners/mutants.ts';
 import { peopledMutants, wholeMutants } from './whole/mutants.ts';
 import type { Mutant as WholeMutant } from './whole/mutants.ts';
 
@@ -10,7 +11,7 @@ export interface Mutant {
   readonly name: string;
   /** The rule, as it reads when it holds. */
   readonly rule: string;
-  readonly killedBy: 'A' | 'B' | 'C';
+  readonly killedBy: 'A' | 'B' | 'C' | 'D';
   readonly patches: readonly Patch[];
   /** Another layer that hides it, and is off too. */
   readonly layerOff?: string | undefined;
@@ -590,11 +591,12 @@ const ofWhole =
     ...(also.length === 0 ? {} : { layerOff: also.map((each) => `\`${each.find.trim()}\``).join(' and ') }),
   });
 
-/** All of them: those of the core, which simulation A must see, and those of the engine around it, for B and C. */
+/** All of them: those of the core, which simulation A must see, and those of the engine around it, for B and C; those of owners, for D. */
 export const mutants: readonly Mutant[] = [
   ...ofCore,
   ...wholeMutants.map(ofWhole('B')),
   ...peopledMutants.map(ofWhole('C')),
+  ...ownedMutants,
 ];
 
 export function mutantOf(name: string): Mutant {

@@ -1,12 +1,14 @@
 import { simulationA } from './core/history.ts';
+import { owned } from './owners/scenario.ts';
 import { peopled, whole } from './whole/scenario.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every simulation, by its letter. */
-export const scenarios: ReadonlyMap<'A' | 'B' | 'C', Scenario> = new Map([
+export const scenarios: ReadonlyMap<'A' | 'B' | 'C' | 'D', Scenario> = new Map([
   ['A', simulationA],
   ['B', whole],
   ['C', peopled],
+  ['D', owned],
 ]);
 
 export function scenarioOf(name: string): Scenario {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import type { RunResult } from './scenario.ts';
+import { owned } from './owners/scenario.ts';
 import { peopled, whole } from './whole/scenario.ts';
 
 const SEEDS = 60;
@@ -14,7 +15,7 @@ function traceElsewhere(name: string, seed: number): string {
   return execFileSync(process.execPath, ['--input-type=module', '--eval', program], options).trim();
 }
 
-describe.each([whole, peopled])('the whole engine in simulation $name', (scenario) => {
+describe.each([whole, peopled, owned])('the whole engine in simulation $name', (scenario) => {
   const runs: readonly RunResult[] = Array.from({ length: SEEDS }, (_, seed) => scenario.run(seed));
 
   it('breaks no invariant, whatever fails', () => {

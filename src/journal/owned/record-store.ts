@@ -25,7 +25,7 @@ export interface RecordStore extends LeasePort {
 
 export interface StoredLines {
   readonly lines: readonly Line[];
-  /** The timeline in which the last line was added. */
+  /** The timeline in which the last line was added, or without any the desk was first acquired. */
   readonly timeline?: string | undefined;
 }
 
