@@ -1,6 +1,6 @@
 import { money } from '../../../src/core/money.ts';
 import type { StrategySource } from '../../../src/engine/desk.ts';
-import type { Policy } from '../../../src/engine/policy.ts';
+import type { Policy } from '';
 import { venueOptions } from '../../../src/simulator/options/options.ts';
 import type { VenueOptions } from '../../../src/simulator/options/options.ts';
 import { aPolicy, aStrategy } from '../../engine/harness.ts';
