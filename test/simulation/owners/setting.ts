@@ -1,6 +1,6 @@
 import { money } from '../../../src/core/money.ts';
 import type { StrategySource } from '../../../src/engine/desk.ts';
-import type { Policy } from '';
+import type { DeskSettings } from '../../../src/engine/desk-settings.ts';
 import { venueOptions } from '../../../src/simulator/options/options.ts';
 import type { VenueOptions } from '../../../src/simulator/options/options.ts';
 import { aPolicy, aStrategy } from '../../engine/harness.ts';
@@ -13,7 +13,7 @@ export interface Setting {
   readonly strategy: StrategySource;
   /** Base currency. */
   readonly total: string;
-  readonly policy: Policy;
+  readonly policy: DeskSettings;
   readonly venue: VenueOptions;
   readonly leaseMs: number;
   readonly retryMs: number;
