@@ -27,6 +27,8 @@ const PARTS: Readonly<Record<string, string>> = {
   portfolio: 'One portfolio: `portfolios[]`',
   valuation: 'A portfolio at one moment: `start`, `end`',
   course: 'A portfolio over time: `course`',
+  gap: 'Why a portfolio did not earn what its targets did: `course.gap`',
+  at_costs: 'A figure if the same fills had cost more or less: `at_costs[]`',
   tearsheet: 'Figures of a portfolio and of what its targets would have done: `course.tearsheet`',
   performance: 'One series of returns: `tearsheet`',
   backtest: 'Settings and result of a backtest: `backtest`',

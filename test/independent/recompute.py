@@ -245,7 +245,7 @@ def course_of(strategy, market, holdings, fills):
     steps = [(b - a) / step for a, b in zip(points, points[1:])]
     held = {currency: Decimal(amount) for currency, amount in holdings.items()}
     rest = sorted(fills, key=lambda fill: fill["at"])
-    values, drifts = [], []
+    values, drifts, worths = [], [], []
     for at in points:
         while rest and rest[0]["at"] <= at:
             fill = rest.pop(0)
@@ -253,9 +253,10 @@ def course_of(strategy, market, holdings, fills):
             base, quote = fill["pair"][:-3], fill["pair"][-3:]
             held[base] = held.get(base, Decimal(0)) + sign * fill["quantity"]
             held[quote] -= sign * fill["amount"]
-        worths = portfolio.worths(held, lambda pair: market.mid(pair, at))
-        values.append(sum(worths.values()))
-        drifts.append(float(portfolio.drift(worths)))
+        worth = portfolio.worths(held, lambda pair: market.mid(pair, at))
+        worths.append(worth)
+        values.append(sum(worth.values()))
+        drifts.append(float(portfolio.drift(worth)))
     index = [float(value / values[0]) for value in values]
     mids = {currency: [float(market.mid(currency + portfolio.cash, at)) for at in points] for currency in portfolio.assets}
     weights = {currency: float(weight) for currency, weight in portfolio.targets.items()}
@@ -278,9 +279,107 @@ def course_of(strategy, market, holdings, fills):
         "drift_mean": nine(np.mean(drifts)),
         "drift_max": nine(max(drifts)),
         "outside": nine(np.mean([drift > float(portfolio.threshold) for drift in drifts])),
+        "since_built": since_built(points, drifts, float(portfolio.threshold)),
+        "gap": gap_of(portfolio, market, fills, points=points, worths=worths, built=first_inside(drifts, portfolio)),
+        "gains": gains_of(portfolio, after(fills, begin), worths[0], worths[-1]),
+        "at_costs": [
+            {"times": times, "sum": plain(values[-1] - (times - 1) * sum(cost_of(fill) for fill in after(fills, begin)))}
+            for times in range(3)
+        ],
         "values": [nine(value) for value in values],
         "tearsheet": {"portfolio": of(index), "buy_and_hold": of(hold), "targets_held": of(target)},
     }
+
+
+def after(fills, begin):
+    return [fill for fill in fills if fill["at"] > begin]
+
+
+def cost_of(fill):
+    """What a fill cost beyond the middle price that was seen before it."""
+    sign = 1 if fill["side"] == "buy" else -1
+    return sign * (fill["amount"] - fill["quantity"] * fill["mid"])
+
+
+def first_inside(drifts, portfolio):
+    inside = [i for i, drift in enumerate(drifts) if drift <= float(portfolio.threshold)]
+    return inside[0] if inside else None
+
+
+def since_built(points, drifts, threshold):
+    inside = [i for i, drift in enumerate(drifts) if drift <= threshold]
+    if not inside:
+        return None
+    own = drifts[inside[0] :]
+    return {
+        "at": iso_of(points[inside[0]]),
+        "drift_mean": nine(np.mean(own)),
+        "drift_max": nine(max(own)),
+        "outside": nine(np.mean([drift > threshold for drift in own])),
+    }
+
+
+def iso_of(ms):
+    return f"{np.datetime64(ms, 'ms')}Z"
+
+
+def gains_of(portfolio, fills, start, end):
+    """What each currency brought in: its worth at the end, less that at the start and what was put into it."""
+    put = {currency: Decimal(0) for currency in end}
+    for fill in fills:
+        sign = 1 if fill["side"] == "buy" else -1
+        put[fill["pair"][:-3]] += sign * fill["amount"]
+        put[portfolio.cash] -= sign * fill["amount"]
+    gains = {currency: end[currency] - start[currency] - put[currency] for currency in end}
+    whole = sum(gains.values())
+    assert whole == sum(end.values()) - sum(start.values())
+    return [
+        {
+            "currency": currency,
+            "start": plain(start[currency]),
+            "traded": plain(put[currency]),
+            "flows": "0",
+            "end": plain(end[currency]),
+            "gain": plain(gains[currency]),
+            "share": float((gains[currency] / whole).quantize(Decimal("0.000001"), ROUND_HALF_EVEN)),
+        }
+        for currency in end
+    ]
+
+
+def gap_of(portfolio, market, fills, points, worths, built):
+    """Each step from what was held in it, and not from the difference that it explains; in exact decimals until the end."""
+    weights = portfolio.targets
+    values = [sum(worth.values()) for worth in worths]
+    mid = lambda currency, at: Decimal(1) if currency == portfolio.cash else market.mid(currency + portfolio.cash, at)
+    growth = [
+        sum(weight * mid(c, now) / mid(c, before) for c, weight in weights.items()) for before, now in zip(points, points[1:])
+    ]
+    # What is made or lost in a step grows with the targets until the end.
+    onward = [Decimal(1)]
+    for factor in reversed(growth[1:]):
+        onward.append(onward[-1] * factor)
+    onward.reverse()
+    parts = {"trading": Decimal(0), "build_up": Decimal(0), "drift": Decimal(0)}
+    for i, (before, now) in enumerate(zip(points, points[1:])):
+        own = [fill for fill in fills if before < fill["at"] <= now]
+        parts["trading"] -= sum(cost_of(fill) for fill in own) * onward[i]
+        # Weights away from their targets, times returns; of what was traded from the price of its time on.
+        moved = sum(
+            (worths[i][c] - weight * values[i]) * (mid(c, now) / mid(c, before) - 1) for c, weight in weights.items()
+        )
+        for fill in own:
+            sign = 1 if fill["side"] == "buy" else -1
+            moved += sign * fill["quantity"] * (market.mid(fill["pair"], now) - fill["mid"])
+        is_building = built is None or i < built
+        parts["build_up" if is_building else "drift"] += moved * onward[i]
+    total = values[-1] - values[0] * onward[0] * growth[0]
+    assert abs(total - sum(parts.values())) < Decimal("1e-20")
+    cents = {name: part.quantize(CENT, ROUND_HALF_EVEN) for name, part in parts.items()}
+    total = total.quantize(CENT, ROUND_HALF_EVEN)
+    rest = "drift" if abs(parts["drift"]) >= abs(parts["build_up"]) else "build_up"
+    cents[rest] = total - sum(part for name, part in cents.items() if name != rest)
+    return {"total": plain(total), "fees": "0", **{name: plain(part) for name, part in cents.items()}}
 
 
 def tracking_error(index, target, steps, a_year):

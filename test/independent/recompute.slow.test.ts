@@ -129,6 +129,8 @@ interface Reported {
     readonly costs: Readonly<Record<string, string>>;
   })[];
   readonly portfolios: readonly {
+    readonly gains: readonly unknown[];
+    readonly at_costs: readonly unknown[];
     readonly course: Readonly<Record<string, unknown>> & { readonly points: readonly { readonly value: number }[]; readonly tearsheet: Readonly<Record<string, unknown>> };
   }[];
 } // prettier-ignore
@@ -142,7 +144,9 @@ function told(folder: string, python: Told): Told {
     const names = ['traded', 'amount', 'paper', 'trading', 'execution', 'timing', 'arrival_slippage_bps'];
     return [`${group['pair']} ${group['side']}`, Object.fromEntries(names.map((each) => [each, all[each]]))];
   });
-  const course = report.portfolios[0]?.course;
+  const [portfolio] = report.portfolios;
+  const course = portfolio && { ...portfolio.course, gains: portfolio.gains, at_costs: portfolio.at_costs };
+  const fieldOf = (name: string): unknown => Object.entries(course ?? {}).find(([key]) => key === name)?.[1];
   return {
     fills: rows.map((row) => [Date.parse(row['executed_at'] ?? ''), ...['pair', 'side', 'quantity', 'price', 'amount'].map((each) => row[each] ?? '')]),
     groups: Object.fromEntries(groups) as Told['groups'],
@@ -150,7 +154,7 @@ function told(folder: string, python: Told): Told {
       course === undefined || python.course === null
         ? null
         : {
-            ...Object.fromEntries(Object.keys(python.course).map((each) => [each, course[each]])),
+            ...Object.fromEntries(Object.keys(python.course).map((each) => [each, fieldOf(each)])),
             values: course.points.map(({ value }) => value),
             tearsheet: Object.fromEntries(['portfolio', 'buy_and_hold', 'targets_held'].map((each) => [each, course.tearsheet[each]])),
           },

@@ -147,7 +147,18 @@ describe('a report in HTML', () => {
 
 describe('a chart', () => {
   const shown = (given: Partial<Parameters<typeof chart>[0]>): string =>
-    chart({ id: 'x', title: 't', says: 's', x: 'count', value: String, height: 240, ...given }).text;
+    chart({ id: 'x', title: 't', says: 's', x: 'count', value: String, height: 240, ...given }).text.replace(
+      /<svg class="narrow"[^]*?<\/svg>/u,
+      '',
+    );
+
+  it('is drawn once more for phones, as wide as they are, from edge to edge', () => {
+    const { text } = chart({ id: 'x', title: 't', says: 's', x: 'count', value: String, lines: [{ name: 'l', colour: 1, points: [[0, 1], [10, 2]] }] }); // prettier-ignore
+    const narrow = /<svg class="narrow"[^]*?<\/svg>/u.exec(text)?.[0] ?? '';
+    expect(narrow).toContain('viewBox="0 0 440 240"');
+    expect(narrow).toMatch(/d="M74 [\d.]+L426 [\d.]+"/u);
+    expect([...text.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id)).toEqual(['x-t', 'x-d', 'xn-t', 'xn-d']);
+  });
 
   it('draws a line from edge to edge, values upwards, with room above and below', () => {
     // 792 wide from 74, 200 high from 10; six percent of the reach are left free at either end.

@@ -61,7 +61,8 @@ describe('the quotes of a report', () => {
       open: 1,
       expired: 1,
       response_ratio: 0.833333,
-      hit_ratio: 0.8,
+      hit_ratio: 0.4,
+      accept_ratio: 0.8,
       fill_ratio: 0.666667, // two of three: what became of the fourth is not known
       expiry_miss_ratio: 0.2,
       attempts_per_fill: 3,
@@ -77,9 +78,9 @@ describe('the quotes of a report', () => {
 
   it('that are in doubt and fills that were proven late are told', () => {
     const warnings = report().warnings.join('\n');
-    expect(warnings).toContain('1 orders have an unknown outcome');
+    expect(warnings).toContain('1 order has an unknown outcome');
     expect(warnings).toMatch(/Only \d fills: spread, mark-outs and ages of so few fills/u);
-    expect(warnings).toContain('1 fills were proven by the account');
+    expect(warnings).toContain('1 fill was proven by the account');
   });
 
   it('that were not what was asked for are no quotes', () => {
@@ -95,7 +96,14 @@ describe('the quotes of a report', () => {
         { version: 't' },
       ),
     );
-    expect(quoting).toMatchObject({ requests: 2, quotes: 1, orders: 0, hit_ratio: 0, response_ratio: 0.5 });
+    expect(quoting).toMatchObject({
+      requests: 2,
+      quotes: 1,
+      orders: 0,
+      hit_ratio: 0,
+      accept_ratio: 0,
+      response_ratio: 0.5,
+    });
     expect(quoting).not.toHaveProperty('fill_ratio');
   });
 

@@ -3,7 +3,7 @@ import { DAY_MS } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportHtml } from '../../src/report/html/html.ts';
 import { reportOf } from '../../src/report/json/json.ts';
-import { driftSinceBuilt } from '../../src/report/tearsheet/built.ts';
+import { driftOf } from '../../src/report/tearsheet/built.ts';
 import { fallsOf, monthsOf, performanceOf, YEAR_MS } from '../../src/report/tearsheet/performance.ts';
 import type { Growth } from '../../src/report/tearsheet/performance.ts';
 import { MINUTE, NINE, aFill, aLife, aWake, minutes, records, wanted } from './records.ts';
@@ -170,12 +170,19 @@ describe('the tearsheet of a portfolio', () => {
     expect(cards).toMatch(/Implementation shortfall 0\.00 bps, 0\.0000 usd/u);
   });
 
-  it('distinguishes the largest drift since it was bought  from that of buying it', () => {
-    expect(html).toMatch(/Drift, largest and mean of the points<\/th>\s*<td class="n">50\.00/u);
+  it('distinguishes the largest drift since it was bought from that of buying it', () => {
+    expect(html).toMatch(
+      /While it was bought: largest distance from the targets<\/th>\s*<td class="n">50\.00/u,
+    );
     expect(html).toMatch(
       /Largest drift since it was bought, 2026-12-01 12:00:00<\/th>\s*<td class="n">6\.52/u,
     );
-    expect(driftSinceBuilt({ ...aPortfolio, drift_threshold: '0.6' })).toBeUndefined();
+    const { course } = aPortfolio;
+    if (course === undefined) throw new Error('there is no course');
+    expect(course.since_built).toMatchObject({ at: '2026-12-01T12:00:00.000Z', outside: 0 });
+    expect(driftOf(course)).toMatchObject({ drift: course.since_built, bought: { driftMax: 0.5 } });
+    const { since_built: _, ...never } = course;
+    expect(driftOf(never)).toEqual({ drift: never, bought: undefined });
   });
 
   it('is named after its strategy, stands before the costs, and defines each figure beside it', () => {

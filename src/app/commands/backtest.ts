@@ -15,6 +15,7 @@ import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { backtestJournal } from '../../journal/backtest-journal.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { reportOf } from '../../report/json/json.ts';
+import { backtestArguments } from '../research/backtest-arguments.ts';
 import { readInput } from '../research/backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../research/backtest-input.ts';
 import { liquidationsOf } from '../research/liquidations.ts';
@@ -94,7 +95,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   }
   const bootstrap = drawn?.facts;
   for (const line of tally.lines()) io.stderr.write(`${forTerminal(line)}\n`);
-  const figures = backtestFigures({ input, named, running, journal, alerts, bootstrap, seed: options.seed });
+  const figures = backtestFigures({ input, named, running, journal, alerts, bootstrap, seed: options.seed, arguments: backtestArguments(options) }); // prettier-ignore
   const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
   if (options.json === true) io.stdout.write(reportText(made));
   else {

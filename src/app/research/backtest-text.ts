@@ -10,6 +10,7 @@ import { durationText, instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures, ReportInput } from '../../report/figures/figures.ts';
+import { rerunsOf } from '../../report/figures/reruns.ts';
 import type { BootstrapFacts } from '../../report/json/schema-bootstrap.ts';
 import type { BacktestFacts, Report } from '../../report/json/schema.ts';
 import type { BacktestInput } from './backtest-input.ts';
@@ -27,6 +28,8 @@ export interface Ended {
   readonly journal: Journal;
   readonly alerts: Alerts;
   readonly seed: string;
+  /** Those that decide what it trades, as a shell reads them. */
+  readonly arguments?: string | undefined;
   /** Confidence intervals over resampled history. */
   readonly bootstrap?: BootstrapFacts | undefined;
 }
@@ -51,7 +54,7 @@ export function backtestFigures(ended: Ended): Figures {
   });
 }
 
-function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts {
+function factsOf({ input, named, running, alerts, seed, arguments: given }: Ended): BacktestFacts {
   const { exchange, desk } = running;
   const account = exchange.accounts[0]?.name ?? '';
   const balances = exchange.balances(account);
@@ -59,6 +62,7 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
     from: isoOf(input.from),
     until: isoOf(input.until),
     seed,
+    ...(given === undefined ? {} : { arguments: given }),
     model: named.name,
     settings: settingsOf(named.model),
     ...(input.window.shortened.length === 0 ? {} : { shortened: [...input.window.shortened] }),
@@ -164,6 +168,7 @@ export function backtestLines(report: Report): readonly string[] {
     ...reportLines(report),
     '',
     ...report.assumptions.map((line) => `Assumed: ${amountsApart(line)}`),
+    ...rerunsOf(report).flatMap(({ tells, command }) => ['', `${tells}:`, `  ${command}`]),
     '',
     `Balances at the end: ${held.join(', ')}; value ${withSeparators(value)} usd`,
     ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${countOf(count, 'time')}`),

@@ -3,7 +3,7 @@ import { amountsApart, withSeparators } from '../../core/text/with-separators.ts
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';
-import { driftSinceBuilt } from '../../report/tearsheet/built.ts';
+import { driftOf } from '../../report/tearsheet/built.ts';
 import { plain, shortBps, table } from '../cli/summary.ts';
 
 /** Reasons that a summary lists; the report has all. */
@@ -40,17 +40,26 @@ function costLines({ groups }: Report): readonly string[] {
     bpsOrNone(costs.arrival_slippage_bps),
     bpsOrNone(fills.spread_bps),
   ]);
-  const head = ['strategy', '', 'traded', '', 'fills', 'delay', 'trading', 'opportunity', 'fees', 'shortfall', 'slippage', 'spread']; // prettier-ignore
+  const head = ['strategy', '', 'traded', '', 'fills', 'delay', 'trading', 'opportunity', 'fees', 'shortfall', 'slippage', 'half spread']; // prettier-ignore
   return ['', 'Cost in basis points', ...table([head, ...rows])];
 }
 
 function quotingLines({ quoting }: Report): readonly string[] {
   if (quoting.requests === 0) return [];
-  const { requests, quotes, orders, fills, hit_ratio: hit, fill_ratio: fill, quote_age_ms: age } = quoting;
+  const {
+    requests,
+    quotes,
+    orders,
+    fills,
+    accept_ratio: accepted,
+    fill_ratio: fill,
+    quote_age_ms: age,
+  } = quoting;
   const parts = [
     `${countOf(requests, 'request')}, ${countOf(quotes, 'quote')}, ${countOf(orders, 'order')}, ${countOf(fills, 'fill')}`,
-    ...(hit === undefined ? [] : [`hit ratio ${percent(hit)}`]),
-    ...(fill === undefined ? [] : [`fill ratio ${percent(fill)}`]),
+    ...(accepted === undefined ? [] : [`quotes accepted ${percent(accepted)}`]),
+    ...(fill === undefined ? [] : [`orders filled ${percent(fill)}`]),
+    ...(requests === fills ? [] : [`${countOf(requests - fills, 'request')} without a fill`]),
     ...(age === undefined
       ? []
       : [`quote age at order ${counted(age.median)} ms median, ${counted(age.p95)} ms p95`]),
@@ -75,7 +84,6 @@ function untradedLines({ untraded }: Report): readonly string[] {
 function portfolioLines({ portfolios }: Report): readonly string[] {
   return portfolios.flatMap((portfolio) => {
     const { strategy, cash, end, course, decisions } = portfolio;
-    const since = driftSinceBuilt(portfolio);
     const parts = [
       ...(end === undefined
         ? []
@@ -87,16 +95,53 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
             `turnover ${percent(course.turnover)}`,
             `return ${percent(course.return)} against ${percent(course.target_return)} of the targets`,
             `drawdown ${percent(course.drawdown)}`,
-            `largest drift ${percent(course.drift_max)}, mean ${percent(course.drift_mean)}`,
-            ...(since === undefined ? [] : [`largest since it was bought ${percent(since.drift)}`]),
+            ...driftParts(course),
           ]),
       ...(course?.tracking_error === undefined
         ? []
         : [`tracking error ${percent(course.tracking_error)} a year`]),
     ];
-    return ['', `Portfolio ${strategy}: ${parts.join('; ')}`];
+    return [
+      '',
+      `Portfolio ${strategy}: ${parts.join('; ')}`,
+      ...gainLines(portfolio),
+      ...gapLines(portfolio),
+    ];
   });
 }
+
+type Portfolio = Report['portfolios'][number];
+type Course = NonNullable<Portfolio['course']>;
+
+function driftParts(course: Course): readonly string[] {
+  const { drift, bought } = driftOf(course);
+  const largest = `largest drift ${percent(drift.drift_max)}, mean ${percent(drift.drift_mean)}`;
+  return bought === undefined
+    ? [largest]
+    : [
+        `${largest} since it was bought on ${shortTime(bought.at)}`,
+        `${percent(bought.driftMax)} from its targets before`,
+      ];
+}
+
+const gainLines = ({ gains = [], cash }: Portfolio): readonly string[] =>
+  gains.length === 0
+    ? []
+    : [
+        `  gain by asset: ${gains.map(({ currency, gain }) => `${currency} ${shortAmount(gain)}`).join(', ')} ${cash}`,
+      ];
+
+const gapLines = ({ course, cash }: Portfolio): readonly string[] => {
+  if (course === undefined) return [];
+  const { total, trading, fees, build_up: buildUp, drift } = course.gap;
+  const told = [
+    `spread and impact ${shortAmount(trading)}`,
+    `fees ${shortAmount(fees)}`,
+    `build-up ${shortAmount(buildUp)}`,
+    `drift ${shortAmount(drift)}`,
+  ];
+  return [`  ${shortAmount(total)} ${cash} against the targets held: ${told.join(', ')}`];
+};
 
 const counted = (count: number): string => withSeparators(String(count));
 const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/u, '');

@@ -37,7 +37,7 @@ export interface FillRow {
   readonly record: FillRecord;
   /** `m_i`: of the attempt, before its quote was requested. */
   readonly reference: string | undefined;
-  /** `s·(amount_i − q_i·m_i)`: half of the spread. */
+  /** `s·(amount_i − q_i·m_i)`: the effective half spread, impact included. */
   readonly spread: Money | undefined;
   /** `s·(amount_i − q_i·P_a)`: against the arrival of its parent. Those of all fills sum to the trading cost. */
   readonly cost: Money | undefined;

@@ -46,7 +46,7 @@ function* warningsOf(figures: Figures): Generator<string> {
   if (open.length > 0)
     yield `${open.length} of ${parents.length} parents are still running: the last known price values what they have not traded.`;
   if (quoting.open > 0)
-    yield `${quoting.open} orders have an unknown outcome: if one traded, its fill is missing here.`;
+    yield `${quoting.open === 1 ? '1 order has' : `${quoting.open} orders have`} an unknown outcome: if one traded, its fill is missing here.`;
   // Of the others no price of the end is asked for.
   const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
   const stale = short.filter(
@@ -56,9 +56,10 @@ function* warningsOf(figures: Figures): Generator<string> {
   if (stale.length > 0)
     yield `${stale.length} parents ended without a current price: opportunity cost uses the last known one, up to ${minutes(Math.max(...stale.map(({ end, window: { until } }) => until - (end?.at ?? until))))} older.`;
   if (facts.corrections > 0)
-    yield `${facts.corrections} fills use the figures of the account, which differ from their first booking.`;
+    yield `${facts.corrections === 1 ? '1 fill uses' : `${facts.corrections} fills use`} the figures of the account, which differ from the first booking.`;
   const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
-  if (late > 0) yield `${late} fills were proven by the account or a person, not by the answer to the order.`;
+  if (late > 0)
+    yield `${late === 1 ? '1 fill was' : `${late} fills were`} proven by the account or a person, not by the answer to the order.`;
   const unbegun = parents.filter((parent) => parent.facts.unbegun !== undefined).length;
   if (unbegun > 0)
     yield `${unbegun} of ${parents.length} parents never began: the desk attempted nothing, and their whole cost is opportunity.`;

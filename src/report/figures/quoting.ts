@@ -21,8 +21,10 @@ export interface Quoting {
   readonly expired: number;
   /** `quotes / requests`. */
   readonly responseRatio: number | undefined;
-  /** `orders / quotes`. */
+  /** `fills / quotes`. */
   readonly hitRatio: number | undefined;
+  /** `orders / quotes`. */
+  readonly acceptRatio: number | undefined;
   /** `fills / (orders − open)`. */
   readonly fillRatio: number | undefined;
   /** `expired / (expired + orders)`. */
@@ -85,7 +87,8 @@ export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
     open,
     expired,
     responseRatio: share(quotes, requests),
-    hitRatio: share(orders, quotes),
+    hitRatio: share(fills, quotes),
+    acceptRatio: share(orders, quotes),
     fillRatio: share(fills, orders - open),
     expiryMissRatio: share(expired, expired + orders),
     attemptsPerFill: share(requests, fills),

@@ -19,7 +19,9 @@ import {
 import type { Piece } from './markup.ts';
 import type { Report } from '../json/schema.ts';
 import { sources } from './html-sources.ts';
-import { driftSinceBuilt } from '../tearsheet/built.ts';
+import { portfolioTables, timesWords } from './portfolio.ts';
+import { COST_TIMES } from '../figures/at-costs.ts';
+import { rerunsOf } from '../figures/reruns.ts';
 import { tearsheet } from '../tearsheet/tearsheet.ts';
 import { STYLE } from './style.ts';
 
@@ -57,12 +59,13 @@ export function reportHtml(report: Report, figures: Figures): string {
 <main>
 ${cards(report)}
 ${notes(report)}
-${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${tearsheet(portfolio, `w${i}`)}${portfolioTable(portfolio)}</section>`)}
+${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${tearsheet(portfolio, `w${i}`)}${portfolioTables(portfolio)}</section>`)}
 ${costs(report, figures)}
 ${prices(report, figures)}
 ${quality(report)}
 ${whyNot(report)}
 ${bootstrapSection(report)}
+${otherAssumptions(report)}
 ${parents(report)}
 ${sources(report)}
 </main>
@@ -95,6 +98,7 @@ function cards({ totals, quoting, fills, portfolios }: Report): Markup {
     markup`<div><dt>${name}</dt><dd>${value}${beside === '' ? '' : markup` <small>${beside}</small>`}</dd></div>`;
   // Figures of several currencies stand in one row.
   const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
+  const untraded = quoting.requests - quoting.fills;
   const named = (what: string, strategy: string): string =>
     portfolios.length > 1 ? `${what}, ${strategy}` : what;
   const worth = portfolios.length > PORTFOLIO_CARDS_MAX ? [] : portfolios.map(({ strategy, cash, start, end, course }) => [
@@ -110,7 +114,7 @@ function cards({ totals, quoting, fills, portfolios }: Report): Markup {
     ),
     entry(of('Slippage against arrival', quote), bpsCell(sums.arrival_slippage_bps), 'bps'),
     entry('Fees', valued(fees, amount), quote),
-  ])}${entry('Fills', fills)}${entry('Hit ratio', percent(quoting.hit_ratio, 1))}${entry('Fill ratio', percent(quoting.fill_ratio, 1))}</dl>`;
+  ])}${entry('Fills', fills)}${entry('Quotes accepted', percent(quoting.accept_ratio, 1), `${quoting.orders} of ${quoting.quotes}`)}${entry('Orders filled', percent(quoting.fill_ratio, 1), `${quoting.fills} of ${quoting.orders - quoting.open}`)}${untraded === 0 ? '' : entry('Requests without a fill', untraded, `of ${quoting.requests}`)}</dl>`;
 }
 
 function notes({ warnings }: Report): Markup {
@@ -201,8 +205,26 @@ ${table({
   ]),
 })}
 ${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; no cost above includes it', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
+${table({
+  caption: 'Shortfall if trading had cost more or less',
+  note: 'The same fills with another execution cost and other fees: total + (times − 1) · (execution + fees). Sizes and trades would have been others',
+  head: ['Currency', ...COST_TIMES.map((times) => `#Trading had cost ${timesWords(times)}`)],
+  rows: totals.map(({ quote, costs: sums, at_costs: at = [] }) => [
+    quote,
+    ...at.map(({ sum }) => valued(sum, sums.paper)),
+  ]),
+})}
 ${costsBySlice(figures.groups)}
 </section>`;
+}
+
+/** What this report cannot say, and which command does. */
+function otherAssumptions(report: Report): Markup {
+  const reruns = rerunsOf(report);
+  if (reruns.length === 0) return markup``;
+  return markup`<section aria-label="Other assumptions"><h2>Other assumptions</h2>
+<p>This is one history with one model of the venue. What other assumptions make of it, these commands tell:</p>
+<dl>${reruns.map(({ tells, command }) => markup`<dt>${tells}</dt><dd><pre>${command}</pre></dd>`)}</dl></section>`;
 }
 
 function prices({ groups }: Report, figures: Figures): Markup {
@@ -224,16 +246,18 @@ function quality({ groups, quoting }: Report): Markup {
   return markup`<section aria-label="Quotes and fills"><h2>Quotes and fills</h2>
 ${table({
   caption: 'Quotes',
-  head: ['Strategy', 'What', '#Requests', '#Quotes', '#Orders', '#Fills', '#Hit ratio', '#Fill ratio', '#Expired', '#Attempts per fill', '#Age at order, ms', '#95 %'],
+  note: 'Accepted: orders / quotes. Filled: fills / orders with a known outcome. Without a fill: requests that ended without one, by reason below',
+  head: ['Strategy', 'What', '#Requests', '#Quotes', '#Orders', '#Fills', '#Accepted', '#Filled', '#Without a fill', '#Expired', '#Attempts per fill', '#Age at order, ms', '#95 %'],
   rows: rows.map(({ strategy, pair, side, quoting: own }) => [
     strategy, whatOf({ side, pair }), own.requests, own.quotes, own.orders, own.fills,
-    percent(own.hit_ratio, 1), percent(own.fill_ratio, 1), own.expired, own.attempts_per_fill?.toFixed(2) ?? '–',
+    percent(own.accept_ratio, 1), percent(own.fill_ratio, 1), own.requests - own.fills, own.expired, own.attempts_per_fill?.toFixed(2) ?? '–',
     ms(own.quote_age_ms?.median), ms(own.quote_age_ms?.p95),
   ]),
 })}
 ${table({
-  caption: 'Fills: half spread paid (positive is bad) and mark-outs (positive is good), basis points weighted by notional',
-  head: ['Strategy', 'What', '#Fills', '#Half spread', '#Median', '#95 %', ...shown.map(({ minutes }) => `#Mark-out ${lengthOf(minutes)}`)],
+  caption: 'Fills: effective half spread (positive is bad) and mark-outs (positive is good), basis points weighted by notional',
+  note: 'Effective half spread: what was paid beyond the reference price, impact included. half_spread_bps of a model is that of the smallest quote alone',
+  head: ['Strategy', 'What', '#Fills', '#Effective half spread', '#Median', '#95 %', ...shown.map(({ minutes }) => `#Mark-out ${lengthOf(minutes)}`)],
   rows: rows.map(({ strategy, pair, side, fills }) => [
     strategy, whatOf({ side, pair }), fills.fills, bpsCell(fills.spread_bps),
     fills.spread_bps_of_fills?.median.toFixed(2) ?? '–', fills.spread_bps_of_fills?.p95.toFixed(2) ?? '–',
@@ -265,60 +289,6 @@ ${table({
     row.detail,
   ]),
 })}</section>`;
-}
-
-function portfolioTable(portfolio: Report['portfolios'][number]): Markup {
-  const {
-    targets,
-    start,
-    end,
-    course,
-    cash,
-    traded,
-    decisions,
-    drift_type: type,
-    drift_threshold: band,
-  } = portfolio;
-  const since = driftSinceBuilt(portfolio);
-  const currencies = [...new Set([...Object.keys(targets), cash])];
-  const weight = (text: string | undefined): string => (text === undefined ? '–' : percent(Number(text)));
-  const facts: readonly (readonly [string, string])[] = [
-    ['Rebalancings', String(decisions)],
-    ['Traded', `${valued(traded, end?.value ?? traded)} ${cash}`],
-    ['Band', `${type}, ${percent(Number(band))}`],
-    ...(course === undefined
-      ? []
-      : [
-          ['Turnover, one-way', percent(course.turnover)] as const,
-          ['Tracking error, per year', percent(course.tracking_error)] as const,
-          [
-            'Drift, largest and mean of the points',
-            `${percent(course.drift_max)}, ${percent(course.drift_mean)}`,
-          ] as const,
-          ...(since === undefined
-            ? []
-            : [[`Largest drift since it was bought, ${timeText(since.at)}`, percent(since.drift)] as const]),
-          ['Points outside the band', percent(course.outside)] as const,
-        ]),
-  ];
-  return markup`${table({
-    caption: `Value and weights, in ${cash}`,
-    head: ['Currency', '#Target', '#At the start', '#At the end'],
-    rows: [
-      ...currencies.map((currency) => [
-        currency,
-        weight(targets[currency] ?? '0'),
-        weight(start?.weights[currency]),
-        weight(end?.weights[currency]),
-      ]),
-      [
-        'Value',
-        '',
-        start === undefined ? '–' : valued(start.value, start.value),
-        end === undefined ? '–' : valued(end.value, end.value),
-      ],
-    ],
-  })}${table({ caption: 'Over the period', head: ['Figure', '#Value'], rows: facts })}`;
 }
 
 function parents({ parents: all, parents_left_out: left }: Report): Markup {

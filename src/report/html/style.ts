@@ -3,13 +3,13 @@ export const STYLE = `
 :root {
   color-scheme: light dark;
   --page: #ffffff; --card: #f6f7f9; --text: #1a1f26; --soft: #5a6572; --rule: #d9dee5;
-  --bad: #b3261e; --good: #146c43; --warn: #fff4d6; --warn-edge: #d9a400;
+  --edge: #1a1f2640; --bad: #b3261e; --good: #146c43; --warn: #fff4d6; --warn-edge: #d9a400;
   --c1: #0b63b8; --c2: #c2410c; --c3: #6d3fc0; --c4: #0f7b6c; --c5: #7a8591; --band: #0b63b81f;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #12161b; --card: #1b2128; --text: #e6eaef; --soft: #9fabb8; --rule: #333d48;
-    --bad: #ff8a80; --good: #6fd3a0; --warn: #3a3012; --warn-edge: #b98d10;
+    --edge: #e6eaef40; --bad: #ff8a80; --good: #6fd3a0; --warn: #3a3012; --warn-edge: #b98d10;
     --c1: #6cb2ff; --c2: #ffa05c; --c3: #bd9bff; --c4: #4fd1bd; --c5: #93a0ae; --band: #6cb2ff26;
   }
 }
@@ -33,7 +33,13 @@ p { margin: 0.4rem 0; max-width: 52rem; }
 .notes { background: var(--warn); border-left: 4px solid var(--warn-edge); border-radius: 0.25rem; padding: 0.6rem 1rem; margin: 1rem 0; }
 .notes h2 { border: 0; margin: 0 0 0.25rem; padding: 0; font-size: 1rem; }
 .notes ul, .plain { margin: 0; padding-left: 1.1rem; }
-.scroll { overflow-x: auto; margin: 0.75rem 0 1.25rem; }
+.scroll {
+  overflow-x: auto; margin: 0.75rem 0 1.25rem;
+  /* A shadow at an edge that hides more. */
+  background: linear-gradient(to right, var(--page) 30%, transparent) left, linear-gradient(to left, var(--page) 30%, transparent) right,
+    linear-gradient(to right, var(--edge), transparent) left, linear-gradient(to left, var(--edge), transparent) right;
+  background-size: 2.5rem 100%, 2.5rem 100%, 0.9rem 100%, 0.9rem 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll;
+}
 .scroll:focus-visible { outline: 2px solid var(--c1); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 0.35rem; }
@@ -51,7 +57,7 @@ code { font: 0.85em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; ov
 figure { margin: 1rem 0 1.5rem; }
 figcaption { font-weight: 600; margin-bottom: 0.25rem; } figcaption small { display: block; font-weight: 400; }
 svg { display: block; max-width: 100%; height: auto; }
-figure > svg { width: 100%; } figure.cost > svg { max-width: 46rem; }
+figure > svg { width: 100%; } figure > svg.narrow { display: none; } figure.cost > svg { max-width: 46rem; }
 .several { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; }
 .several figure { margin: 0.6rem 0; min-width: 0; } .several figcaption { font-size: 0.9rem; }
 details { margin: 0.5rem 0; } summary { cursor: pointer; font-weight: 600; }
@@ -66,10 +72,10 @@ pre { overflow-x: auto; background: var(--card); border-radius: 0.5rem; padding:
 .bar.part { opacity: 0.55; } .bar.bad { fill: var(--bad); } .bar.good { fill: var(--good); } .bar.small { fill: var(--c5); }
 .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }
 footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
-/* On a phone a wide chart is moved sideways, and its words stay as large as they can be read. */
+/* On a phone a wide chart is drawn anew for its width: all of it is seen, and its words stay as large as they can be read. */
 @media screen and (max-width: 42rem) {
   body { padding: 1.25rem 1rem 3rem; }
-  figure.wide { overflow-x: auto; } figure.wide > figcaption { position: sticky; left: 0; } figure.wide > svg { min-width: 40rem; max-width: none; }
+  figure.wide > svg.wide { display: none; } figure.wide > svg.narrow { display: block; } .narrow .tick { font-size: 13px; }
   .small .tick { font-size: 15px; }
   .cards { grid-template-columns: repeat(auto-fit, minmax(9.6rem, 1fr)); }
 }
@@ -83,7 +89,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
   @page { size: A4; margin: 14mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   html { font-size: 10px; } body { max-width: none; padding: 0; font-size: 1rem; } .cards { grid-template-columns: repeat(auto-fit, minmax(9.6rem, 1fr)); }
-  .scroll { overflow: visible; } .several { grid-template-columns: 1fr 1fr; } pre { white-space: pre-wrap; }
+  .scroll { overflow: visible; background: none; } .several { grid-template-columns: 1fr 1fr; } pre { white-space: pre-wrap; }
   table { font-size: 0.85rem; } th, td { padding: 0.15rem 0.3rem; } td.n { white-space: normal; }
   figure, .cards div, tr, .notes { break-inside: avoid; }
   h2, h3, caption, figcaption { break-after: avoid; }

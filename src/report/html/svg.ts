@@ -50,6 +50,8 @@ export interface Chart {
 
 const WIDTH = 880;
 const SMALL_WIDTH = 520;
+/** Of a wide chart on a phone. */
+const NARROW_WIDTH = 440;
 /** Room that the time at a tick takes. */
 const TICK_WIDTH = 100;
 const LEFT = 74;
@@ -59,17 +61,23 @@ const BOTTOM = 30;
 
 /** A chart as inline SVG with its caption and legend: no script, no picture from elsewhere, colours of the style sheet. */
 export function chart(given: Chart): Markup {
-  const { id, title, says, lines = [], marks = [], bars = [], band, height = 240, across } = given;
-  const width = widthOf(given);
+  const { title, lines = [], marks = [], bars = [], across } = given;
   const all = [...lines.flatMap(({ points }) => points), ...marks.flatMap(({ points }) => points), ...bars];
   if (all.length === 0) return markup``;
+  return markup`<figure class="${given.isSmall === true ? 'small' : 'wide'}">
+    <figcaption>${title}${across === undefined ? '' : markup`<small>${across}</small>`}</figcaption>
+    ${given.isSmall === true ? drawn({ ...given, width: SMALL_WIDTH }, all, '') : [drawn({ ...given, width: WIDTH }, all, 'wide'), drawn({ ...given, id: `${given.id}n`, width: NARROW_WIDTH }, all, 'narrow')]}
+    ${legend(given)}
+  </figure>`;
+}
+
+function drawn(given: Drawing, all: readonly Point[], kind: string): Markup {
+  const { id, title, says, width, lines = [], marks = [], bars = [], band, height = 240 } = given;
   const frame = frameOf(given, all);
   const { x, y } = frame;
   const zero = y(0);
   const wide = bars.length === 0 ? 0 : Math.min(40, (0.8 * (width - LEFT - RIGHT)) / bars.length);
-  return markup`<figure class="${given.isSmall === true ? 'small' : 'wide'}">
-    <figcaption>${title}${across === undefined ? '' : markup`<small>${across}</small>`}</figcaption>
-    <svg viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-t ${id}-d">
+  return markup`<svg class="${kind}" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-t ${id}-d">
       <title id="${id}-t">${title}</title>
       <desc id="${id}-d">${says}</desc>
       ${axes(frame, given)}
@@ -77,12 +85,11 @@ export function chart(given: Chart): Markup {
       ${bars.map(([at, value]) => markup`<rect class="bar ${costClass(value)}" x="${one(x(at) - wide / 2)}" y="${one(Math.min(zero, y(value)))}" width="${one(wide)}" height="${one(Math.max(0.5, Math.abs(y(value) - zero)))}" />`)}
       ${lines.map((line) => path(line, frame))}
       ${marks.map((each) => symbols(each, frame, given))}
-    </svg>
-    ${legend(given)}
-  </figure>`;
+    </svg>`;
 }
 
-const widthOf = ({ isSmall }: Chart): number => (isSmall === true ? SMALL_WIDTH : WIDTH);
+/** A chart as wide as it is drawn. */
+type Drawing = Chart & { readonly width: number };
 
 interface Frame {
   readonly x: (at: number) => number;
@@ -93,9 +100,9 @@ interface Frame {
   readonly levels: readonly number[];
 }
 
-function frameOf(given: Chart, all: readonly Point[]): Frame {
+function frameOf(given: Drawing, all: readonly Point[]): Frame {
   const { band, bars = [], zero = false, height = 240 } = given;
-  const width = widthOf(given);
+  const width = given.width;
   let [from, to] = extent(all.map(([at]) => at));
   const values = all.map(([, value]) => value);
   if (band !== undefined) values.push(band.low, band.high);
@@ -154,9 +161,9 @@ function extent(values: readonly number[]): [low: number, high: number] {
   return [low, high];
 }
 
-function axes({ x, y, from, to, levels }: Frame, given: Chart): Piece {
+function axes({ x, y, from, to, levels }: Frame, given: Drawing): Piece {
   const { x: kind, value, height = 240 } = given;
-  const right = widthOf(given) - RIGHT;
+  const right = given.width - RIGHT;
   const step = (levels[1] ?? 0) - (levels[0] ?? 0);
   const most = Math.floor((right - LEFT) / TICK_WIDTH);
   const times = kind === 'time' ? timeTicks(from, to, most) : ticks(from, to, most).filter(Number.isInteger);

@@ -1,5 +1,6 @@
 import { add, priceEven, text } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
+import type { atCosts } from '../figures/at-costs.ts';
 import type { Against } from '../figures/figures.ts';
 import type { Report } from './schema.ts';
 import { statedBps } from '../figures/shortfall.ts';
@@ -15,6 +16,11 @@ export function known<Row extends Readonly<Record<string, unknown>>>(row: Row): 
   for (const key of Object.keys(row)) if (row[key] !== undefined) kept[key] = row[key];
   return kept as Partial<Json<Row>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what is left out is exactly what may be
 }
+
+export const atCostsJson = (
+  all: ReturnType<typeof atCosts>,
+): readonly { readonly times: number; readonly sum: string }[] =>
+  all.map(({ times, sum }) => ({ times, sum: text(sum) }));
 
 export const slippage = (beyond: Against | undefined): string | undefined =>
   beyond && statedBps(beyond.over, beyond.at);

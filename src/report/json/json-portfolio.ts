@@ -1,11 +1,13 @@
-import { text } from '../../core/money.ts';
+import { add, fixedEven, fraction, NO_MONEY, text } from '../../core/money.ts';
 import { instant, isoOf } from '../../core/time.ts';
-import type { EquityCurve } from '../figures/equity-curve.ts';
+import type { Drift, EquityCurve } from '../portfolio/equity-curve.ts';
 import { nineDigits } from '../figures/digits.ts';
 import { fallsOf, monthsOf, performanceOf } from '../tearsheet/performance.ts';
 import type { Growth, Performance } from '../tearsheet/performance.ts';
-import type { PortfolioFigures, Valuation } from '../figures/portfolio.ts';
-import { known } from './json-parts.ts';
+import type { PortfolioFigures, Valuation } from '../portfolio/portfolio.ts';
+import type { AssetGain } from '../portfolio/asset-gains.ts';
+import type { Gap } from '../portfolio/gap.ts';
+import { atCostsJson, known } from './json-parts.ts';
 import type { Report } from './schema.ts';
 
 export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][number] => ({
@@ -21,9 +23,24 @@ export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][n
   },
   ...known({
     end: figures.end && valuationJson(figures.end),
-    course: figures.course && courseJson(figures.course),
+    gains: figures.gains && gainsJson(figures.gains),
+    at_costs: figures.atCosts && atCostsJson(figures.atCosts),
+    course: figures.course && courseJson(figures.course, figures),
   }),
 });
+
+function gainsJson(gains: readonly AssetGain[]): NonNullable<Report['portfolios'][number]['gains']> {
+  const whole = gains.reduce((sum, { gain }) => add(sum, gain), NO_MONEY);
+  return gains.map(({ currency, start, traded, flows, end, gain }) => ({
+    currency,
+    start: text(start),
+    traded: text(traded),
+    flows: text(flows),
+    end: text(end),
+    gain: text(gain),
+    ...(whole.isZero() ? {} : { share: Number(fixedEven(fraction(gain, whole), 6)) }),
+  }));
+}
 
 const valuationJson = ({
   at,
@@ -38,8 +55,8 @@ const valuationJson = ({
 });
 
 type CourseJson = NonNullable<Report['portfolios'][number]['course']>;
-function courseJson(course: EquityCurve): CourseJson {
-  const { drawdownAt } = course;
+function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson {
+  const { drawdownAt, sinceBuilt } = course;
   let points: CourseJson['points'] | undefined;
   let tearsheet: CourseJson['tearsheet'] | undefined;
   return {
@@ -49,13 +66,15 @@ function courseJson(course: EquityCurve): CourseJson {
     return: nineDigits(course.return),
     target_return: nineDigits(course.targetReturn),
     drawdown: nineDigits(course.drawdown),
-    drift_mean: nineDigits(course.driftMean),
-    drift_max: nineDigits(course.driftMax),
-    outside: nineDigits(course.outside),
+    ...driftJson(course.drift),
+    get gap(): CourseJson['gap'] {
+      return gapJson(figures.gap);
+    },
     flows: nineDigits(course.flows),
     ...known({
       tracking_error: course.trackingError === undefined ? undefined : nineDigits(course.trackingError),
       drawdown_at: drawdownAt && isoOf(drawdownAt),
+      since_built: sinceBuilt && { at: isoOf(sinceBuilt.at), ...driftJson(sinceBuilt) },
     }),
     get tearsheet(): CourseJson['tearsheet'] {
       return (tearsheet ??= tearsheetJson(course));
@@ -64,6 +83,22 @@ function courseJson(course: EquityCurve): CourseJson {
       return (points ??= pointsJson(course));
     },
   };
+}
+
+const driftJson = ({
+  mean,
+  max,
+  outside,
+}: Drift): Pick<CourseJson, 'drift_mean' | 'drift_max' | 'outside'> => ({
+  drift_mean: nineDigits(mean),
+  drift_max: nineDigits(max),
+  outside: nineDigits(outside),
+});
+
+function gapJson(gap: Gap | undefined): CourseJson['gap'] {
+  if (gap === undefined) throw new Error('a course has a gap');
+  const { buildUp, ...rest } = gap;
+  return { ...rest, build_up: buildUp };
 }
 
 /** Drawdowns that are listed. */
@@ -91,6 +126,7 @@ function tearsheetJson({ points, stepMs }: EquityCurve): CourseJson['tearsheet']
       month: one.month,
       return: nineDigits(one.return),
       targets_held: nineDigits(months[i]?.return ?? 0),
+      ...(one.coversMs === undefined ? {} : { covers_ms: one.coversMs }),
     })),
   };
 }

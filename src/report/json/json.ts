@@ -1,12 +1,13 @@
-import { text } from '../../core/money.ts';
+import { add, text } from '../../core/money.ts';
 import { reasons } from '../../core/reasons.ts';
 import { instant, isoOf } from '../../core/time.ts';
+import { atCosts } from '../figures/at-costs.ts';
 import type { Costs, Figures, Group } from '../figures/figures.ts';
 import type { UntradedFacts } from '../figures/facts.ts';
 import type { FillsFigures } from '../figures/fill-figures.ts';
 import { gapsOf } from '../figures/gaps.ts';
 import { PARENTS_MAX, parentsJson } from './json-parents.ts';
-import { averageOf, costsJson, known, slippage } from './json-parts.ts';
+import { atCostsJson, averageOf, costsJson, known, slippage } from './json-parts.ts';
 import { portfolioJson } from './json-portfolio.ts';
 import { notesOf } from '../figures/notes.ts';
 import type { PriceColumns } from '../figures/prices.ts';
@@ -58,6 +59,9 @@ export function reportOf(figures: Figures): Report {
       amount: text(amount),
       fees: text(fees),
       costs: sumsJson(costs),
+      at_costs: atCostsJson(
+        atCosts(costs.shortfall.total, add(costs.shortfall.execution, costs.shortfall.fees)),
+      ),
     })),
     ...(input.carry === undefined
       ? {}
@@ -160,6 +164,7 @@ const quotingJson = (quoting: Quoting): Report['quoting'] => ({
   ...known({
     response_ratio: quoting.responseRatio,
     hit_ratio: quoting.hitRatio,
+    accept_ratio: quoting.acceptRatio,
     fill_ratio: quoting.fillRatio,
     expiry_miss_ratio: quoting.expiryMissRatio,
     attempts_per_fill: quoting.attemptsPerFill,

@@ -87,6 +87,15 @@ export const sums = costFields
   })
   .meta({ id: 'sums' });
 
+export const atCosts = z
+  .strictObject({
+    times: count.describe('How many times the cost of trading counts'),
+    sum: amount.describe(
+      'The same fills: what the figure would be; exact, cash or quote currency as that figure. Others would have been decided',
+    ),
+  })
+  .meta({ id: 'at_costs' });
+
 const markOut = z.strictObject({
   minutes: count.describe('τ, minutes after the fill'),
   fills: count.describe(
@@ -105,7 +114,7 @@ export const fills = z
     spread_bps: bps
       .optional()
       .describe(
-        'Σ s·(amount_i − q_i·m_i) / Σ q_i·m_i: half of the spread paid, weighted by notional, basis points; positive is bad',
+        'Σ s·(amount_i − q_i·m_i) / Σ q_i·m_i: effective half spread, which holds spread and impact, weighted by notional; basis points, positive is bad',
       ),
     spread_bps_of_fills: spreadOf('basis points, four decimals')
       .optional()
@@ -125,7 +134,8 @@ export const quoting = z
     open: count.describe('Orders still in doubt'),
     expired: count.describe('Acceptable quotes with too little time left to send an order'),
     response_ratio: ratio.optional().describe('quotes / requests, a fraction, six decimals'),
-    hit_ratio: ratio.optional().describe('orders / quotes, a fraction, six decimals'),
+    hit_ratio: ratio.optional().describe('fills / quotes, a fraction, six decimals'),
+    accept_ratio: ratio.optional().describe('orders / quotes, a fraction, six decimals'),
     fill_ratio: ratio.optional().describe('fills / (orders − open), a fraction, six decimals'),
     expiry_miss_ratio: ratio.optional().describe('expired / (expired + orders), a fraction, six decimals'),
     attempts_per_fill: ratio.optional().describe('requests / fills, six decimals'),

@@ -2,156 +2,13 @@ import { z } from 'zod';
 import { bootstrap } from './schema-bootstrap.ts';
 import { group, parent } from './schema-parents.ts';
 import { REPORT_FORMAT } from './format.ts';
-import { amount, count, list, quoting, sums, time } from './schema-parts.ts';
+import { amount, atCosts, count, list, quoting, sums, time } from './schema-parts.ts';
+import { portfolio } from './schema-portfolio.ts';
 
 /**
  * The schema of `report.json`. Amounts are text with all digits; basis points and ratios have the decimals stated in
  * their fields; times are ISO 8601 in UTC. Unknown values are omitted.
  */
-
-const fraction = z.number();
-
-const valuation = z
-  .strictObject({
-    at: time.describe('The moment'),
-    value: amount.describe('Σ balance·price minus the reserved amounts; cash, exact'),
-    weights: z
-      .record(z.string(), z.string().describe('value / total; a fraction, six decimals'))
-      .describe('Weight of each currency'),
-    drift: z
-      .string()
-      .describe('Largest drift of any currency, measured as `drift_type`; a fraction, six decimals'),
-  })
-  .meta({ id: 'valuation' });
-
-const point = z.strictObject({
-  at: time.describe('The moment'),
-  value: z.number().describe('Value, cash; nine digits'),
-  index: z
-    .number()
-    .describe('Return index, adjusted for deposits and withdrawals: 1 at the first point; nine digits'),
-  target_index: z
-    .number()
-    .describe('The same of the target weights, restored at every point without cost; nine digits'),
-  hold_index: z
-    .number()
-    .describe('The same of the target weights, bought at the first point without cost and held; nine digits'),
-  drawdown: fraction.describe('index / its peak so far − 1: 0 or less, nine digits'),
-  weights: z
-    .record(z.string(), z.number().describe('A fraction, nine digits'))
-    .describe('Weight of each currency'),
-});
-
-const performance = z
-  .strictObject({
-    return: fraction.describe('I_n − 1; a fraction, nine digits'),
-    cagr: fraction
-      .optional()
-      .describe(
-        'I_n^(1 / years) − 1, a year of 365.25 days; a fraction, nine digits. A short period is extrapolated',
-      ),
-    volatility: fraction
-      .optional()
-      .describe(
-        'Standard deviation (n − 1) of the returns · √(points in a year); nine digits. Omitted below ten returns',
-      ),
-    sharpe: z
-      .number()
-      .optional()
-      .describe(
-        'mean / standard deviation of the returns · √(points in a year), risk-free rate 0; nine digits',
-      ),
-    sortino: z
-      .number()
-      .optional()
-      .describe(
-        'mean / √(Σ min(r, 0)² / n) · √(points in a year), target 0; nine digits. Omitted without a loss',
-      ),
-    calmar: z.number().optional().describe('cagr / drawdown, nine digits. Omitted without a drawdown'),
-    drawdown: fraction.describe('Largest fall from a peak, a fraction of it: 0 or more, nine digits'),
-  })
-  .meta({ id: 'performance' });
-
-const tearsheet = z
-  .strictObject({
-    portfolio: performance.describe('Of `index`'),
-    buy_and_hold: performance.describe('Of `hold_index`'),
-    targets_held: performance.describe('Of `target_index`'),
-    drawdowns: list(
-      z.strictObject({
-        depth: fraction.describe('A fraction of the peak, nine digits'),
-        peak_at: time.describe('The peak'),
-        lowest_at: time.describe('The lowest point'),
-        recovered_at: time.optional().describe('The first point at the peak again; omitted if there is none'),
-      }),
-    ).describe('The five deepest, deepest first'),
-    months: list(
-      z.strictObject({
-        month: z.string().describe('YYYY-MM, UTC'),
-        return: fraction.describe('From the last point of the month before, nine digits'),
-        targets_held: fraction.describe('The same of `target_index`, nine digits'),
-      }),
-    ).describe('A month that the period covers in part counts with that part'),
-  })
-  .meta({ id: 'tearsheet' });
-
-const course = z
-  .strictObject({
-    step_ms: count.describe('Interval between points, ms; the last may be shorter'),
-    mean_value: z.number().describe('Mean value over the points, cash; nine digits'),
-    turnover: fraction.describe('(bought + sold) / 2 / mean value: one-way; a fraction, nine digits'),
-    return: fraction.describe('Π (V_t − flow_t) / V_{t−1} − 1; a fraction, nine digits'),
-    target_return: fraction.describe(
-      'Return of the target weights, rebalanced at every point without cost; a fraction, nine digits',
-    ),
-    tracking_error: fraction
-      .optional()
-      .describe(
-        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. Omitted below ten differences',
-      ),
-    drawdown: fraction.describe(
-      'Largest fall of the index from its peak, as a fraction of the peak: 0 or more, nine digits',
-    ),
-    drawdown_at: time
-      .optional()
-      .describe(
-        'The point at which the index was farthest below its peak, to the step of the points; omitted if the index never fell',
-      ),
-    drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
-    drift_max: fraction.describe('Maximum of that drift, nine digits'),
-    outside: fraction.describe('Share of the points outside the band, nine digits'),
-    flows: z
-      .number()
-      .describe(
-        'Net inflow, cash: balance changes that no fill explains, and trades against currencies outside the portfolio; nine digits',
-      ),
-    tearsheet: tearsheet.describe(
-      'Figures of the points, of whole steps alone where they are annualised by them',
-    ),
-    points: list(point).describe('At most 2 001: evenly spaced from the start of the period, and its end'),
-  })
-  .meta({ id: 'course' });
-
-const portfolio = z
-  .strictObject({
-    strategy: z.string().describe('Id of the rebalancing strategy'),
-    cash: z.string().describe('Valuation currency'),
-    drift_type: z
-      .enum(['absolute', 'relative'])
-      .describe('absolute: |w − w*|. relative: |w − w*| / w*; absolute where the target is 0'),
-    drift_threshold: z.string().describe('Width of the band on either side, a fraction'),
-    targets: z
-      .record(z.string(), z.string().describe('w*, a fraction'))
-      .describe('Target weight of each currency'),
-    decisions: count.describe('Decisions to trade'),
-    traded: amount.describe(
-      'Bought plus sold, cash; fills in other currencies are converted at the price of their time',
-    ),
-    start: valuation.optional().describe('At the start of the period; omitted if a price is missing'),
-    end: valuation.optional().describe('At the end of the period; omitted if a price is missing'),
-    course: course.optional().describe('Over time. Omitted without market history for every currency'),
-  })
-  .meta({ id: 'portfolio' });
 
 const shortened = z.strictObject({
   end: z.enum(['from', 'until']).describe('Which end of the window'),
@@ -177,6 +34,10 @@ const backtest = z
     from: time.describe('Start of the window, inclusive'),
     until: time.describe('End of the window, exclusive'),
     seed: z.string().describe('Seed of the random numbers of the venue and of the jitter of the desk'),
+    arguments: z
+      .string()
+      .optional()
+      .describe('Arguments of `tranche backtest` that decide what it trades, as a shell reads them'),
     model: z.string().describe('Execution model'),
     settings: z
       .record(z.string(), z.unknown().describe('See docs/backtest.md'))
@@ -239,6 +100,11 @@ const total = z.strictObject({
   amount: amount.describe('Σ amount of all fills, quote currency'),
   fees: amount.describe('Σ fees of all fills, quote currency; includes parents without an arrival price'),
   costs: sums.describe('Sums over the parents'),
+  at_costs: list(atCosts)
+    .optional()
+    .describe(
+      'Implementation shortfall if the same fills had cost nothing, what they did, and twice that: total + (times − 1)·(execution + fees)',
+    ),
 });
 
 const carry = z.strictObject({

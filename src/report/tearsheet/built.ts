@@ -19,32 +19,25 @@ export function bandOf(
   return { low: Math.max(0, target - away), high: target + away };
 }
 
-/** The first point at which every weight lies in its band; 0 where none does. Until then the portfolio is being bought. */
-export function builtAt(portfolio: Portfolio, { points }: Course): number {
-  const currencies = [...new Set([...Object.keys(portfolio.targets), portfolio.cash])];
-  const bands = currencies.map((currency) => ({ currency, ...bandOf(portfolio, currency) }));
-  const isInside = ({ weights }: Course['points'][number]): boolean =>
-    bands.every(
-      ({ currency, low, high }) => (weights[currency] ?? 0) >= low && (weights[currency] ?? 0) <= high,
-    );
-  return Math.max(0, points.findIndex(isInside));
+/** The place of the first point at which every weight lies in its band; 0 where none does. Until then the portfolio is being bought. */
+export const builtAt = ({ points, since_built: since }: Course): number =>
+  since === undefined
+    ? 0
+    : Math.max(
+        0,
+        points.findIndex(({ at }) => at === since.at),
+      );
+
+/** Drift since the portfolio was bought, apart from that of buying it. */
+export interface ToldDrift {
+  readonly drift: Pick<Course, 'drift_max' | 'drift_mean' | 'outside'>;
+  /** When it was bought, and the largest drift of all points; `undefined` where it is the same, or was never within its bands. */
+  readonly bought: { readonly at: string; readonly driftMax: number } | undefined;
 }
 
-/** The largest drift of a point since the portfolio was built; `undefined` where that is no other than that of all points. */
-export function driftSinceBuilt(
-  portfolio: Portfolio,
-): { readonly at: string; readonly drift: number } | undefined {
-  const { course, targets, cash, drift_type: type } = portfolio;
-  const built = course === undefined ? 0 : builtAt(portfolio, course);
-  const points = course?.points.slice(built) ?? [];
-  const [first] = points;
-  if (built === 0 || first === undefined) return undefined;
-  const driftOf = (weight: number, target: number): number =>
-    Math.abs(weight - target) / (type === 'relative' && target > 0 ? target : 1);
-  const drifts = points.flatMap(({ weights }) =>
-    [...new Set([...Object.keys(targets), cash])].map((one) =>
-      driftOf(weights[one] ?? 0, Number(targets[one] ?? 0)),
-    ),
-  );
-  return { at: first.at, drift: drifts.reduce((most, each) => Math.max(most, each), 0) };
+export function driftOf(course: Course): ToldDrift {
+  const since = course.since_built;
+  return since === undefined || builtAt(course) === 0
+    ? { drift: course, bought: undefined }
+    : { drift: since, bought: { at: since.at, driftMax: course.drift_max } };
 }

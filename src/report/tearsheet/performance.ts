@@ -38,6 +38,8 @@ export interface MonthReturn {
   /** `2026-01`, UTC. */
   readonly month: string;
   readonly return: number;
+  /** How much of the month the index covers; `undefined`: all of it. */
+  readonly coversMs: number | undefined;
 }
 
 export const YEAR_MS = 365.25 * DAY_MS;
@@ -119,10 +121,21 @@ export function monthsOf({ times, indexes, count }: Growth): readonly MonthRetur
     const month = monthOf(times[i] ?? 0);
     if (i + 1 < count && monthOf(times[i + 1] ?? 0) === month) continue;
     const index = indexes[i] ?? 1;
-    months.push({ month, return: index / before - 1 });
+    months.push({
+      month,
+      return: index / before - 1,
+      coversMs: coverOf(month, times[0] ?? 0, times[count - 1] ?? 0),
+    });
     before = index;
   }
   return months;
+}
+
+function coverOf(month: string, from: number, to: number): number | undefined {
+  const start = Date.parse(`${month}-01T00:00:00Z`);
+  const first = new Date(start);
+  const end = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1);
+  return from <= start && to >= end ? undefined : Math.min(to, end) - Math.max(from, start);
 }
 
 const monthOf = (at: number): string => isoOf(instant(at - 1)).slice(0, 7);

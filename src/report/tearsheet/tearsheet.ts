@@ -1,4 +1,5 @@
 import { bandOf, builtAt } from './built.ts';
+import { countOf } from '../../core/text/count-of.ts';
 import { percents, several, short } from '../html/charts.ts';
 import { markup, percent, table, timeCell } from '../html/markup.ts';
 import type { Markup, Piece } from '../html/markup.ts';
@@ -118,24 +119,46 @@ function drawdowns({ tearsheet: { drawdowns: all }, points }: Course): Markup {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 function months({ tearsheet: { months: all } }: Course): Markup {
-  const cell = (value: number | undefined): Piece =>
+  const cell = (value: number | undefined, isPart = false): Piece =>
     value === undefined
       ? ''
-      : markup`<span class="${value < 0 ? 'bad' : value > 0 ? 'good' : ''}">${percent(value, 1).replace('\u00a0%', '')}</span>`;
+      : markup`<span class="${value < 0 ? 'bad' : value > 0 ? 'good' : ''}">${percent(value, 1).replace('\u00a0%', '')}</span>${isPart ? PART : ''}`;
   const whole = (of: (typeof all)[number][], by: 'return' | 'targets_held'): number =>
     of.reduce((product, each) => product * (1 + each[by]), 1) - 1;
   return table({
     caption: 'Returns by month, %',
-    note: 'UTC; a month or year that the period covers in part counts with that part. Last column: the targets, held without cost',
+    note: `UTC${partsNote(all)}. Last column: the targets, held without cost`,
     head: ['Year', ...MONTHS.map((name) => `#${name}`), '#Year', '#Targets'],
     rows: [...Map.groupBy(all, ({ month }) => month.slice(0, 4))].map(([year, of]) => [
       year,
-      ...MONTHS.map((_, i) => cell(of.find(({ month }) => Number(month.slice(5)) === i + 1)?.return)),
-      cell(whole(of, 'return')),
-      cell(whole(of, 'targets_held')),
+      ...MONTHS.map((_, i) => {
+        const one = of.find(({ month }) => Number(month.slice(5)) === i + 1);
+        return cell(one?.return, one?.covers_ms !== undefined);
+      }),
+      ...(['return', 'targets_held'] as const).map((by) => cell(whole(of, by), isPartOfYear(of))),
     ]),
   });
 }
+
+/** Marks a month or a year that the period covers in part. */
+const PART = '°';
+
+const isPartOfYear = (of: Months): boolean =>
+  of.length < 12 || of.some(({ covers_ms: part }) => part !== undefined);
+
+type Months = Course['tearsheet']['months'];
+function partsNote(all: Months): string {
+  const parts = all.flatMap(({ month, covers_ms: ms }) =>
+    ms === undefined ? [] : [`${month} (${lengthOf(ms)})`],
+  );
+  return parts.length === 0
+    ? `; ${PART} a part of the year`
+    : `; ${PART} a part, of months ${parts.join(' and ')}`;
+}
+const lengthOf = (ms: number): string =>
+  ms < 24 * HOURS
+    ? countOf(Math.round((10 * ms) / HOURS) / 10, 'hour')
+    : countOf(Math.round((10 * ms) / (24 * HOURS)) / 10, 'day');
 
 /** From the first point at which every weight lies in its band: buying the portfolio would stretch the axes. */
 function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup {
@@ -145,7 +168,7 @@ function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup 
     currency,
     band: { name: 'band', ...bandOf(portfolio, currency) },
   }));
-  const built = builtAt(portfolio, course);
+  const built = builtAt(course);
   const points = course.points.slice(built);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return markup``;

@@ -2,7 +2,7 @@ import { changesBy } from '../../core/cycle/balance-changes.ts';
 import { add, NO_QUANTITY, quantity, subtract } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
-import type { HoldingFacts } from './facts.ts';
+import type { FillFacts, HoldingFacts } from '../figures/facts.ts';
 
 /** A change of the account's holdings at a moment. */
 export interface Held {
@@ -11,6 +11,8 @@ export interface Held {
   readonly changed: readonly Holding[];
   /** Changes without a fill: deposits, withdrawals, interest. Only from reads of the account. */
   readonly flows: ReadonlyMap<string, Quantity>;
+  /** The fill that changed it. */
+  readonly fill?: FillFacts | undefined;
 }
 
 interface Holding {
@@ -43,7 +45,7 @@ export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
       const changed = changesBy(record, figures).map(([currency, change]) =>
         hold(currency, add(balances.get(currency) ?? NO_QUANTITY, change)),
       );
-      story.push({ at, changed, flows: NONE });
+      story.push({ at, changed, flows: NONE, fill: fact.fill });
     }
   }
   return story;

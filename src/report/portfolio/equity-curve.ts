@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
 import type { Held } from './holdings.ts';
-import { countOf, momentOf } from './prices.ts';
-import type { Moments, PriceBook } from './prices.ts';
+import { countOf, momentOf } from '../figures/prices.ts';
+import type { Moments, PriceBook } from '../figures/prices.ts';
 
 /** The portfolio settings of a document. */
 export interface TargetPortfolio {
@@ -37,12 +37,18 @@ export interface EquityCurve {
   /** Largest fall from a peak, as a fraction of the peak. */
   readonly drawdown: number;
   readonly drawdownAt: Instant | undefined;
-  /** Mean and largest of the largest drift at each point, and the share of points outside the band. */
-  readonly driftMean: number;
-  readonly driftMax: number;
-  readonly outside: number;
+  readonly drift: Drift;
+  /** The same from the first point within all bands on; until then the portfolio is being bought. `undefined` where no point is. */
+  readonly sinceBuilt: (Drift & { readonly at: Instant }) | undefined;
   /** Value of all balance changes without a fill, and of trades against currencies outside the portfolio. */
   readonly flows: number;
+}
+
+/** Mean and largest of the largest drift at each point, and the share of points outside the band. */
+export interface Drift {
+  readonly mean: number;
+  readonly max: number;
+  readonly outside: number;
 }
 
 /** In columns; only the first `count` rows are valid. */
@@ -126,9 +132,9 @@ class Walk implements EquityPoints {
   #peak = 1;
   #lowest = 0;
   #sum = 0;
-  #drift = 0;
-  #driftMax = 0;
-  #outside = 0;
+  readonly #drift = new Drifts();
+  #sinceBuilt: Drifts | undefined;
+  #builtAt = 0;
   #flows = 0;
   readonly #flowing = new Map<string, number>();
   readonly #aside: number;
@@ -233,9 +239,13 @@ class Walk implements EquityPoints {
     this.indexes[count] = index;
     this.drawdowns[count] = drawdown;
     this.#sum += value;
-    this.#drift += drift;
-    this.#driftMax = Math.max(this.#driftMax, drift);
-    if (drift > this.#threshold) this.#outside++;
+    const isOutside = drift > this.#threshold;
+    if (!isOutside && this.#sinceBuilt === undefined) {
+      this.#sinceBuilt = new Drifts();
+      this.#builtAt = at;
+    }
+    this.#drift.add(drift, isOutside);
+    this.#sinceBuilt?.add(drift, isOutside);
     this.#before = moment;
     this.count++;
     if (this.#flowing.size > 0) this.#flowing.clear();
@@ -292,11 +302,30 @@ class Walk implements EquityPoints {
       trackingError: deviation(this.#differences.subarray(1, count), this.times.subarray(0, count), stepMs),
       drawdown: -drawdown,
       drawdownAt: drawdown < 0 ? instant(this.times[this.#lowest] ?? 0) : undefined,
-      driftMean: this.#drift / count,
-      driftMax: this.#driftMax,
-      outside: this.#outside / count,
+      drift: this.#drift.sum(),
+      sinceBuilt: this.#sinceBuilt && { at: instant(this.#builtAt), ...this.#sinceBuilt.sum() },
       flows: this.#flows,
     };
+  }
+}
+
+/** Of the points so far. */
+class Drifts {
+  #count = 0;
+  #sum = 0;
+  #max = 0;
+  #outside = 0;
+
+  add(drift: number, isOutside: boolean): void {
+    this.#count++;
+    this.#sum += drift;
+    this.#max = Math.max(this.#max, drift);
+    if (isOutside) this.#outside++;
+  }
+
+  sum(): Drift {
+    const count = this.#count;
+    return { mean: this.#sum / count, max: this.#max, outside: this.#outside / count };
   }
 }
 

@@ -5,6 +5,7 @@ import {
   fixedEven,
   holding,
   isAmountText,
+  negate,
   NO_MONEY,
   ratio,
   text,
@@ -17,10 +18,17 @@ import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
 import { equityCurveOf } from './equity-curve.ts';
 import type { EquityCurve, TargetPortfolio } from './equity-curve.ts';
-import type { Facts, FillFacts, LifeFacts } from './facts.ts';
+import type { Facts, FillFacts, LifeFacts } from '../figures/facts.ts';
+import { atCosts } from '../figures/at-costs.ts';
+import { assetGainsOf } from './asset-gains.ts';
+import type { AssetGain } from './asset-gains.ts';
+import { fillCost } from './fill-costs.ts';
+import type { FillCost } from './fill-costs.ts';
+import { gapOf } from './gap.ts';
+import type { Gap } from './gap.ts';
 import { heldAt, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
-import type { PriceBook } from './prices.ts';
+import type { PriceBook } from '../figures/prices.ts';
 
 /** A portfolio compared with its target weights over a period. Values in cash. */
 export interface PortfolioFigures {
@@ -37,11 +45,18 @@ export interface PortfolioFigures {
   readonly traded: Money;
   /** Statistics of the points: none without prices. */
   readonly course: EquityCurve | undefined;
+  /** Why its return is not that of its targets. */
+  readonly gap: Gap | undefined;
+  /** What each currency brought in; `undefined` where a price is missing. */
+  readonly gains: readonly AssetGain[] | undefined;
+  /** The value at the end if the trades of the period had cost nothing, what they did, or twice that. */
+  readonly atCosts: ReturnType<typeof atCosts> | undefined;
 }
 
 export interface Valuation {
   readonly at: Instant;
   readonly value: Money;
+  readonly worths: ReadonlyMap<string, Money>;
   /** Fractions, six decimals. */
   readonly weights: Readonly<Record<string, string>>;
   /** Largest drift of any currency then, as `driftType` says, six decimals. */
@@ -77,7 +92,7 @@ interface Scene {
 }
 
 function portfolioOf(scene: Scene): PortfolioFigures {
-  const { facts, life, plan, from, until } = scene;
+  const { facts, prices, story, life, plan, from, until } = scene;
   const { strategy } = life.record;
   const decisions = new Set<Instant>();
   let [traded, approximately] = [NO_MONEY, 0];
@@ -92,6 +107,11 @@ function portfolioOf(scene: Scene): PortfolioFigures {
       approximately += approximate(worth);
     }
   }
+  const course = equityCurveOf({ ...scene, traded: approximately });
+  const cash = { basis: plan.basis, prices };
+  const end = valuationAt(scene, until);
+  let costs: readonly FillCost[] | undefined;
+  const costsOf = (): readonly FillCost[] => (costs ??= fillCostsOf(scene));
   return {
     strategy,
     cash: plan.basis.cash,
@@ -101,11 +121,34 @@ function portfolioOf(scene: Scene): PortfolioFigures {
     get start() {
       return valuationAt(scene, from);
     },
-    end: valuationAt(scene, until),
+    end,
     decisions: decisions.size,
     traded,
-    course: equityCurveOf({ ...scene, traded: approximately }),
+    course,
+    get gap() {
+      return course && gapOf(course, costsOf());
+    },
+    get gains() {
+      const start = valuationAt(scene, from);
+      return (
+        start && end && assetGainsOf({ ...cash, story, from, until, start: start.worths, end: end.worths })
+      );
+    },
+    get atCosts() {
+      const paid = costsOf().reduce((sum, { spread, fees }) => add(sum, add(spread, fees)), NO_MONEY);
+      return end && atCosts(end.value, negate(paid));
+    },
   };
+}
+
+/** Of the trades of the period between two currencies of the portfolio. */
+function fillCostsOf({ plan, prices, story, from, until }: Scene): readonly FillCost[] {
+  const isOurs = (currency: string): boolean => plan.targets.has(currency) || currency === plan.basis.cash;
+  return story.flatMap(({ at, fill }) => {
+    if (fill === undefined || at <= from || at > until) return [];
+    const { base, quote } = fill.record;
+    return isOurs(base) && isOurs(quote) ? [fillCost(fill, { basis: plan.basis, prices }, at)] : [];
+  });
 }
 
 /** Value of a fill in cash: its amount, for a cross pair at the price of its quote currency at that time. */
@@ -126,6 +169,7 @@ function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | u
   return {
     at,
     value: valued.value,
+    worths: valued.worths,
     weights: Object.fromEntries(
       [...valued.weights].map(([currency, weight]) => [currency, fixedEven(weight, 6)]),
     ),

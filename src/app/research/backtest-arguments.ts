@@ -1,0 +1,36 @@
+import type { BacktestOptions } from '../commands/backtest.ts';
+
+/** What a shell takes as it is. */
+const PLAIN = /^[\w./:=,@%+-]+$/u;
+const word = (text: string): string =>
+  PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The arguments of a backtest that decide what it trades, as a shell reads them: the same ones make the same trades. */
+export function backtestArguments(options: BacktestOptions): string {
+  const {
+    files = [],
+    config,
+    isConfigNamed,
+    data,
+    from,
+    until,
+    delisted,
+    holdings,
+    model,
+    assume,
+    seed,
+  } = options;
+  const flags: readonly (readonly [flag: string, value: string | undefined])[] = [
+    ['--config', isConfigNamed === true ? config : undefined],
+    ...data.map((each) => ['--data', each] as const),
+    ['--from', from],
+    ['--until', until],
+    ['--delisted', delisted === 'refuse' ? undefined : delisted],
+    ['--holdings', holdings],
+    ['--model', model === 'normal' ? undefined : model],
+    ...assume.map((each) => ['--assume', each] as const),
+    ['--seed', seed === '1' ? undefined : seed],
+  ];
+  const named = flags.flatMap(([flag, value]) => (value === undefined ? [] : [`${flag} ${word(value)}`]));
+  return [...files.map(word), ...named].join(' ');
+}

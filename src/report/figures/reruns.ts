@@ -1,0 +1,30 @@
+import type { Report } from '../json/schema.ts';
+
+/** A command that answers what a report of a backtest cannot. */
+export interface Rerun {
+  /** What it tells. */
+  readonly tells: string;
+  readonly command: string;
+}
+
+/** The same backtest over other histories, at other costs and with other settings; none where the report does not know its arguments. */
+export function rerunsOf({ backtest, bootstrap, strategies, portfolios }: Report): readonly Rerun[] {
+  const given = backtest?.arguments;
+  if (backtest === undefined || given === undefined) return [];
+  const halfSpread = Number(backtest.settings['half_spread_bps']);
+  const isWhole = backtest.delisted === undefined;
+  const [first] = portfolios;
+  const field = strategies.length > 1 && first !== undefined ? `${first.strategy}.drift_threshold` : 'drift_threshold';
+  const tried = [0.5, 1, 2].map((by) => Number((by * Number(first?.drift_threshold)).toPrecision(6)));
+  return [
+    ...(bootstrap === undefined && isWhole
+      ? [{ tells: 'How far each figure scatters over 200 histories drawn anew from this one, 5 % to 95 %', command: `tranche backtest ${given} --bootstrap 200` }]
+      : []),
+    ...(Number.isFinite(halfSpread)
+      ? [{ tells: 'The same with twice the half spread of the model, every trade decided anew', command: `tranche backtest ${given} --assume half_spread_bps=${2 * halfSpread}` }]
+      : []),
+    ...(first !== undefined && isWhole
+      ? [{ tells: 'Half and twice the band', command: `tranche sweep ${given} --vary ${field}=${tried.join(',')}` }]
+      : []),
+  ];
+} // prettier-ignore

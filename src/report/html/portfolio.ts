@@ -1,0 +1,139 @@
+import { add, money, NO_MONEY, subtract, text } from '../../core/money.ts';
+import type { Report } from '../json/schema.ts';
+import { driftOf } from '../tearsheet/built.ts';
+import { markup, percent, table, timeText, valued } from './markup.ts';
+import type { Markup, Piece } from './markup.ts';
+
+type Portfolio = Report['portfolios'][number];
+
+/** A portfolio in tables: which asset earned what, why it is not its targets, at other costs, weights, and figures of the period. */
+export const portfolioTables = (portfolio: Portfolio): Markup =>
+  markup`${gains(portfolio)}${gap(portfolio)}${otherCosts(portfolio)}${weights(portfolio)}${overPeriod(portfolio)}`;
+
+/** Coloured by its sign, which is good where it is positive. */
+function signed(amount: string, whole: string): Piece {
+  const value = money(amount);
+  return markup`<span class="${value.isZero() ? '' : value.lt(0) ? 'bad' : 'good'}">${valued(amount, whole)}</span>`;
+}
+
+const ratioOf = (part: string, whole: string | undefined): string =>
+  whole === undefined || money(whole).isZero() ? '–' : percent(Number(part) / Number(whole));
+
+const sumOf = (amounts: readonly string[]): string =>
+  text(amounts.reduce((sum, each) => add(sum, money(each)), NO_MONEY));
+
+function gains({ gains: all = [], start, cash }: Portfolio): Markup {
+  if (all.length === 0) return markup``;
+  const whole = start?.value ?? '0';
+  const hasFlows = all.some(({ flows }) => flows !== '0');
+  const total = {
+    currency: 'Portfolio',
+    start: sumOf(all.map((one) => one.start)),
+    traded: sumOf(all.map((one) => one.traded)),
+    flows: sumOf(all.map((one) => one.flows)),
+    end: sumOf(all.map((one) => one.end)),
+    gain: sumOf(all.map((one) => one.gain)),
+    share: all.some(({ share }) => share !== undefined) ? 1 : undefined,
+  };
+  return table({
+    caption: `Which asset made the money, in ${cash}`,
+    note: `Gain = at the end − at the start − net bought${hasFlows ? ' − flows' : ''}, to the last digit; the gains sum to that of the portfolio. Net bought: paid less received, fees included${hasFlows ? '. Flows: deposits, withdrawals and what no trade within the portfolio explains' : ''}`,
+    head: ['Asset', '#At the start', '#Net bought', ...(hasFlows ? ['#Flows'] : []), '#At the end', '#Gain', '#Gain of the value at the start', '#Share of the gain'],
+    rows: [...all, total].map((one) => [
+      one.currency,
+      valued(one.start, whole),
+      valued(one.traded, whole),
+      ...(hasFlows ? [valued(one.flows, whole)] : []),
+      valued(one.end, whole),
+      signed(one.gain, whole),
+      ratioOf(one.gain, start?.value),
+      percent(one.share),
+    ]),
+  });
+} // prettier-ignore
+
+const GAP_PARTS = [
+  ['trading', 'Spread and impact', 'Σ s · (amount − quantity · reference price before the quote) of the fills'],
+  ['fees', 'Fees', 'Σ fees of the fills'],
+  ['build_up', 'Build-up', 'Weights away from their targets · returns of the assets, until every weight was first within its band: cash that is not invested yet'],
+  ['drift', 'Drift', 'The same from then on: weights that moved, or were left, away from their targets'],
+  ['total', 'Difference', 'Value at the end of the portfolio less that of the targets held'],
+] as const; // prettier-ignore
+
+function gap({ course, cash }: Portfolio): Markup {
+  if (course === undefined) return markup``;
+  const start = String(course.points[0]?.value ?? 0);
+  const { return: own, target_return: target, gap: parts } = course;
+  return table({
+    caption: `Why it is not the targets held, in ${cash}`,
+    note: `Return ${percent(own)} against ${percent(target)} of the target weights, restored at every point without cost. The parts sum to the difference, to the last digit. A cost or gain counts with what the portfolio had made before it and the targets after it (GRAP 1997)`,
+    head: ['Part', '#Amount', '#Of the value at the start', 'Definition'],
+    rows: GAP_PARTS.map(([part, name, definition]) => [
+      name,
+      signed(parts[part], start),
+      ratioOf(parts[part], start),
+      markup`<small class="words">${definition}</small>`,
+    ]),
+  });
+}
+
+const TIMES = ['nothing', 'as much as it did', 'twice as much'];
+/** How many times a cost counts, in words. */
+export const timesWords = (times: number): string => TIMES[times] ?? `${times} times as much`;
+
+function otherCosts({ at_costs: all = [], start, cash }: Portfolio): Markup {
+  return table({
+    caption: `If trading had cost more or less, in ${cash}`,
+    note: 'The same fills with other costs (spread, impact and fees together). Sizes and trades would have been others: the commands under “Other assumptions” decide anew',
+    head: ['Trading had cost', '#Value at the end', '#Of the value at the start'],
+    rows: all.map(({ times, sum }) => [
+      timesWords(times),
+      valued(sum, sum),
+      start === undefined ? '–' : ratioOf(text(subtract(money(sum), money(start.value))), start.value),
+    ]),
+  });
+}
+
+function weights({ targets, start, end, cash }: Portfolio): Markup {
+  const currencies = [...new Set([...Object.keys(targets), cash])];
+  const weight = (of: string | undefined): string => (of === undefined ? '–' : percent(Number(of)));
+  return table({
+    caption: `Value and weights, in ${cash}`,
+    head: ['Currency', '#Target', '#At the start', '#At the end'],
+    rows: [
+      ...currencies.map((currency) => [
+        currency,
+        weight(targets[currency] ?? '0'),
+        weight(start?.weights[currency]),
+        weight(end?.weights[currency]),
+      ]),
+      [
+        'Value',
+        '',
+        start === undefined ? '–' : valued(start.value, start.value),
+        end === undefined ? '–' : valued(end.value, end.value),
+      ],
+    ],
+  });
+}
+
+function overPeriod({ course, cash, traded, decisions, drift_type: type, drift_threshold: band, end }: Portfolio): Markup {
+  const facts: (readonly [string, string])[] = [
+    ['Rebalancings', String(decisions)],
+    ['Traded', `${valued(traded, end?.value ?? traded)} ${cash}`],
+    ['Band', `${type}, ${percent(Number(band))}`],
+  ];
+  if (course !== undefined) {
+    const { drift, bought } = driftOf(course);
+    const since = bought === undefined ? '' : ` since it was bought, ${timeText(bought.at)}`;
+    facts.push(
+      ['Turnover, one-way', percent(course.turnover)],
+      ['Tracking error, per year', percent(course.tracking_error)],
+      [`Largest drift${since}`, percent(drift.drift_max)],
+      [`Mean drift${bought === undefined ? '' : ' since then'}`, percent(drift.drift_mean)],
+      [`Points outside the band${bought === undefined ? '' : ' since then'}`, percent(drift.outside)],
+    );
+    if (bought !== undefined) facts.push(['While it was bought: largest distance from the targets', percent(bought.driftMax)]);
+  }
+  return table({ caption: 'Over the period', head: ['Figure', '#Value'], rows: facts });
+} // prettier-ignore

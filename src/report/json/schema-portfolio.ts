@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { amount, atCosts, count, list, time } from './schema-parts.ts';
+
+/** The schema of a portfolio in `report.json`. */
+
+const fraction = z.number();
+
+const valuation = z
+  .strictObject({
+    at: time.describe('The moment'),
+    value: amount.describe('Σ balance·price minus the reserved amounts; cash, exact'),
+    weights: z
+      .record(z.string(), z.string().describe('value / total; a fraction, six decimals'))
+      .describe('Weight of each currency'),
+    drift: z
+      .string()
+      .describe('Largest drift of any currency, measured as `drift_type`; a fraction, six decimals'),
+  })
+  .meta({ id: 'valuation' });
+
+const point = z.strictObject({
+  at: time.describe('The moment'),
+  value: z.number().describe('Value, cash; nine digits'),
+  index: z
+    .number()
+    .describe('Return index, adjusted for deposits and withdrawals: 1 at the first point; nine digits'),
+  target_index: z
+    .number()
+    .describe('The same of the target weights, restored at every point without cost; nine digits'),
+  hold_index: z
+    .number()
+    .describe('The same of the target weights, bought at the first point without cost and held; nine digits'),
+  drawdown: fraction.describe('index / its peak so far − 1: 0 or less, nine digits'),
+  weights: z
+    .record(z.string(), z.number().describe('A fraction, nine digits'))
+    .describe('Weight of each currency'),
+});
+
+const performance = z
+  .strictObject({
+    return: fraction.describe('I_n − 1; a fraction, nine digits'),
+    cagr: fraction
+      .optional()
+      .describe(
+        'I_n^(1 / years) − 1, a year of 365.25 days; a fraction, nine digits. A short period is extrapolated',
+      ),
+    volatility: fraction
+      .optional()
+      .describe(
+        'Standard deviation (n − 1) of the returns · √(points in a year); nine digits. Omitted below ten returns',
+      ),
+    sharpe: z
+      .number()
+      .optional()
+      .describe(
+        'mean / standard deviation of the returns · √(points in a year), risk-free rate 0; nine digits',
+      ),
+    sortino: z
+      .number()
+      .optional()
+      .describe(
+        'mean / √(Σ min(r, 0)² / n) · √(points in a year), target 0; nine digits. Omitted without a loss',
+      ),
+    calmar: z.number().optional().describe('cagr / drawdown, nine digits. Omitted without a drawdown'),
+    drawdown: fraction.describe('Largest fall from a peak, a fraction of it: 0 or more, nine digits'),
+  })
+  .meta({ id: 'performance' });
+
+const tearsheet = z
+  .strictObject({
+    portfolio: performance.describe('Of `index`'),
+    buy_and_hold: performance.describe('Of `hold_index`'),
+    targets_held: performance.describe('Of `target_index`'),
+    drawdowns: list(
+      z.strictObject({
+        depth: fraction.describe('A fraction of the peak, nine digits'),
+        peak_at: time.describe('The peak'),
+        lowest_at: time.describe('The lowest point'),
+        recovered_at: time.optional().describe('The first point at the peak again; omitted if there is none'),
+      }),
+    ).describe('The five deepest, deepest first'),
+    months: list(
+      z.strictObject({
+        month: z.string().describe('YYYY-MM, UTC'),
+        return: fraction.describe('From the last point of the month before, nine digits'),
+        targets_held: fraction.describe('The same of `target_index`, nine digits'),
+        covers_ms: count
+          .optional()
+          .describe('How much of the month the period covers, ms; omitted where that is all of it'),
+      }),
+    ).describe('A month that the period covers in part counts with that part'),
+  })
+  .meta({ id: 'tearsheet' });
+
+const gap = z
+  .strictObject({
+    total: amount.describe(
+      'value at the first point · (index − target_index) at the last; cash, positive is good. The parts sum to it',
+    ),
+    trading: amount.describe(
+      'Spread and impact, −s·(amount_i − q_i·m_i) of each fill; cash, positive is good',
+    ),
+    fees: amount.describe('Fees of the fills, negative; cash, positive is good'),
+    build_up: amount.describe(
+      'Weights away from their targets, Σ (w − w*)·r_c, until `since_built`: cash that is not yet invested; cash, positive is good',
+    ),
+    drift: amount.describe('The same from `since_built` on; cash, positive is good'),
+  })
+  .describe(
+    'Each step counts with the growth of the portfolio before it and of the targets after it (GRAP 1997)',
+  )
+  .meta({ id: 'gap' });
+
+const sinceBuilt = z.strictObject({
+  at: time.describe('That point'),
+  drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
+  drift_max: fraction.describe('Maximum of that drift, nine digits'),
+  outside: fraction.describe('Share of the points outside the band, nine digits'),
+});
+
+const gain = z.strictObject({
+  currency: z.string().describe('The currency'),
+  start: amount.describe('Its value at the start; cash, exact'),
+  traded: amount.describe(
+    'Paid for what was bought less received for what was sold, with fees; cash, exact. Sums to 0',
+  ),
+  flows: amount.describe(
+    'Changes that no trade within the portfolio explains, at the price of their time; cash, exact',
+  ),
+  end: amount.describe('Its value at the end; cash, exact'),
+  gain: amount.describe('end − start − traded − flows; cash, exact'),
+  share: fraction.optional().describe('gain / Σ gain, six decimals. Omitted where that sum is 0'),
+});
+
+const course = z
+  .strictObject({
+    step_ms: count.describe('Interval between points, ms; the last may be shorter'),
+    mean_value: z.number().describe('Mean value over the points, cash; nine digits'),
+    turnover: fraction.describe('(bought + sold) / 2 / mean value: one-way; a fraction, nine digits'),
+    return: fraction.describe('Π (V_t − flow_t) / V_{t−1} − 1; a fraction, nine digits'),
+    target_return: fraction.describe(
+      'Return of the target weights, rebalanced at every point without cost; a fraction, nine digits',
+    ),
+    tracking_error: fraction
+      .optional()
+      .describe(
+        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. Omitted below ten differences',
+      ),
+    drawdown: fraction.describe(
+      'Largest fall of the index from its peak, as a fraction of the peak: 0 or more, nine digits',
+    ),
+    drawdown_at: time
+      .optional()
+      .describe(
+        'The point at which the index was farthest below its peak, to the step of the points; omitted if the index never fell',
+      ),
+    gap: gap.describe('Why `return` is not `target_return`, in money'),
+    since_built: sinceBuilt
+      .optional()
+      .describe(
+        'From the first point at which every weight lies within its band; until then the portfolio is being bought. Omitted if no point does',
+      ),
+    drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
+    drift_max: fraction.describe('Maximum of that drift, nine digits'),
+    outside: fraction.describe('Share of the points outside the band, nine digits'),
+    flows: z
+      .number()
+      .describe(
+        'Net inflow, cash: balance changes that no fill explains, and trades against currencies outside the portfolio; nine digits',
+      ),
+    tearsheet: tearsheet.describe(
+      'Figures of the points, of whole steps alone where they are annualised by them',
+    ),
+    points: list(point).describe('At most 2 001: evenly spaced from the start of the period, and its end'),
+  })
+  .meta({ id: 'course' });
+
+export const portfolio = z
+  .strictObject({
+    strategy: z.string().describe('Id of the rebalancing strategy'),
+    cash: z.string().describe('Valuation currency'),
+    drift_type: z
+      .enum(['absolute', 'relative'])
+      .describe('absolute: |w − w*|. relative: |w − w*| / w*; absolute where the target is 0'),
+    drift_threshold: z.string().describe('Width of the band on either side, a fraction'),
+    targets: z
+      .record(z.string(), z.string().describe('w*, a fraction'))
+      .describe('Target weight of each currency'),
+    decisions: count.describe('Decisions to trade'),
+    traded: amount.describe(
+      'Bought plus sold, cash; fills in other currencies are converted at the price of their time',
+    ),
+    start: valuation.optional().describe('At the start of the period; omitted if a price is missing'),
+    end: valuation.optional().describe('At the end of the period; omitted if a price is missing'),
+    gains: list(gain)
+      .optional()
+      .describe(
+        'What each currency brought in; the gains sum to that of the portfolio. Omitted if a price is missing',
+      ),
+    at_costs: list(atCosts)
+      .optional()
+      .describe('Value at the end if the same fills had cost nothing, what they did, and twice that'),
+    course: course.optional().describe('Over time. Omitted without market history for every currency'),
+  })
+  .meta({ id: 'portfolio' });

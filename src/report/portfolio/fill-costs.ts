@@ -1,0 +1,57 @@
+import { add, cost, counted, holding, NO_MONEY, subtract } from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
+import { priceIn } from '../../core/risk/portfolio.ts';
+import type { Basis } from '../../core/risk/portfolio.ts';
+import type { Instant } from '../../core/time.ts';
+import type { FillFacts } from '../figures/facts.ts';
+import type { PriceBook } from '../figures/prices.ts';
+import { fillRow } from '../figures/fill-figures.ts';
+import { against } from '../figures/shortfall.ts';
+
+/** What a trade between two currencies of a portfolio cost it. In cash; positive is bad. */
+export interface FillCost {
+  /** When the holdings changed. */
+  readonly at: Instant;
+  /** `s·(amount − q·m)`, m the reference price before its quote was requested: spread and impact. */
+  readonly spread: Money;
+  readonly fees: Money;
+}
+
+/** Money in cash at a moment. */
+export interface Cash {
+  readonly basis: Basis;
+  readonly prices: PriceBook;
+}
+
+/** `amount` of a currency, in cash at the newest price then; `undefined` without one. */
+export function inCash(
+  { basis, prices }: Cash,
+  { currency, amount, at }: { readonly currency: string; readonly amount: Money; readonly at: Instant },
+): Money | undefined {
+  if (currency === basis.cash) return amount;
+  const each = priceIn(currency, basis, (pair) => prices.midAt(pair, at)?.price);
+  return each && cost(each, holding(amount));
+}
+
+/** The cost of a fill that was booked at a moment. Where the price before its quote is not known, against the newest price then; nothing without any. */
+export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost {
+  const { record, figures } = fill;
+  const { pair, side, quote: currency, executed_at: at } = record;
+  const known = cash.prices.midAt(pair, at)?.price;
+  const over =
+    fillRow(fill, undefined).spread ??
+    (known && against(side, subtract(figures.amount, cost(known, figures.quantity))));
+  return {
+    at: booked,
+    spread: (over && inCash(cash, { currency, amount: over, at })) ?? NO_MONEY,
+    fees: inCash(cash, { currency, amount: figures.fees, at }) ?? NO_MONEY,
+  };
+}
+
+/** What a currency got, or lost, as cash would count it, at the other side of its trade where that is cash. */
+export function worthOf({ record, figures }: FillFacts, cash: Cash): Money | undefined {
+  const { base, quote, side, executed_at: at } = record;
+  if (base === cash.basis.cash) return counted(figures.quantity);
+  const paid = side === 'buy' ? add(figures.amount, figures.fees) : subtract(figures.amount, figures.fees);
+  return inCash(cash, { currency: quote, amount: paid, at });
+}

@@ -1,0 +1,85 @@
+import { approximate } from '../../core/money.ts';
+import type { EquityCurve } from './equity-curve.ts';
+import type { FillCost } from './fill-costs.ts';
+
+/**
+ * Why a portfolio did not earn what its targets did: what the value at the start became with both, in cash, and which part of the
+ * difference comes from where. Decimal text; positive: the portfolio earned more. The parts sum to the total, to the last digit.
+ */
+export interface Gap {
+  readonly total: string;
+  /** Spread and impact of the trades. */
+  readonly trading: string;
+  readonly fees: string;
+  /** Weights away from their targets, times returns, until every weight was first within its band. */
+  readonly buildUp: string;
+  /** The same from then on. */
+  readonly drift: string;
+}
+
+/**
+ * Of each step the difference of the two returns, `r − t = Σ (w − w*)·r_c − costs / V`, w the weights that were held in it. What a step
+ * adds or takes counts with the growth of the portfolio before it and that of the targets after it: then the steps sum to the
+ * difference of the two ends (GRAP 1997, "Synthèse des modèles d'attribution de performance").
+ */
+export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
+  const { points, sinceBuilt } = curve;
+  const { count, times, values, indexes, targetIndexes } = points;
+  const start = values[0] ?? 0;
+  const whole = targetIndexes[count - 1] ?? 1;
+  const ordered = costs.toSorted((a, b) => a.at - b.at);
+  const builtAt = sinceBuilt?.at ?? Number.POSITIVE_INFINITY;
+  let [trading, fees, buildUp, drift, next] = [0, 0, 0, 0, 0];
+  // What was traded by the first point is in its value.
+  while ((ordered[next]?.at ?? Number.POSITIVE_INFINITY) <= (times[0] ?? 0)) next++;
+  for (let i = 1; i < count; i++) {
+    const [at, before] = [times[i] ?? 0, indexes[i - 1] ?? 1];
+    const ofIndex = (start * before * whole) / (targetIndexes[i] ?? 1);
+    let [spreadPaid, feesPaid] = [0, 0];
+    for (let each = ordered[next]; each !== undefined && each.at <= at; each = ordered[++next]) {
+      spreadPaid += approximate(each.spread);
+      feesPaid += approximate(each.fees);
+    }
+    const ofCash = ofIndex / (values[i - 1] ?? 1);
+    const difference = (indexes[i] ?? 1) / before - (targetIndexes[i] ?? 1) / (targetIndexes[i - 1] ?? 1);
+    trading -= spreadPaid * ofCash;
+    fees -= feesPaid * ofCash;
+    const rest = difference * ofIndex + (spreadPaid + feesPaid) * ofCash;
+    if (at <= builtAt) buildUp += rest;
+    else drift += rest;
+  }
+  return inWholeUnits(start, {
+    total: start * ((indexes[count - 1] ?? 1) - whole),
+    trading,
+    fees,
+    buildUp,
+    drift,
+  });
+}
+
+/** Decimals that say something of a value of this size. */
+const decimalsOf = (value: number): number => (value >= 1_000 ? 2 : value >= 10 ? 4 : 8);
+
+/** Rounded so that the parts sum exactly: the larger of the two parts that no fill states takes the rest. */
+function inWholeUnits(start: number, parts: Readonly<Record<keyof Gap, number>>): Gap {
+  const decimals = decimalsOf(start);
+  const units = (value: number): bigint => BigInt(Math.round(value * 10 ** decimals));
+  const [total, trading, fees] = [units(parts.total), units(parts.trading), units(parts.fees)];
+  const rest = total - trading - fees;
+  const isDrift = Math.abs(parts.drift) >= Math.abs(parts.buildUp);
+  const buildUp = isDrift ? units(parts.buildUp) : rest - units(parts.drift);
+  const written = (value: bigint): string => decimalText(value, decimals);
+  return {
+    total: written(total),
+    trading: written(trading),
+    fees: written(fees),
+    buildUp: written(buildUp),
+    drift: written(rest - buildUp),
+  };
+}
+
+function decimalText(units: bigint, decimals: number): string {
+  const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0');
+  const text = `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`.replace(/\.?0+$/u, '');
+  return units < 0n ? `-${text}` : text;
+}
