@@ -42,10 +42,12 @@ describe('tranche report', () => {
     expect(out).toBe('');
     expect(err).toMatch(/^2026-01-05 00:00:00 to 2026-01-05 00:0\d:\d\d UTC, \d+ records, mode paper$/mu);
     expect(err).toMatch(
-      /^strategy +traded +fills +delay +trading +opportunity +fees +shortfall +slippage +spread$/mu,
+      /^strategy +traded +fills +delay +trading +opportunity +fees +shortfall +slippage +half spread$/mu,
     );
     expect(err).toMatch(/^buys +buy +1 btc +at \d\d,\d{3}\.\d\d +4 +0\.00 /mu);
-    expect(err).toMatch(/^Quotes: \d+ requests, .* 4 fills; hit ratio \d+\.\d\d %; fill ratio 100\.00 %/mu);
+    expect(err).toMatch(
+      /^Quotes: \d+ requests, .* 4 fills; quotes accepted \d+\.\d\d %; orders filled 100\.00 %/mu,
+    );
     expect(err).toMatch(/^\d slices? +dear +limit_price /mu);
     expect(err).toContain('Costs are positive when they are bad for the desk, in basis points');
     expect(err).toContain('Note: Paper: the venue was simulated');

@@ -117,6 +117,12 @@ describe('returns of months', () => {
     const months = monthsOf(growthOf(indexes, Date.UTC(2024, 0, 20)));
     // 1 February at midnight is the end of January: twelve days after the start.
     expect(months.map(({ month }) => month)).toStrictEqual(['2024-01', '2024-02', '2024-03', '2024-04']);
+    expect(months.map(({ coversMs }) => coversMs && coversMs / DAY_MS)).toEqual([
+      12,
+      undefined,
+      undefined,
+      3,
+    ]);
     expect(months[0]?.return).toBeCloseTo(0.12, 12);
     expect(months[1]?.return).toBeCloseTo(1.41 / 1.12 - 1, 12);
     expect(months.reduce((all, each) => all * (1 + each.return), 1)).toBeCloseTo(1.74, 12);

@@ -95,16 +95,16 @@ const tearsheet = z
 const gap = z
   .strictObject({
     total: amount.describe(
-      'value at the first point · (index − target_index) at the last; cash, positive is good. The parts sum to it',
+      'value at the first point · (index − target_index) at the last; cash, POSITIVE IS GOOD. The parts sum to it',
     ),
     trading: amount.describe(
-      'Spread and impact, −s·(amount_i − q_i·m_i) of each fill; cash, positive is good',
+      'Spread and impact, −s·(amount_i − q_i·m_i) of each fill; cash, POSITIVE IS GOOD',
     ),
-    fees: amount.describe('Fees of the fills, negative; cash, positive is good'),
+    fees: amount.describe('Fees of the fills, negative; cash, POSITIVE IS GOOD'),
     build_up: amount.describe(
-      'Weights away from their targets, Σ (w − w*)·r_c, until `since_built`: cash that is not yet invested; cash, positive is good',
+      'Weights away from their targets, Σ (w − w*)·r_c, until `since_built`: cash that is not yet invested; cash, POSITIVE IS GOOD',
     ),
-    drift: amount.describe('The same from `since_built` on; cash, positive is good'),
+    drift: amount.describe('The same from `since_built` on; cash, POSITIVE IS GOOD'),
   })
   .describe(
     'Each step counts with the growth of the portfolio before it and of the targets after it (GRAP 1997)',

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { reportLines } from '../../src/app/research/report-text.ts';
+import { add, money, NO_MONEY, subtract, text } from '../../src/core/money.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportHtml } from '../../src/report/html/html.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { MINUTE, NINE, aFill, aLife, aWake, anIntent, minutes, records, wanted } from './records.ts';
+
+const HOUR = 60 * MINUTE;
+const CLOSES = [100, 100, 100, 100, 110, 120, 90, 100, 110, 105, 115, 120, 130];
+const deposit = {
+  kind: 'balances',
+  balances: { usd: '148.5', btc: '1' },
+  newest_id: 1,
+  read_at: NINE,
+} as const;
+
+/** All cash at first; after three hours a btc for 101 where it is worth 100, and a fee of half a usd; then a deposit of 50. */
+const story = records(
+  [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
+  [0, { kind: 'balances', balances: { usd: '200' }, newest_id: 0, read_at: NINE }],
+  [3 * HOUR, aWake({ strategy: 'halves', on: 'drift', intents: [wanted({ leg: '1.btcusd.buy', size: '1' })] })],
+  [3 * HOUR, anIntent({ strategy: 'halves', reference_price: '100' })],
+  [3 * HOUR, aFill(3 * HOUR, { strategy: 'halves', quantity: '1', amount: '101', price: '101', fees: '0.5' })],
+  [8 * HOUR + 1, deposit],
+  [12 * HOUR, aWake({ strategy: 'halves', reason: 'inside_band' })],
+); // prettier-ignore
+const tape = { ...minutes('btcusd', CLOSES), barMs: HOUR, times: Float64Array.from(CLOSES, (_, i) => NINE + (i - 1) * HOUR) }; // prettier-ignore
+const figures = figuresOf(story, { version: 't', prices: [tape] });
+const report = reportOf(figures);
+const [portfolio] = report.portfolios;
+if (portfolio?.course === undefined) throw new Error('there is no course');
+const { course, gains = [], start, end } = portfolio;
+const sumOf = (amounts: readonly string[]): string =>
+  text(amounts.reduce((sum, each) => add(sum, money(each)), NO_MONEY));
+
+describe('the gap between a portfolio and its targets', () => {
+  it('is split so that its parts sum to it, to the last digit', () => {
+    const { total, ...parts } = course.gap;
+    expect(sumOf(Object.values(parts))).toBe(total);
+    expect(Number(total)).toBeCloseTo(200 * ((course.points.at(-1)?.index ?? 0) - (course.points.at(-1)?.target_index ?? 0)), 3); // prettier-ignore
+  });
+
+  it('counts a cost as what it would have grown to with the targets', () => {
+    const onward = CLOSES.slice(4).reduce((all, close, i) => all * (1 + (close / (CLOSES[i + 3] ?? 1) - 1) / 2), 1); // prettier-ignore
+    expect(Number(course.gap.trading)).toBeCloseTo(-1 * onward, 3);
+    expect(Number(course.gap.fees)).toBeCloseTo(-0.5 * onward, 3);
+  });
+
+  it('counts cash that waits as build-up, and only what comes after it as drift', () => {
+    // The price stands still until btc is bought: waiting neither gains nor loses.
+    expect(course.since_built?.at).toBe('2026-12-01T12:00:00.000Z');
+    expect(course.gap.build_up).toBe('0');
+    expect(Number(course.gap.drift)).not.toBe(0);
+  });
+});
+
+describe('the gain of each asset', () => {
+  it('sums exactly to that of the portfolio, deposits taken out', () => {
+    expect(gains.map(({ currency, traded, flows, gain }) => [currency, traded, flows, gain])).toEqual([
+      ['btc', '101.5', '0', '28.5'],
+      ['usd', '-101.5', '50', '0'],
+    ]);
+    const whole = subtract(subtract(money(end?.value ?? '0'), money(start?.value ?? '0')), money('50'));
+    expect(sumOf(gains.map(({ gain }) => gain))).toBe(text(whole));
+    expect(gains.map(({ share }) => share)).toEqual([1, 0]);
+  });
+});
+
+describe('a portfolio at other costs', () => {
+  it('is worth what the same fills leave: without the cost, as it is, and with the cost again', () => {
+    expect(portfolio.at_costs).toEqual([
+      { times: 0, sum: '280' },
+      { times: 1, sum: end?.value },
+      { times: 2, sum: '277' },
+    ]);
+    const [total] = report.totals;
+    expect(total?.at_costs?.map(({ sum }) => sum)).toEqual(['0', '1.5', '3']);
+  });
+});
+
+describe('the same figures', () => {
+  it('stand on the terminal, in report.json and in report.html', () => {
+    const terminal = reportLines(report).join('\n');
+    const html = reportHtml(report, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' '); // prettier-ignore
+    for (const part of [course.gap.total, course.gap.trading, course.gap.fees, course.gap.drift]) {
+      const shown = Number(part).toFixed(4);
+      expect(terminal).toContain(shown);
+      expect(html).toContain(shown.replace('-', '\u2212'));
+    }
+    expect(terminal).toContain('gain by asset: btc 28.5');
+    expect(html).toMatch(/btc 0\.0000 101\.5000 0\.0000 130\.0000 28\.5000 14\.25/u);
+  });
+});
