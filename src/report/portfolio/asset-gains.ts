@@ -55,11 +55,9 @@ export function assetGainsOf(asked: Asked): readonly AssetGain[] | undefined {
     }
   }
   return [...end].map(([currency, worth]) => {
-    const [before, bought, came] = [start, traded, flows].map((of) => of.get(currency) ?? NO_MONEY) as [
-      Money,
-      Money,
-      Money,
-    ]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- as many as there are maps
+    const before = start.get(currency) ?? NO_MONEY;
+    const bought = traded.get(currency) ?? NO_MONEY;
+    const came = flows.get(currency) ?? NO_MONEY;
     return {
       currency,
       start: before,
