@@ -121,7 +121,7 @@ describe('returns of months', () => {
       12,
       undefined,
       undefined,
-      3,
+      2,
     ]);
     expect(months[0]?.return).toBeCloseTo(0.12, 12);
     expect(months[1]?.return).toBeCloseTo(1.41 / 1.12 - 1, 12);

@@ -1,4 +1,10 @@
-import type { BacktestOptions } from '../commands/backtest.ts';
+import type { InputOptions } from './backtest-input.ts';
+
+interface Given extends InputOptions {
+  readonly model: string;
+  readonly assume: readonly string[];
+  readonly seed: string;
+}
 
 /** What a shell takes as it is. */
 const PLAIN = /^[\w./:=,@%+-]+$/u;
@@ -6,7 +12,7 @@ const word = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** The arguments of a backtest that decide what it trades, as a shell reads them: the same ones make the same trades. */
-export function backtestArguments(options: BacktestOptions): string {
+export function backtestArguments(options: Given): string {
   const {
     files = [],
     config,
