@@ -153,6 +153,7 @@ const LOOK = `() => {
   if (document.documentElement.scrollWidth > wide) over.push('the page is ' + document.documentElement.scrollWidth + ' wide');
   for (const svg of document.querySelectorAll('figure > svg')) {
     const frame = svg.getBoundingClientRect();
+    if (frame.width === 0) continue; // drawn for another width
     const name = svg.querySelector('title')?.textContent ?? '';
     const words = [...svg.querySelectorAll('text')].map((text) => ({ text: text.textContent, at: text.getBoundingClientRect() }));
     for (const [i, { text, at }] of words.entries()) {
