@@ -122,7 +122,7 @@ describe('a backtest in usdt', () => {
     expect(counts['wake']).toBeLessThan(100);
   });
 
-  it('is refused where nothing reports the rate, with the line of the limits, the currency and what to write', async () => {
+  it('is refused where no rate is known, with the line of the limits, the currency and what to write', async () => {
     const { code, err } = await backtest(desk({ limits: 'usd' }));
     expect(code).toBe(78);
     expect(err).toContain(
@@ -142,7 +142,7 @@ describe('a backtest in usdt', () => {
 });
 
 describe('validate', () => {
-  it('refuses pairs in usdt with limits in usd where nothing reports the rate, and takes what the config states', () => {
+  it('refuses pairs in usdt with limits in usd where no rate is known, and takes what the config states', () => {
     const said = (shape: Shape): { readonly code: number; readonly err: string } => {
       let err = '';
       const write = (text: string): unknown => (err += text);

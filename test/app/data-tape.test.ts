@@ -101,7 +101,7 @@ describe('tranche data import', () => {
 });
 
 describe('tranche data info', () => {
-  it('reports what is in a file that does not say its pair', async () => {
+  it('reports the pairs in a file whose name names none', async () => {
     const { cwd, run } = world();
     const { code, out } = await run('info', 'bars.csv');
     expect([code, out]).toEqual([0, expect.stringContaining('unknown: an import needs --pair')]);

@@ -26,10 +26,10 @@ describe('tranche plan', () => {
 `;
     const above = await aDesk({ strategies: twap(), config: policy('50000') }).plan('--json');
     expect(ofCheck(above, 'approval')).toMatchObject([
-      { verdict: 'note', strategy: 'one', says: 'to begin with this text needs 1 of risk' },
+      { verdict: 'note', strategy: 'one', says: 'to begin with this text needs 2 of risk' },
       {
         verdict: 'note',
-        says: expect.stringMatching(/^its first slice waits: .* needs 1 of risk$/u) as string,
+        says: expect.stringMatching(/^its first slice waits: .* needs 2 of risk$/u) as string,
       },
     ]);
     const below = await aDesk({ strategies: twap(), config: policy('500000') }).plan('--json');

@@ -106,7 +106,7 @@ describe.runIf(process.platform !== 'win32')('a folder of strategies with a file
     rmSync(join(folder, 'strategies/b.yaml'));
   });
 
-  it('is reported by validate, which does not wait for the end of a device', () => {
+  it('is reported by validate, which does not read a device to its end', () => {
     const { status, output } = tranche('validate', '--config', '/dev/zero');
     expect(output).toContain('it is a device, not a regular file');
     expect(status).toBe(78);

@@ -126,7 +126,7 @@ describe('readYaml', () => {
     ]);
   });
 
-  it('reports a variable from a text that holds one', () => {
+  it('distinguishes a variable from a text that contains one', () => {
     const [document] = read('a: ${X}\nb: x${X}\nc: x\n', { X: '1' }).documents;
     expect(['a', 'b', 'c'].map((key) => document?.isFromVariable([key]))).toEqual([true, false, false]);
   });

@@ -76,7 +76,7 @@ describe('GET /v1/currency', () => {
     expect(numberOf((await find('btc'))['is_fiat'])).toBe('0');
   });
 
-  it('reports a minimum of a withdrawal that is not below zero', async () => {
+  it('gives withdrawals a minimum that is not below zero', async () => {
     for (const currency of await currencies())
       expect(unitsOf(currency['min_withdrawal'])).toBeGreaterThanOrEqual(0n);
   });

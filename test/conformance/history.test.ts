@@ -39,7 +39,7 @@ describe('GET /v1/account/balance/history', () => {
     expect(Object.keys(point).toSorted()).toStrictEqual(['timestamp', 'usd_value']);
   });
 
-  it('reports the value of what the account holds, in USD', async (context) => {
+  it('gives the value of the account in USD', async (context) => {
     leversOf(venue, context, 'needs an account whose worth is known');
     const [point = {}] = await points(`start_date=${days(10)}`);
     // 1 000 000 usd, 25 btc at 60 000 and 400 eth at 3 000.
@@ -79,7 +79,7 @@ describe('GET /v1/account/balance/history', () => {
     expect(all.filter((at) => at > to)).toStrictEqual([]);
   });
 
-  it('reports a point an hour when it is asked for them', async (context) => {
+  it('gives one point per hour on request', async (context) => {
     const own = leversOf(venue, context, 'a foreign clock cannot be moved');
     own.pass(3 * HOUR_MS);
     const hourly = times(await points(`start_date=${days(1)}&interval=3600`));

@@ -207,7 +207,7 @@ describe('a feed of the WebSocket', () => {
     expect(await until(line, `"order_id":${id}`)).toContain(`"currency_pair":"${pair}"`);
   });
 
-  it('reports the balances that a trade leaves', async (context) => {
+  it('gives the balances after a trade', async (context) => {
     const own = leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.balances');
     await anOrder(venue, await aQuote(venue, { quantity: '0.0123' }));
@@ -215,7 +215,7 @@ describe('a feed of the WebSocket', () => {
     expect(await until(line, `"balance":"${left}"`)).toContain('"currency":"btc"');
   });
 
-  it('reports an order that waits, and of its end', async (context) => {
+  it('reports an order that waits, and how it ends', async (context) => {
     leversOf(venue, context, 'names of feeds are beyond the specification');
     const line = await listening(context, 'private.user.open-orders');
     const id = numberOf(fieldsOf((await venue.post('/v1/orders/buy', limitOrderBody())).body)['id']);

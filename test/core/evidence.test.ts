@@ -175,7 +175,7 @@ describe('rows of the account', () => {
 });
 
 describe('balances', () => {
-  it('are reported by the newest row of each currency, whatever the order and the stamps', () => {
+  it('follow from the newest row of each currency, whatever the order and the timestamps', () => {
     const rows = [
       aRow({ id: 9, currency: 'btc', balance: quantity('9'), at: instant(1) }),
       aRow({ id: 10, currency: 'btc', balance: quantity('10'), at: instant(0) }),

@@ -68,7 +68,7 @@ describe('the rate between two currencies', () => {
     expect(rate?.each.toFixed()).toBe(each);
   });
 
-  it('is unknown where nothing reports it', () => {
+  it('is unknown where nothing states it', () => {
     expect(rateOf('usdt', 'usd', source({ btcusdt: '50000' }))).toBeUndefined();
   });
 });

@@ -110,7 +110,7 @@ describe('a desk whose pairs are in another currency than its limits', () => {
     expect(fills(bench)).toMatchObject([{ amount: '8000', notional_usd: '10000' }]);
   });
 
-  it('does not start where nothing reports the rate, and says what to write', () => {
+  it('does not start where no rate is known, and says what to write', () => {
     const bench = ran({ ...inUsdt, wrap: listing(['btc', 'usdt'], ['eth', 'usd']) });
     expect(bench.seen.error).toMatchObject({
       exit: 'config',

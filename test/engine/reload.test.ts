@@ -488,7 +488,7 @@ describe('a desk that watches its files', () => {
     expect(reloadsIn(bench)).toHaveLength(2);
   });
 
-  it('reports a refusal again when it was set right meanwhile', () => {
+  it('reports a refusal again after its cause was fixed in between', () => {
     const { files, alerts, until } = running([slow()]);
     until(MINUTE_MS);
     for (let n = 1; n <= 4; n++) {

@@ -84,7 +84,7 @@ describe('an operator who resolves a doubt', () => {
     expect(bench.desk.state.fills).toBe(1);
   });
 
-  it('as filled with a slip in its figures is corrected by the account: the desk halts, and its journal can disappear on with', () => {
+  it('as filled with a slip in its figures is corrected by the account: the desk halts, and its journal can be continued', () => {
     let isHidden = true;
     const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
     const slip = { ...figures, quantity: quantity('0.4'), amount: money('23900') };

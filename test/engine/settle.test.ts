@@ -285,7 +285,7 @@ describe('a restart of settle', () => {
 });
 
 describe('since when a balance is below zero', () => {
-  it('is reported by the fill that took it there, and forgotten with the one that brings it back', () => {
+  it('is due to the fill that caused it, and ends with the fill that reverses it', () => {
     const bench = started();
     runFor(bench, 5 * MINUTE_MS);
     const since = bench.desk.state.owedSince.get('usd') ?? 0;

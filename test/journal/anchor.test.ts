@@ -78,7 +78,7 @@ describe('the second note of how far a journal has come', () => {
     }
   });
 
-  it('reports a journal that no longer exists from one that is new', () => {
+  it('distinguishes a journal that disappeared from a new one', () => {
     const place = aPlace();
     written(place, 2);
     rmSync(place.file);

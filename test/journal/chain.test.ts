@@ -77,7 +77,7 @@ describe('the hash chain', () => {
     });
   });
 
-  it('reports a record of another version from damage', () => {
+  it('distinguishes a record of another version from damage', () => {
     const body = '{"kind":"novelty"}';
     const line = { seq: 1, at: NINE, kind: 'novelty', body, hash: link(GENESIS, 1, NINE, body) };
     const error = thrownBy(() => [...readLines('x.db', [line])]);

@@ -118,7 +118,7 @@ describe('journal show', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
   });
 
-  it('reports a folder from a disk that fails', async () => {
+  it('distinguishes a folder from a disk that fails', async () => {
     const folder = aFolder();
     const { code, stderr } = await ran(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
     expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });

@@ -13,7 +13,7 @@ const files = globSync(join(FOLDER, '*.db')).toSorted();
 describe.each(files.map((file) => [basename(file, '.db'), file]))(
   'the journal of layout %s',
   (name, file) => {
-    it('is read as it was then, and can disappear on with', () => {
+    it('is read as it was then, and can be continued', () => {
       const copy = join(aFolder(), 'journal.db');
       copyFileSync(file, copy);
       const journal = sqliteJournal(copy);

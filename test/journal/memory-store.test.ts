@@ -19,7 +19,7 @@ describe('a failover of the memory store', () => {
   const request = { desk: 'main', owner: 'a', leaseMs: 100 };
   const control = { kind: 'control', state: 'active', by: 'test', why: 'x' } as const;
 
-  it('ends every lease, even where an epoch comes again, and reports the next owner that records may be missing', async () => {
+  it('ends every lease, even where an epoch repeats, and tells the next owner that records may be missing', async () => {
     let now: number = NINE;
     const old = new MemoryStore({ now: () => now });
     const stale = (await firstValueFrom(old.acquire(request))) as Lease;

@@ -395,7 +395,7 @@ const aRecord = (seq: number, why: string): StoredRecord => ({
 });
 
 describe('the stream of events', () => {
-  it('reports each record to who listens', async () => {
+  it('passes each record to every listener', async () => {
     const { url, events } = await serve();
     const text = new Promise<string>((resolve, reject) => {
       const exchange = request(

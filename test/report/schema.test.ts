@@ -56,7 +56,7 @@ function aReport(): ReturnType<typeof reportOf> {
 }
 
 describe('the schema of report.json', () => {
-  it('reports every field what it is', () => {
+  it('describes every field', () => {
     expect(fields.length).toBeGreaterThan(150);
     expect(fields.filter(([, { description = '' }]) => description.length < 5)).toEqual([]);
   });
@@ -75,7 +75,7 @@ describe('the schema of report.json', () => {
     expect(costs.filter(([path, { description = '' }]) => !signed.test(description) && !/paper|fees/u.test(path))).toEqual([]); // prettier-ignore
   });
 
-  it('reports every time, length and count what it counts', () => {
+  it('states the unit of every time, duration and count', () => {
     const inMs = fields.filter(([path]) => path.endsWith('_ms'));
     expect(inMs.filter(([, { description = '' }]) => !/\bms\b/u.test(description))).toEqual([]);
   });

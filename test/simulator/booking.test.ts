@@ -124,7 +124,7 @@ describe('an order that the venue books in parts', () => {
     expect(rows.map(({ at }) => at - later(0))).toEqual([2_000, 2_000, 0, 0, 9_000, 9_000]);
   });
 
-  it('is reported by its answer and by its look-up as one order', () => {
+  it('is one order in its answer and in its lookup', () => {
     const { exchange, order } = new Booked({ tradesPerOrder: 3, prices: 'uneven' });
     expect(order).toMatchObject({ status: 'Done', filled: quantity('1.23456789') });
     expect(valueOf(exchange.lookup(DESK, 'c-1'))).toEqual(order);

@@ -373,7 +373,7 @@ describe('the check of a limit document', () => {
     }
   });
 
-  it('reports the controls the most that it may trade', () => {
+  it('gives the controls its largest possible trade', () => {
     const bound = limit.bind(PLAN);
     expect(bound.ceiling(instrumentOf('btcusd'))).toEqual({ total: '1', currency: 'btc', slices: 16 });
   });

@@ -145,7 +145,7 @@ describe('a watchman', () => {
 });
 
 describe('a desk whose channels change while it runs', () => {
-  it('reports the new channel what comes from then on, and the old one nothing any more', async () => {
+  it('sends later notices to the new channel only', async () => {
     const cwd = aFolder();
     const [old, fresh] = [await receiver(), await receiver()];
     for (const path of ['old-channel-path', 'new-channel-path']) guarded(path);

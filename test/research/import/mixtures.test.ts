@@ -51,7 +51,7 @@ describe('volumes', () => {
     expect([report.withoutVolume, report.notes[0]]).toEqual([2, 'x.csv: no volume: the file has only quote volume']); // prettier-ignore
   });
 
-  it('are reported by the pair where no symbol does', async () => {
+  it('follow from the pair where no symbol names them', async () => {
     const text = `time,open,high,low,close,Volume USD,Volume BTC\n${T},1,2,1,2,500,5\n${T + 60},1,2,1,2,500,5\n`;
     expect([...(await read(text)).tape.volume]).toEqual([5, 5]);
     expect([...(await read(text, { pair: 'usdbtc' })).tape.volume]).toEqual([500, 500]);
