@@ -52,11 +52,15 @@ export class DeskFolder {
 
   readonly #how: Pick<DeskSetup, 'imports' | 'before'>;
 
-  constructor(folder: string, token: string, how: Pick<DeskSetup, 'imports' | 'before'> = {}) {
+  constructor(
+    folder: string,
+    token: string,
+    how: Pick<DeskSetup, 'imports' | 'before'> & { readonly journal?: string } = {},
+  ) {
     this.folder = folder;
     this.token = token;
     this.#how = how;
-    this.journal = `sqlite:${join(folder, 'journal.db')}`;
+    this.journal = how.journal ?? `sqlite:${join(folder, 'journal.db')}`;
   }
 
   /** `tranche run` with its token from the environment. */
@@ -159,7 +163,7 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
       join(folder, 'strategies', `${String(strategy['id'])}.yaml`),
       JSON.stringify(strategy, undefined, 2),
     );
-  const desk = new DeskFolder(folder, venue.token, { imports, before });
+  const desk = new DeskFolder(folder, venue.token, { imports, before, journal: whole.journal });
   // Whatever a test is about: the token of its desk stands in nothing that the desk has written or said.
   onTestFinished(() => {
     expectNoToken(desk);
