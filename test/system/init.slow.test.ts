@@ -68,7 +68,7 @@ describe(`init in a terminal${isThere ? '' : ` (skipped: ${why})`}`, () => {
     await run.answer('In which time zone?', 'Europe/London', ENTER);
     await run.answer('Where should it trade?', ENTER);
     await run.answer('Who should receive alerts?', ENTER);
-    await run.answer('Where shall the dashboard', ENTER);
+    await run.answer('On which address should the dashboard', ENTER);
     expect([await run.ended(), run.shown]).toEqual([0, expect.stringContaining('next:')]);
     const checked = spawnSync(process.execPath, [TRANCHE, 'validate', '--config', 'desk/config/desk.yaml'], {
       cwd: folder,
@@ -93,6 +93,6 @@ describe(`init in a terminal${isThere ? '' : ` (skipped: ${why})`}`, () => {
     if (!isThere) return ctx.skip(why);
     const run = new InTerminal('init', 'desk', '--yes');
     expect(await run.ended()).toBe(0);
-    expect([readdirSync(join(folder, 'desk')), run.shown]).toEqual([['config', 'strategies'], expect.not.stringContaining('What shall')]); // prettier-ignore
+    expect([readdirSync(join(folder, 'desk')), run.shown]).toEqual([['config', 'strategies'], expect.not.stringContaining('What should')]); // prettier-ignore
   }, 60_000);
 });

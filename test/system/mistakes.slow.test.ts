@@ -39,7 +39,7 @@ describe('a command line that is wrong', () => {
     { args: ['venue', '--start', 'monday'], says: /--start: expected a time with its zone/u },
     { args: ['venue', '--speed', '1e9'], says: /--speed: Too big/u },
     { args: ['venue', '--host', ''], says: /--host <address>[\s\S]*such as 127\.0\.0\.1/u },
-    { args: ['venue', '--prices', 'btcusd'], says: /write a pair, an equals sign and a file/u },
+    { args: ['venue', '--prices', 'btcusd'], says: /expected PAIR=FILE/u },
     { args: ['journal', 'verifi', 'x.db'], says: /unknown command 'verifi'[\s\S]*Did you mean verify\?/u },
     { args: ['journal', 'export', '--kind', 'filz', 'x.db'], says: /expected all or one of/u },
     { args: ['schema', 'confg'], says: /there is no schema "confg"/u },

@@ -37,7 +37,7 @@ describe('the paper demo', () => {
     expect(told).toMatch(
       /^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.,]+ +arrival [\d.,]+ +cost -?[\d.]+ bps += execution -?[\d.]+ \+ timing -?[\d.]+$/mu,
     );
-    expect(told).toContain('cost is against the reference price when each order was decided');
+    expect(told).toContain('cost is measured against the reference price at the decision of each order');
     expect(told).toMatch(/^journal {2}sqlite:\.\/var\/paper\/.+\.db$/mu);
     expect(told).toContain('tranche journal verify sqlite:./var/paper/');
     expect(told).toContain('tranche init my-desk');

@@ -63,7 +63,7 @@ describe.skipIf(why !== undefined)(
       expect((await desk.command('people', 'remove', 'ann', '--why', 'left')).code).toBe(0);
       await second.reload();
       await second.getByRole('button', { name: 'Sign in with a passkey' }).click();
-      await second.getByRole('alert').getByText('does not know the passkey').waitFor();
+      await second.getByRole('alert').getByText('does not know this passkey').waitFor();
 
       await desk.stop();
       expect(desk.program.stderr).toBe('');
