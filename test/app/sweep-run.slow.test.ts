@@ -16,7 +16,7 @@ describe('tranche sweep, run', () => {
     expect(out).toMatch(/^best by cost_bps \(less is better/u);
     expect(out).toMatch(/# +slices +duration +cost_bps +risk_bps/u);
     expect(out).toContain('cost_bps: slices down, duration across');
-    expect(out).toContain('Over-fitting: 4 settings were tried on the same history');
+    expect(out).toContain('Overfitting: 4 settings were tried on the same history');
     expect(err).toMatch(/4 runs in \d+\.\d\d s on 1 threads/u);
   });
 
