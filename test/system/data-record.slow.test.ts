@@ -63,7 +63,7 @@ describe('tranche data record', () => {
     const ran = await finish(line, { cwd });
     expect(ran.code).toBe(64);
     expect(ran.stderr).toMatch(
-      /"btcusdd" is not two currencies that the account can access: there are .*\bbtc\b/u,
+      /"btcusdd" is not two currencies that the account can access; it lists .*\bbtc\b/u,
     );
     expect(existsSync(join(cwd, 'seen'))).toBe(false);
   });
