@@ -147,7 +147,7 @@ interface Control {
   readonly token: string;
 }
 
-/** Listens beside the page, as any program may. */
+/** Reads the same event stream as the page, and notes when each record arrived. */
 async function listen({ url, token }: Control, into: Seen[], gone: AbortSignal): Promise<void> {
   const response = await fetch(`${url}/api/v1/events?after=0`, { headers: { authorization: `Bearer ${token}` }, signal: gone }); // prettier-ignore
   let rest = '';

@@ -1,4 +1,4 @@
-import { durationMeant } from './duration-meant.ts';
+import { likelyDuration } from './likely-duration.ts';
 
 /** Unix milliseconds, UTC. Wall time: for records, calendars and people; never to decide whether a quote is alive. */
 export type Instant = number & { readonly __time: 'wall' };
@@ -172,7 +172,7 @@ function readDuration(text: string): number {
 }
 
 function hintFor(text: string): string {
-  const meant = durationMeant(text);
+  const meant = likelyDuration(text);
   if (meant === undefined || meant === text) return '';
   try {
     readDuration(meant);

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
 import type { Journal } from './journal.ts';
 import { placeOfJournal } from './journal-place.ts';
-import { openJournal } from './open-journal.ts';
-import { copyIntoPostgres, retirePostgres } from './postgres/copy-into-postgres.ts';
+import { journalExists, openJournal } from './open-journal.ts';
+import { copyIntoPostgres } from './postgres/copy-into-postgres.ts';
 import { isPostgres } from './postgres/postgres-url.ts';
+import { retirePostgres } from './postgres/retire-postgres.ts';
 import { damage } from './proof/chain.ts';
 import type { Head } from './proof/chain.ts';
 import { saveJournal } from './save-journal.ts';
@@ -18,19 +19,21 @@ export interface Copied {
   readonly filesToMove: readonly string[];
 }
 
-/** Suffixes of files that say who the desk is or what stands: the others are made anew. */
-const MOVED = ['.key', '.halt'];
+/** Suffixes of files that say who the desk is. The others are made anew: a halt stands in the journal as well. */
+const MOVED = ['.key'];
 
 /**
  * Copies the records of a journal that no process writes, byte for byte, then verifies both chains and compares their heads. The source
  * then refuses to run: a desk on each of them would trade twice. A copy into PostgreSQL that was interrupted goes on where it ended.
  *
- * @throws OperatorError `usage`: the target holds another journal. `again`: a process uses one of them. `data`: a chain does not hold.
+ * @throws OperatorError `storage`: there is no source. `usage`: the target holds another journal. `again`: a process uses one of them. `data`: a chain does not hold.
  */
 export async function copyJournal(from: string, to: string, by: string): Promise<Copied> {
   if (from === to) throw new OperatorError('usage', 'source and target are the same journal');
   for (const url of [from, to])
     if (url === 'memory:') throw new OperatorError('usage', 'a journal in memory cannot be copied');
+  if (!journalExists(from))
+    throw new OperatorError('storage', `there is no journal ${shownUrl(from)}: check the name`);
   const source = openJournal(from); // as its writer: nobody adds records meanwhile
   try {
     if (isPostgres(to)) await copyIntoPostgres(to, source);

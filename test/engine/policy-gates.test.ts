@@ -15,9 +15,9 @@ const rest: ApprovalRule = {
   for: ['parent', 'strategy', 'limits', 'override', 'rearm', 'doubt', 'policy'],
   outcome: 'allow',
 };
-const deskSettingsOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules: [...rules, rest], groups });
-const largeParents = deskSettingsOf({ for: ['parent'], above: '50000', outcome: risk });
-const strategyTexts = deskSettingsOf({ for: ['strategy'], outcome: risk, within_ms: 2 * HOUR_MS });
+const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules: [...rules, rest], groups });
+const largeParents = policyOf({ for: ['parent'], above: '50000', outcome: risk });
+const strategyTexts = policyOf({ for: ['strategy'], outcome: risk, within_ms: 2 * HOUR_MS });
 
 /** One btc at about 60,000 usd, in ten slices within ten minutes. */
 const twap = aTwap('t');
@@ -106,7 +106,7 @@ describe('a parent above the amount of the policy', () => {
     const [, second] = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
     expect(second).toMatchObject({ reason: 'approval_refused', detail: 'ov-1 is rejected' });
     const late = aDesk(
-      deskSettingsOf({ for: ['parent'], above: '50000', outcome: risk, within_ms: 2 * MINUTE_MS }),
+      policyOf({ for: ['parent'], above: '50000', outcome: risk, within_ms: 2 * MINUTE_MS }),
     );
     run(late, 15 * MINUTE_MS);
     expect(fills(late)).toBe(0);
@@ -115,7 +115,7 @@ describe('a parent above the amount of the policy', () => {
   });
 
   it('expires while no process runs', () => {
-    const policy = deskSettingsOf({
+    const policy = policyOf({
       for: ['parent'],
       above: '50000',
       outcome: risk,
@@ -131,7 +131,7 @@ describe('a parent above the amount of the policy', () => {
 
   it('needs nobody when it is at most the amount, or the rule is for other strategies', () => {
     for (const rule of [{ above: '500000' }, { strategies: ['other'] }]) {
-      const bench = aDesk(deskSettingsOf({ for: ['parent'], outcome: risk, ...rule }));
+      const bench = aDesk(policyOf({ for: ['parent'], outcome: risk, ...rule }));
       run(bench, 3 * MINUTE_MS);
       expect(fills(bench)).toBeGreaterThan(0);
       expect(requests(bench)).toEqual([]);
@@ -139,7 +139,7 @@ describe('a parent above the amount of the policy', () => {
   });
 
   it('is not approved by the person who had its strategy begin, however that came', () => {
-    const both = deskSettingsOf(
+    const both = policyOf(
       { for: ['parent'], above: '50000', outcome: risk },
       { for: ['strategy'], outcome: risk },
     );
@@ -247,7 +247,7 @@ describe('what `why` says of a strategy that waits', () => {
 });
 
 describe('a process that dies at any append between a request and its effect', () => {
-  const policy = deskSettingsOf(
+  const policy = policyOf(
     { for: ['strategy', 'rearm'], outcome: risk },
     { for: ['parent'], above: '50000', outcome: risk },
   );
@@ -290,17 +290,17 @@ describe('a process that dies at any append between a request and its effect', (
   it('lifts a halt once or not at all', () => {
     for (const records of ['lost', 'durable'] as const) {
       let appends = 0;
-      const ready = aDesk(deskSettingsOf({ for: ['rearm'], outcome: risk }));
+      const ready = aDesk(policyOf({ for: ['rearm'], outcome: risk }));
       tell(ready, 'eve', { do: 'halt' });
       tell(ready, 'eve', { do: 'rearm' });
       appends = ready.appends();
-      const before = aDesk(deskSettingsOf({ for: ['rearm'], outcome: risk }), {
+      const before = aDesk(policyOf({ for: ['rearm'], outcome: risk }), {
         death: { at: appends + 2, records },
       });
       tell(before, 'eve', { do: 'halt' });
       tell(before, 'eve', { do: 'rearm' });
       approve(before, 'ann');
-      const bench = next(before, deskSettingsOf({ for: ['rearm'], outcome: risk }));
+      const bench = next(before, policyOf({ for: ['rearm'], outcome: risk }));
       const lifted = bench
         .records()
         .filter(({ body }) => body.kind === 'control' && body.state === 'active').length;

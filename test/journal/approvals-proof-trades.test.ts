@@ -24,12 +24,12 @@ const ALL: ApprovalRule['for'] = [
   'doubt',
   'policy',
 ];
-const deskSettingsOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
+const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({
   rules: [...rules, { for: ALL, outcome: 'allow' }],
   groups,
   unknown_asker: 'one_more',
 });
-const parents = deskSettingsOf(
+const parents = policyOf(
   { for: ['parent'], above: '50000', outcome: risk },
   { for: ['doubt', 'rearm', 'limits', 'policy'], outcome: risk },
 );
@@ -95,7 +95,7 @@ const firstOf = (records: readonly StoredRecord[], kind: RecordBody['kind']): nu
 const halt = { kind: 'control', state: 'halted', by: 'tranche', why: 'a limit was broken' } as const;
 
 describe('orders and halts', () => {
-  const bench = aDesk(deskSettingsOf());
+  const bench = aDesk(policyOf());
   run(bench, 3 * MINUTE_MS);
   const records = bench.records();
 
@@ -124,7 +124,7 @@ describe('orders and halts', () => {
 
   it('hold for a desk that is halted in the middle of its orders, at every millisecond of one', () => {
     for (let ms = 0; ms < 900; ms += 15) {
-      const one = aDesk(deskSettingsOf());
+      const one = aDesk(policyOf());
       run(one, ms);
       one.operator$.next({ do: 'halt', by: 'eve', why: 'wrong prices' });
       run(one, 3 * MINUTE_MS);
@@ -171,7 +171,7 @@ describe('parents', () => {
   });
 
   it('do not hold when they trade without a request, by the amount that the desk judged', () => {
-    const small = aDesk(deskSettingsOf({ for: ['parent'], above: '500000', outcome: risk }));
+    const small = aDesk(policyOf({ for: ['parent'], above: '500000', outcome: risk }));
     run(small, 3 * MINUTE_MS);
     const quote = small.records().find(({ body }) => body.kind === 'quote')?.body;
     expect(quote).toMatchObject({ parent_amount: expect.stringMatching(/^\d/u) as string });
@@ -211,7 +211,7 @@ describe('parents', () => {
 });
 
 describe('a rearm', () => {
-  const looser = deskSettingsOf(
+  const looser = policyOf(
     { for: ['rearm'], outcome: risk },
     { for: ['limits'], outcome: [{ count: 2, groups: ['risk'] }] },
   );
@@ -296,7 +296,7 @@ describe('a start', () => {
 describe('a doubt that people ended', () => {
   const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
   let orders = 0;
-  const bench = aDesk(deskSettingsOf({ for: ['doubt'], outcome: risk }), {
+  const bench = aDesk(policyOf({ for: ['doubt'], outcome: risk }), {
     strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })],
     wrap: faultyVenue({
       order: () => (++orders === 1 ? 'answer lost' : undefined),

@@ -277,8 +277,17 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
       again.close();
       expect(thrownBy(() => openJournal(url))).toMatchObject({
         exit: 'again',
-        message: matching(/was copied/u),
+        message: matching(/is retired: this journal was copied/u),
       });
+    });
+
+    it('refuses a source that does not exist, and makes none', async () => {
+      const file = join(aFolder(), 'nosuch.db');
+      await expect(copyJournal(`sqlite:${file}`, server.url(aDesk()), 'ops')).rejects.toMatchObject({
+        exit: 'storage',
+        message: matching(/there is no journal .*nosuch\.db/u),
+      });
+      expect(existsSync(file)).toBe(false);
     });
 
     it('goes on where an interrupted copy ended, and refuses a target with other records', async () => {

@@ -116,7 +116,7 @@ export const modes: readonly Mode[] = [
   { row: 31, what: 'a restart lifts a rate limit', alert: { none: 'the start waits for the limits and logs the wait' },
     tests: [[engine('crash-loop'), 'keeps to the limits of the venue through a hundred starts, halted or not'], [engine('restart'), 'holds every limit back when the process before it died']] },
   { row: 32, what: 'several programs share the token', alert: { none: 'the operator sets `pacing.quote_share`' },
-    tests: [[app('policy'), 'a share of %s leaves the rest of the limits to other programs with the token, and is never nothing']] },
+    tests: [[app('desk-settings'), 'a share of %s leaves the rest of the limits to other programs with the token, and is never nothing']] },
   { row: 33, what: 'the venue answers 429', alert: { none: '`tranche_retries_total` and `tranche_quotes_total` show it' },
     tests: [[engine('refusals'), 'with 429 cools the whole route down, for as long as the venue says'], [engine('evidence'), 'is left alone on every route for as long as a 429 says'], [engine('breaches'), 'pause the desk, and nothing is asked for when their turn comes']] },
   { row: 34, what: 'reads that resolve doubts starve', alert: 'account_unreadable',

@@ -91,7 +91,8 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .argument('<to>', 'journal to write: a new file, or postgres://user@host/database?desk=NAME')
     .action(async (from, to) => {
       const { journalCopy } = await import('../commands/journal/journal-copy.ts');
-      done(await journalCopy(url(from), url(to), streams()));
+      await journalCopy(url(from), url(to), streams());
+      done(0);
     });
   journal
     .command('prepare')
@@ -99,8 +100,9 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .argument('<url>', 'database: postgres://user@host/database')
     .option('--grant <role>', 'give this role the rights that running desks needs')
     .action(async (target, options) => {
-      const { journalPrepare } = await import('../commands/journal/journal-copy.ts');
-      done(await journalPrepare(target, options, streams()));
+      const { journalPrepare } = await import('../commands/journal/journal-prepare.ts');
+      await journalPrepare(target, options, streams());
+      done(0);
     });
   journal
     .command('assess')

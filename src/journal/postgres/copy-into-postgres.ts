@@ -1,9 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Journal } from '../journal.ts';
 import type { Line } from '../proof/chain.ts';
-import { BlockingClient } from './blocking-client.ts';
 import { storageFault } from './postgres-errors.ts';
-import { readPostgresUrl } from './postgres-url.ts';
 import { openWriter } from './postgres.ts';
 
 /** Records between two waits. */
@@ -42,19 +40,3 @@ const holdsOthers = (shown: string): OperatorError =>
     'usage',
     `journal ${shown} holds other records: journals are never overwritten. Name another desk`,
   );
-
-/** Keeps every process from taking the desk: its lease has no end. */
-export function retirePostgres(url: string, why: string): void {
-  const { connectionString, desk, shown } = readPostgresUrl(url);
-  const client = new BlockingClient(connectionString, 30_000);
-  try {
-    client.query(
-      "UPDATE tranche.desk SET epoch = epoch + 1, until = 'infinity', owner = $2 WHERE desk = $1",
-      [desk, why],
-    );
-  } catch (error) {
-    throw storageFault(shown, error);
-  } finally {
-    client.close();
-  }
-}

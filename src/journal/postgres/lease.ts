@@ -73,8 +73,12 @@ export function takeLease(
        FROM tranche.desk WHERE desk = $1`,
       [desk],
     );
-    const end = typeof left === 'number' ? `; if it died, its lease ends in ${Math.max(1, left)} s` : '';
-    throw new OperatorError('again', `journal ${shown} is in use by ${String(who)}. Stop it first${end}.`);
+    if (typeof left !== 'number')
+      throw new OperatorError('again', `journal ${shown} is retired: ${String(who)}.`);
+    throw new OperatorError(
+      'again',
+      `journal ${shown} is in use by ${String(who)}. Stop it first; if it died, its lease ends in ${Math.max(1, left)} s.`,
+    );
   }
   return { desk, epoch: Number(taken[0]), cluster, before };
 }

@@ -22,7 +22,7 @@ import { readPostgresUrl } from './postgres-url.ts';
 import type { PostgresPlace } from './postgres-url.ts';
 import { hashOf, headOf, linesOf, selectFrom } from './record-reader.ts';
 import { checkLayout, layoutOf, migrate } from './schema.ts';
-import { SETTINGS, checkSettings } from './settings.ts';
+import { SETTINGS, checkSettings } from './server-settings.ts';
 
 export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'anchor' | 'states' | 'commits'> {
   /** Longest wait for the server, milliseconds; default: 30 s. */

@@ -14,11 +14,11 @@ import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 
 const groups = { risk: ['ann', 'bob'], treasury: ['bob', 'cat', 'dan'] };
 const oneOf = (...names: string[]) => [{ count: 1, groups: names }];
-const deskSettingsOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules, groups });
+const policyOf = (...rules: ApprovalRule[]): ApprovalPolicy => ({ rules, groups });
 const anyChange: ApprovalRule = { for: ['policy'], outcome: oneOf(APPROVERS) };
 
 describe('what a request needs', () => {
-  const policy = deskSettingsOf(
+  const policy = policyOf(
     { for: ['parent'], above: '100000', outcome: oneOf('risk') },
     { for: ['parent'], outcome: 'allow' },
     { for: ['override'], limits: ['max_day_notional'], outcome: 'block' },
@@ -58,13 +58,13 @@ describe('what a request needs', () => {
 
   it('is, for two at once, what both need, and blocked by either', () => {
     const [risk, block] = [
-      requirementOf(deskSettingsOf({ for: ['rearm'], outcome: [{ count: 2, groups: ['risk'] }] }), {
+      requirementOf(policyOf({ for: ['rearm'], outcome: [{ count: 2, groups: ['risk'] }] }), {
         kind: 'rearm',
       }),
-      requirementOf(deskSettingsOf(), { kind: 'limits' }),
+      requirementOf(policyOf(), { kind: 'limits' }),
     ];
     const one = requirementOf(
-      deskSettingsOf({ for: ['limits'], outcome: [...oneOf('risk'), ...oneOf('treasury')] }),
+      policyOf({ for: ['limits'], outcome: [...oneOf('risk'), ...oneOf('treasury')] }),
       { kind: 'limits' },
     );
     expect(bothRequirements(risk, one).needs).toEqual([{ count: 2, groups: ['risk'] }, ...oneOf('treasury')]);
@@ -74,7 +74,7 @@ describe('what a request needs', () => {
 
 describe('people who agree', () => {
   const needs = [...oneOf('risk'), ...oneOf('treasury')];
-  const policy = deskSettingsOf();
+  const policy = policyOf();
   const met = (people: readonly string[], initiator?: string): boolean =>
     areMet(metNeeds(policy, needs, people, initiator));
 
@@ -120,7 +120,7 @@ describe('the built-in policy', () => {
 
 describe('a policy is wrong', () => {
   const problems = (...rules: ApprovalRule[]): readonly string[] =>
-    policyFaults(deskSettingsOf(...rules), []).map(({ problem }) => problem);
+    policyFaults(policyOf(...rules), []).map(({ problem }) => problem);
 
   it('when it names a group that is not there', () => {
     expect(problems({ for: ['rearm'], outcome: oneOf('audit') }, anyChange)).toEqual([

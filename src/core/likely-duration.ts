@@ -13,7 +13,7 @@ const PEOPLE = new RegExp(
 );
 
 /** The ISO 8601 duration that a text such as `4h`, `1d 12h`, `90 minutes` or `P5M` stands for; `undefined` where that is not clear. */
-export function durationMeant(text: string): string | undefined {
+export function likelyDuration(text: string): string | undefined {
   const own = text.trim().replace(/^p?t?(?=\d)/iu, '');
   const found = PEOPLE.exec(own);
   if (found === null || own === '') return undefined;
