@@ -33,8 +33,12 @@ export const groups: readonly Group[] = [
       (await import('./backtest-cli.ts')).addBacktest(cli, { io, config, done }),
   },
   {
-    names: ['sweep'],
-    add: async (cli, { io, done }) => (await import('./sweep-cli.ts')).addSweep(cli, { io, config, done }),
+    names: ['sweep', 'worker'],
+    async add(cli, { io, done }) {
+      const { addSweep, addWorker } = await import('./sweep-cli.ts');
+      addSweep(cli, { io, config, done });
+      addWorker(cli, { io, done });
+    },
   },
   {
     names: ['calibrate'],

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isNamed } from './backtest-cli.ts';
 import type { Command, Option } from '@commander-js/extra-typings';
+import { OperatorError } from '../../core/errors.ts';
 import type { SweepIo } from '../commands/sweep.ts';
 import { cacheOption } from './tape-options.ts';
 
@@ -13,19 +14,46 @@ export interface SweepCli {
 
 /** `tranche sweep`: a backtest for every setting of some fields. */
 export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
-  cli
+  const sweep = cli
     .command('sweep')
     .description('backtest many settings of the strategies on all cores; compare cost and risk')
     .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
-    .option('--vary <field=values>', 'a field of a strategy (id.field with several strategies) and its values: 0.01..0.10/0.01, 12,24,48 or random(58000..62000); join fields that change together: a+b=0.6+0.4,0.5+0.5; repeatable', collect, [])
-    .option('--samples <n>', 'number of random draws; without random fields, number of grid settings to sample', count(1, 10_000))
+    .option(
+      '--vary <field=values>',
+      'a field of a strategy (id.field with several strategies) and its values: 0.01..0.10/0.01, 12,24,48 or random(58000..62000); join fields that change together: a+b=0.6+0.4,0.5+0.5; repeatable',
+      collect,
+      [],
+    )
+    .option(
+      '--samples <n>',
+      'number of random draws; without random fields, number of grid settings to sample',
+      count(1, 10_000),
+    )
     .option('--skip-invalid', 'skip invalid settings instead of refusing the whole sweep')
-    .option('--by <figure>', 'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: portfolio_bps for portfolios, else cost_bps)')
-    .option('--risk <figure>', 'risk axis of the efficient frontier: risk_bps, tracking_error, drawdown, … (default: tracking_error for portfolios, else risk_bps)')
-    .option('--walk-forward <n>', 'walk-forward test: select on one window, evaluate on the next, n times', count(1, 100))
+    .option(
+      '--by <figure>',
+      'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: portfolio_bps for portfolios, else cost_bps)',
+    )
+    .option(
+      '--risk <figure>',
+      'risk axis of the efficient frontier: risk_bps, tracking_error, drawdown, … (default: tracking_error for portfolios, else risk_bps)',
+    )
+    .option(
+      '--walk-forward <n>',
+      'walk-forward test: select on one window, evaluate on the next, n times',
+      count(1, 100),
+    )
     .option('--out <folder>', 'store each result in this folder as it becomes known, and resume from there')
     .option('--workers <n>', 'threads (default: one per core)', count(1, 256), availableParallelism())
+    .option(
+      '--store <url>',
+      'let "tranche worker" processes run the settings, through this database: postgres://user@host/database',
+    )
+    .option(
+      '--tapes <folder>',
+      'with --store: folder that all workers share, for tapes (default: the database)',
+    )
     .option('--top <n>', 'settings to list', count(1, 10_000), 20)
     .option('--data <pair=file>', 'prices of a pair, as for tranche backtest; repeatable', collect, [])
     .addOption(cacheOption())
@@ -33,13 +61,61 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
     .option('--holdings <amounts>', 'opening balances, such as usd=100000,btc=1 (default: from the config)')
     .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
-    .option('--assume <setting=value>', 'one setting of the model, such as half_spread_bps=5; repeatable', collect, [])
+    .option(
+      '--assume <setting=value>',
+      'one setting of the model, such as half_spread_bps=5; repeatable',
+      collect,
+      [],
+    )
     .option('--seed <text>', 'seed of random draws, of the randomness of the venue, and of jitter', '1')
     .option('--json', 'print one JSON object to stdout')
     .action(async (files, options, command) => {
       const { runSweep } = await import('../commands/sweep.ts');
       done(await runSweep({ ...options, files, isConfigNamed: isNamed(command) }, io));
     });
+  sweep
+    .command('prepare')
+    .description('make or migrate the tables of sweeps in PostgreSQL, as their owner')
+    .option('--grant <role>', 'give this role the rights that submitting sweeps and working on them needs')
+    .action(async (options) => {
+      const { prepareSweeps } = await import('../sweep/store/sweep-store-commands.ts');
+      await prepareSweeps(storeOf(sweep.opts()), options, io);
+      done(0);
+    });
+  sweep
+    .command('cancel')
+    .description('stop the workers of a sweep; the results that it has are kept')
+    .argument('<id>', 'as the sweep printed it')
+    .action(async (id) => {
+      const { cancelStoredSweep } = await import('../sweep/store/sweep-store-commands.ts');
+      await cancelStoredSweep(storeOf(sweep.opts()), id, io);
+      done(0);
+    });
+}
+
+/** `tranche worker`: runs the settings of sweeps that were submitted to a database. */
+export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>): void {
+  cli
+    .command('worker')
+    .description('run settings of sweeps that "tranche sweep --store" submits, until it is stopped')
+    .requiredOption('--store <url>', 'database: postgres://user@host/database')
+    .option('--tapes <folder>', 'folder of tapes that sweeps name with --tapes')
+    .option(
+      '--threads <n>',
+      'settings to run at a time (default: one per core)',
+      count(1, 256),
+      availableParallelism(),
+    )
+    .action(async (options) => {
+      const { runWorker } = await import('../sweep/store/sweep-store-commands.ts');
+      done(await runWorker(options, io));
+    });
+}
+
+/** The option is one of `sweep`, which takes it wherever it stands. */
+function storeOf({ store }: { readonly store?: string | undefined }): string {
+  if (store === undefined) throw new OperatorError('usage', 'name the database with --store postgres://user@host/database');
+  return store;
 } // prettier-ignore
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -44,6 +44,10 @@ export interface SweepOptions extends InputOptions {
   readonly risk?: string | undefined;
   readonly walkForward?: number | undefined;
   readonly workers: number;
+  /** Database through which workers of other processes run the settings. */
+  readonly store?: string | undefined;
+  /** Folder of tapes that these workers share. */
+  readonly tapes?: string | undefined;
   readonly top: number;
   /** Folder that results are kept in. */
   readonly out?: string | undefined;
@@ -73,6 +77,7 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
     io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
     return exitCodes.config;
   }
+  refuseUnshared(input, options);
   const fields = varies.map(({ field }) => field);
   const read = readVariants(input, { varies, settings }, io);
   refuseInvalid(read, { fields, options, io });
@@ -129,6 +134,18 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
     ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, `${tape.hash} ${tape.barMs}`])),
     ...Object.fromEntries(input.strategies.map(({ id, hash }) => [`strategy ${id}`, hash])),
   };
+}
+
+/** What workers on other machines cannot do. */
+function refuseUnshared({ strategies }: BacktestInput, { store, tapes }: SweepOptions): void {
+  if (store === undefined && tapes !== undefined)
+    throw new OperatorError('usage', '--tapes is the folder of workers: it needs --store');
+  const own = strategies.find(({ kind }) => kind === 'module');
+  if (store !== undefined && own !== undefined)
+    throw new OperatorError(
+      'usage',
+      `strategy ${own.id} is a module, which other machines do not have: run this sweep without --store`,
+    );
 }
 
 function refuseInvalid(
@@ -201,34 +218,60 @@ async function runAll(plan: SweepPlan): Promise<{
   const progress = sweepProgress(io.stderr, { total: runs.length, already, now: () => performance.now() });
   const began = performance.now();
   try {
-    await runPool({
-      jobs: rest.map(({ job }) => job),
-      base: packBase({ config, configHash, holdings, model: named.model, seed: options.seed }),
-      tapes: input.tapes.map(({ tape }) => sharedTape(tape)),
-      indexes: input.tapes.map(({ tape }) => sharedIndex(indexThrough(input.cacheFolder, tape))),
-      workers: options.workers,
-      stop: stop.signal,
-      kept: store === undefined ? undefined : 'every finished setting is kept',
-      done(at, outcome) {
-        const run = rest[at];
-        if (run === undefined) return;
-        store?.append(run.key, valuesOf(plan, run), outcome);
-        put(run, outcome);
-        progress.ended();
-      },
-    });
+    const jobs = rest.map(({ job }) => job);
+    const base = packBase({ config, configHash, holdings, model: named.model, seed: options.seed });
+    const tapes = input.tapes.map(({ tape }) => tape);
+    const done = (at: number, outcome: SweepOutcome): void => {
+      const run = rest[at];
+      if (run === undefined) return;
+      store?.append(run.key, valuesOf(plan, run), outcome);
+      put(run, outcome);
+      progress.ended();
+    };
+    if (options.store === undefined)
+      await runPool({
+        jobs,
+        base,
+        tapes: tapes.map(sharedTape),
+        indexes: tapes.map((tape) => sharedIndex(indexThrough(input.cacheFolder, tape))),
+        workers: options.workers,
+        stop: stop.signal,
+        kept: store === undefined ? undefined : 'every finished setting is kept',
+        done,
+      });
+    else {
+      const { runThroughStore } = await import('../sweep/store/run-through-store.ts');
+      await runThroughStore({
+        url: options.store,
+        tapesFolder: options.tapes === undefined ? undefined : resolve(io.cwd, options.tapes),
+        runs: rest.map(({ key, job }) => ({ key: sharedKey(plan, key), job })),
+        base,
+        tapes,
+        done,
+        stop: stop.signal,
+        say: (line) => io.stderr.write(`${line}\n`),
+      });
+    }
   } finally {
     progress.clear();
     forget();
   }
   const ended = outcomes.flat().filter((one) => one !== undefined).length - already;
   const seconds = (performance.now() - began) / 1_000;
-  io.stderr.write(
-    `${ended} runs in ${seconds.toFixed(2)} s on ${Math.min(options.workers, rest.length)} threads\n`,
-  );
+  const where =
+    options.store === undefined ? `on ${Math.min(options.workers, rest.length)} threads` : 'by workers';
+  io.stderr.write(`${ended} runs in ${seconds.toFixed(2)} s ${where}\n`);
   const asked = new Set(runs.map(({ key }) => key));
   const further = [...(store?.known.keys() ?? [])].filter((key) => !asked.has(key)).length;
   return { outcomes, isStopped: ended + already < runs.length, further };
+}
+
+/** Hash of everything that the outcome of a run depends on: a store holds outcomes of many sweeps. */
+function sharedKey({ input, named, options }: SweepPlan, key: string): string {
+  const inputs = inputsOf(input, named, options);
+  const { config, model, seed, holdings } = inputs;
+  const tapes = input.tapes.map(({ tape }) => [tape.pair, tape.hash, tape.barMs, tape.isDelisted === true]);
+  return contentHash({ version, config, model, seed, holdings, tapes, run: key });
 }
 
 const runsOf = ({ windows, variants }: SweepPlan): readonly Run[] =>

@@ -37,11 +37,11 @@ export const isWorkerData = (value: unknown): value is Pick<PoolOptions, 'base' 
   typeof value === 'object' && value !== null && 'base' in value && 'tapes' in value;
 export const isWorkerTask = (value: unknown): value is WorkerTask =>
   typeof value === 'object' && value !== null && 'index' in value && 'job' in value;
-const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
+export const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
   typeof value === 'object' && value !== null && 'index' in value && 'outcome' in value;
 
 /** Of this file and its neighbours: another one once they are compiled. */
-const SCRIPT = new URL(`sweep-worker${extname(import.meta.url)}`, import.meta.url);
+export const SCRIPT = new URL(`sweep-worker${extname(import.meta.url)}`, import.meta.url);
 /** Jobs that a worker knows of: it need not wait for the next one. */
 const AHEAD = 2;
 

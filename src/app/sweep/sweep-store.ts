@@ -45,13 +45,12 @@ const figureSchema = z.partialRecord(
   z.enum(figureNames as readonly [FigureName, ...FigureName[]]), // oxlint-disable-line typescript/no-unsafe-type-assertion -- there is at least one
   z.string(),
 );
-const lineSchema = z.object({
-  key: z.string(),
-  outcome: z.union([
-    z.strictObject({ figures: figureSchema, control: z.string(), records: z.number(), head: z.string() }),
-    z.strictObject({ refused: z.string() }),
-  ]),
-});
+/** An outcome as JSON. */
+export const outcomeSchema = z.union([
+  z.strictObject({ figures: figureSchema, control: z.string(), records: z.number(), head: z.string() }),
+  z.strictObject({ refused: z.string() }),
+]);
+const lineSchema = z.object({ key: z.string(), outcome: outcomeSchema });
 
 /**
  * Opens the folder of a sweep, which is made when it is missing, and goes on with what it holds.

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tape } from '../../../research/tape/tape.ts';
+import { OperatorError } from '../../../core/errors.ts';
+import type { SweepOutcome } from '../sweep-run.ts';
+import { shareTapes } from './shared-tapes.ts';
+import { connectStore, isPassing, storeFault } from './store-connection.ts';
+import type { StoreConnection } from './store-connection.ts';
+import { checkPrepared } from './store-schema.ts';
+import {
+  cancelSweep,
+  createSweep,
+  endedChunks,
+  forgetChunks,
+  knownOutcomes,
+  sweepStateOf,
+} from './store-sweeps.ts';
+import type { KeyedJob } from './store-sweeps.ts';
+import { openQueue } from './sweep-queue.ts'; // prettier-ignore
+
+export interface StoreRun {
+  readonly url: string;
+  /** Folder of tapes that this machine and all workers share. */
+  readonly tapesFolder?: string | undefined;
+  readonly runs: readonly KeyedJob[];
+  /** As `packBase` gives it. */
+  readonly base: string;
+  readonly tapes: readonly Tape[];
+  /** Called as soon as an outcome is known, in no certain order. `index`: of `runs`. */
+  readonly done: (index: number, outcome: SweepOutcome) => void;
+  readonly stop: AbortSignal;
+  /** Takes a line for the operator. */
+  readonly say: (line: string) => void;
+}
+
+/** Chunks of a sweep: enough for many workers to end together, and each long against its way through the queue. */
+const CHUNKS = 80;
+const RUNS_MAX = 25;
+const POLL_MS = 250;
+/** A server that is away for longer ends the command; the results stay. */
+const AWAY_MS = 60_000;
+
+export const chunkSize = (runs: number): number => Math.min(RUNS_MAX, Math.max(1, Math.ceil(runs / CHUNKS)));
+
+/**
+ * Has workers run the jobs that the store has no outcome of, to the end or until it is stopped: then the sweep is cancelled.
+ *
+ * @throws OperatorError `config` for a store that cannot be used as it is, `unavailable` without its server, `software` for a chunk
+ * that no worker can end.
+ */
+export async function runThroughStore(options: StoreRun): Promise<void> {
+  const store = connectStore(options.url);
+  try {
+    await checkPrepared(store);
+    const wanted = await knownFirst(store, options);
+    if (wanted.size > 0) await submit(store, wanted, options);
+  } catch (error) {
+    throw storeFault(store.shown, error);
+  } finally {
+    await store.pool.end();
+  }
+}
+
+type Wanted = Map<string, readonly number[]>;
+
+/** Reports what is known; gives the rest: places in `runs` by key. */
+async function knownFirst(store: StoreConnection, { runs, done, say }: StoreRun): Promise<Wanted> {
+  const wanted: Wanted = new Map();
+  for (const [index, { key }] of runs.entries()) wanted.set(key, [...(wanted.get(key) ?? []), index]);
+  const known = await knownOutcomes(store, [...wanted.keys()]);
+  report(known, wanted, done);
+  if (known.size > 0) say(`${known.size} runs are known to the store and are not repeated`);
+  return wanted;
+}
+
+function report(outcomes: ReadonlyMap<string, SweepOutcome>, wanted: Wanted, done: StoreRun['done']): void {
+  for (const [key, outcome] of outcomes) {
+    for (const index of wanted.get(key) ?? []) done(index, outcome);
+    wanted.delete(key);
+  }
+}
+
+async function submit(store: StoreConnection, wanted: Wanted, options: StoreRun): Promise<void> {
+  const { runs, base, tapes, tapesFolder, say, stop } = options;
+  const rest = [...wanted.values()].flatMap(([index]) => runs[index ?? 0] ?? []);
+  const size = chunkSize(rest.length);
+  const chunks = Array.from({ length: Math.ceil(rest.length / size) }, (_, i) =>
+    rest.slice(i * size, (i + 1) * size),
+  );
+  const id = randomUUID();
+  await createSweep(store, { id, base, tapes: await shareTapes(store, tapes, tapesFolder), chunks });
+  const queue = await openQueue(store.connectionString, { isWorker: false, failed: () => undefined });
+  try {
+    await queue.send(id, [...chunks.keys()]);
+  } finally {
+    await queue.close();
+  }
+  say(`sweep ${id}: ${rest.length} runs in ${chunks.length} chunks wait for workers ("tranche worker")`);
+  try {
+    await collect(store, { id, chunks, wanted }, options);
+  } catch (error) {
+    await cancelSweep(store, id).catch(() => undefined); // the first error is the one to report
+    throw error;
+  }
+  if (stop.aborted && wanted.size > 0) await cancelSweep(store, id);
+  else await forgetChunks(store, id);
+}
+
+interface Submitted {
+  readonly id: string;
+  readonly chunks: readonly (readonly KeyedJob[])[];
+  readonly wanted: Wanted;
+}
+
+async function collect(
+  store: StoreConnection,
+  { id, chunks, wanted }: Submitted,
+  { done, stop, say }: StoreRun,
+): Promise<void> {
+  const ended: number[] = [];
+  let reachedAt = performance.now();
+  while (wanted.size > 0 && !stop.aborted) {
+    try {
+      for (const { number, problem } of await endedChunks(store, id, ended)) {
+        if (problem !== null)
+          throw new OperatorError(
+            'software',
+            `sweep ${id}: chunk ${number} cannot end: ${problem}. The results of the other chunks are kept: the same command goes on`,
+          );
+        report(await knownOutcomes(store, chunks[number]?.map(({ key }) => key) ?? []), wanted, done);
+        ended.push(number);
+      }
+      if (wanted.size > 0 && (await sweepStateOf(store, id)) === 'cancelled') {
+        say(`sweep ${id} was cancelled`);
+        return;
+      }
+      reachedAt = performance.now();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() - reachedAt > AWAY_MS) throw error;
+    }
+    await sleep(POLL_MS, undefined, { signal: stop }).catch(() => undefined); // stopped
+  }
+}

@@ -1,0 +1,100 @@
+import { version } from '../../version.ts';
+
+/** Schema of the tables of pg-boss. */
+export const QUEUE_SCHEMA = 'tranche_sweep_queue';
+
+/** A chunk that this worker holds until it completes it, hands it back or dies. */
+export interface HeldChunk {
+  readonly sweep: string;
+  readonly number: number;
+  readonly complete: () => Promise<void>;
+  readonly handBack: () => Promise<void>;
+  /** Says that this worker lives. */
+  readonly touch: () => Promise<void>;
+}
+
+export interface SweepQueue {
+  readonly send: (sweep: string, numbers: readonly number[]) => Promise<void>;
+  readonly take: () => Promise<HeldChunk | undefined>;
+  readonly close: () => Promise<void>;
+}
+
+/** One queue for each version of the program: no worker is given what another version must compute. */
+const QUEUE = `sweep-${version.replaceAll(/[^\w.-]/gu, '-')}`;
+
+/** A worker that has not said so for this long is dead. The least that pg-boss takes. */
+const HEARTBEAT_SECONDS = 10;
+export const TOUCH_MS = 3_000;
+
+const settings = {
+  schema: QUEUE_SCHEMA,
+  application_name: 'tranche sweep',
+  max: 2,
+  schedule: false,
+  // Rebuilding indexes and looking at vacuum take the rights of the owner.
+  reindex: false,
+  monitorVacuum: false,
+};
+
+/** Makes or migrates the tables of the queue, as their owner. */
+export async function installQueue(connectionString: string): Promise<void> {
+  const { PgBoss } = await import('pg-boss');
+  const boss = new PgBoss({ ...settings, connectionString, supervise: false, migrate: true });
+  boss.on('error', () => undefined); // `start` rejects
+  await boss.start();
+  await boss.stop({ graceful: false });
+}
+
+/** @param isWorker looks for dead workers and hands their chunks on. */
+export async function openQueue(
+  connectionString: string,
+  { isWorker, failed }: { readonly isWorker: boolean; readonly failed: (error: unknown) => void },
+): Promise<SweepQueue> {
+  const { PgBoss } = await import('pg-boss');
+  const boss = new PgBoss({
+    ...settings,
+    connectionString,
+    migrate: false,
+    supervise: isWorker,
+    superviseIntervalSeconds: 1,
+    monitorIntervalSeconds: 1,
+  });
+  boss.on('error', failed);
+  await boss.start();
+  await boss.createQueue(QUEUE, {
+    policy: 'standard',
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    expireInSeconds: 23 * 3_600,
+    // `attempts` of the chunk is what ends a chunk that kills its workers.
+    retryLimit: 1_000,
+    retryDelay: 0,
+    deleteAfterSeconds: 3_600,
+  });
+  return {
+    async send(sweep, numbers) {
+      await boss.insert(
+        QUEUE,
+        numbers.map((number) => ({ data: { sweep, number } })),
+      );
+    },
+    async take() {
+      const [job] = await boss.fetch<{ sweep: string; number: number }>(QUEUE, { batchSize: 1 });
+      if (job === undefined) return undefined;
+      return {
+        ...job.data,
+        async complete() {
+          await boss.complete(QUEUE, job.id);
+        },
+        async handBack() {
+          await boss.fail(QUEUE, job.id);
+        },
+        async touch() {
+          await boss.touch(QUEUE, job.id);
+        },
+      };
+    },
+    async close() {
+      await boss.stop({ graceful: false });
+    },
+  };
+}

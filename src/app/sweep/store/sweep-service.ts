@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../../../core/errors.ts';
+import { indexPrices } from '../../../research/tape/index.ts';
+import { version } from '../../version.ts';
+import { sharedIndex, sharedTape } from '../sweep-pool.ts';
+import { SettingThread } from './setting-thread.ts';
+import type { SweepBasis } from './setting-thread.ts';
+import { loadTapes } from './shared-tapes.ts';
+import { connectStore, isPassing, storeFault } from './store-connection.ts';
+import type { StoreConnection } from './store-connection.ts';
+import { checkPrepared } from './store-schema.ts';
+import {
+  beginChunk,
+  endChunk,
+  failChunk,
+  foreignSweep,
+  keepOutcome,
+  knownOutcomes,
+  readSweep,
+  returnChunk,
+  sweepStateOf,
+} from './store-sweeps.ts';
+import { TOUCH_MS, openQueue } from './sweep-queue.ts';
+import type { HeldChunk, SweepQueue } from './sweep-queue.ts'; // prettier-ignore
+
+export interface ServiceOptions {
+  readonly url: string;
+  readonly tapesFolder?: string | undefined;
+  readonly threads: number;
+  /** Aborted: what is being run is handed back, and the worker ends. */
+  readonly stop: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+const IDLE_MS = 300;
+const AGAIN_MS = 1_000;
+
+/**
+ * Runs chunks of any sweep of this version until it is stopped. It waits for a server that is away.
+ *
+ * @throws OperatorError `config` for a store or a tape that this worker lacks, or a sweep of another version.
+ */
+export async function serveSweeps(options: ServiceOptions): Promise<void> {
+  const store = connectStore(options.url);
+  try {
+    await checkPrepared(store);
+    await refuseForeign(store);
+    const queue = await openQueue(store.connectionString, { isWorker: true, failed: () => undefined });
+    try {
+      await serve(store, queue, options);
+    } finally {
+      await queue.close();
+    }
+  } catch (error) {
+    throw storeFault(store.shown, error);
+  } finally {
+    await store.pool.end();
+  }
+}
+
+async function refuseForeign(store: StoreConnection): Promise<void> {
+  const foreign = await foreignSweep(store);
+  if (foreign !== undefined)
+    throw new OperatorError(
+      'config',
+      `sweep ${foreign.id} is of version ${foreign.version} and this worker of version ${version}: results of two versions are not mixed. Run a worker of version ${foreign.version}, or end the sweep with "tranche sweep cancel ${foreign.id}"`,
+    );
+}
+
+/** Every thread takes chunks for itself. The first fault ends all of them. */
+async function serve(store: StoreConnection, queue: SweepQueue, options: ServiceOptions): Promise<void> {
+  const fault = new AbortController();
+  const stop = AbortSignal.any([options.stop, fault.signal]);
+  const bases = new BasisCache(store, options.tapesFolder);
+  options.say(`worker of version ${version} waits for sweeps at ${store.shown}, ${options.threads} threads`);
+  const slots = Array.from({ length: options.threads }, async () => {
+    try {
+      await new Slot(store, queue, { bases, stop, say: options.say }).serve();
+    } catch (error) {
+      fault.abort();
+      throw error;
+    }
+  });
+  const [failed] = (await Promise.allSettled(slots)).filter(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}
+
+/** What the runs of the latest sweep share, loaded once for all threads. */
+class BasisCache {
+  readonly #store: StoreConnection;
+  readonly #folder: string | undefined;
+  #latest: { readonly sweep: string; readonly basis: Promise<SweepBasis> } | undefined;
+
+  constructor(store: StoreConnection, folder: string | undefined) {
+    this.#store = store;
+    this.#folder = folder;
+  }
+
+  async of(sweep: string): Promise<SweepBasis> {
+    if (this.#latest?.sweep !== sweep) this.#latest = { sweep, basis: this.#load(sweep) };
+    try {
+      return await this.#latest.basis;
+    } catch (error) {
+      this.#latest = undefined;
+      throw error;
+    }
+  }
+
+  async #load(sweep: string): Promise<SweepBasis> {
+    const { base, tapes: named } = await readSweep(this.#store, sweep);
+    const tapes = (await loadTapes(this.#store, named, this.#folder)).map(sharedTape);
+    return { base, tapes, indexes: tapes.map((tape) => sharedIndex(indexPrices(tape))) };
+  }
+}
+
+interface SlotOptions {
+  readonly bases: BasisCache;
+  readonly stop: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/** One thread of a worker and the chunk that it holds. */
+class Slot {
+  readonly #store: StoreConnection;
+  readonly #queue: SweepQueue;
+  readonly #options: SlotOptions;
+  #thread: { readonly sweep: string; readonly runs: SettingThread } | undefined;
+
+  constructor(store: StoreConnection, queue: SweepQueue, options: SlotOptions) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#options = options;
+  }
+
+  async serve(): Promise<void> {
+    const { stop, say } = this.#options;
+    try {
+      while (!stop.aborted) {
+        let wait = 0;
+        try {
+          const held = await this.#queue.take();
+          if (held === undefined) wait = IDLE_MS;
+          else await this.#work(held);
+        } catch (error) {
+          if (!isPassing(error)) throw error;
+          say(`the store cannot be reached: ${error instanceof Error ? error.message : ''}; trying again`);
+          wait = AGAIN_MS;
+        }
+        if (wait > 0) await sleep(wait, undefined, { signal: stop }).catch(() => undefined); // stopped
+      }
+    } finally {
+      await this.#thread?.runs.close();
+    }
+  }
+
+  async #work(held: HeldChunk): Promise<void> {
+    const { stop } = this.#options;
+    const { sweep, number } = held;
+    const cancelled = new AbortController();
+    const ended = AbortSignal.any([stop, cancelled.signal]);
+    // A beat that fails says nothing of the chunk: the next one may succeed.
+    const beat = setInterval(() => {
+      held.touch().catch(() => undefined);
+      sweepStateOf(this.#store, sweep).then(
+        (state) => {
+          if (state !== 'running') cancelled.abort();
+        },
+        () => undefined,
+      );
+    }, TOUCH_MS);
+    try {
+      const isWhole = await this.#runAll(held, ended);
+      if (!isWhole && stop.aborted) {
+        await returnChunk(this.#store, sweep, number);
+        await held.handBack();
+        return;
+      }
+      await held.complete();
+    } catch (error) {
+      await this.#giveUp(held, error);
+    } finally {
+      clearInterval(beat);
+    }
+  }
+
+  /** @returns whether nothing of the chunk is left to do */
+  async #runAll({ sweep, number }: HeldChunk, ended: AbortSignal): Promise<boolean> {
+    const runs = await beginChunk(this.#store, sweep, number);
+    if (runs === undefined) return true;
+    const known = await knownOutcomes(
+      this.#store,
+      runs.map(({ key }) => key),
+    );
+    const writes: Promise<void>[] = [];
+    for (const { key, job } of runs) {
+      if (known.has(key)) continue;
+      if (ended.aborted) break;
+      const thread = await this.#threadOf(sweep);
+      try {
+        const write = keepOutcome(this.#store, key, await thread.run(job, ended));
+        write.catch(() => undefined); // awaited below
+        writes.push(write);
+      } catch (error) {
+        await this.#dropThread();
+        if (ended.aborted) break;
+        throw new ThreadDied(error);
+      }
+    }
+    await Promise.all(writes);
+    if (ended.aborted) return false;
+    await endChunk(this.#store, sweep, number);
+    return true;
+  }
+
+  async #threadOf(sweep: string): Promise<SettingThread> {
+    if (this.#thread?.sweep !== sweep) {
+      await this.#dropThread();
+      this.#thread = { sweep, runs: new SettingThread(await this.#options.bases.of(sweep)) };
+    }
+    return this.#thread.runs;
+  }
+
+  async #dropThread(): Promise<void> {
+    await this.#thread?.runs.close();
+    this.#thread = undefined;
+  }
+
+  /** A run that fails here fails everywhere; what this worker alone lacks, another may have. */
+  async #giveUp(held: HeldChunk, error: unknown): Promise<void> {
+    const { sweep, number } = held;
+    try {
+      if (error instanceof ThreadDied) {
+        await failChunk(this.#store, sweep, number, error.message);
+        await held.complete();
+        this.#options.say(`sweep ${sweep}, chunk ${number}: ${error.message}`);
+        return;
+      }
+      await returnChunk(this.#store, sweep, number);
+      await held.handBack();
+    } catch (further) {
+      if (!isPassing(further)) throw further; // else the heartbeat ends, and the chunk is handed on
+    }
+    throw error;
+  }
+}
+
+class ThreadDied extends Error {
+  override readonly name = 'ThreadDied';
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
