@@ -31,7 +31,7 @@ export class SettingThread {
     });
     try {
       this.#worker.postMessage({ index: 0, job }, []);
-      const [message]: unknown[] = await Promise.race([answer, died]);
+      const [message] = (await Promise.race([answer, died])) as readonly unknown[];
       if (!isWorkerAnswer(message)) throw new Error('a thread gave no outcome');
       return message.outcome;
     } finally {

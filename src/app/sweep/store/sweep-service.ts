@@ -81,7 +81,7 @@ async function serve(store: StoreConnection, queue: SweepQueue, options: Service
       throw error;
     }
   });
-  const [failed] = (await Promise.allSettled(slots)).filter(({ status }) => status === 'rejected');
+  const failed = (await Promise.allSettled(slots)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
@@ -161,12 +161,9 @@ class Slot {
     // A beat that fails says nothing of the chunk: the next one may succeed.
     const beat = setInterval(() => {
       held.touch().catch(() => undefined);
-      sweepStateOf(this.#store, sweep).then(
-        (state) => {
-          if (state !== 'running') cancelled.abort();
-        },
-        () => undefined,
-      );
+      this.#isRunning(sweep)
+        .then((isRunning) => isRunning || cancelled.abort())
+        .catch(() => undefined);
     }, TOUCH_MS);
     try {
       const isWhole = await this.#runAll(held, ended);
@@ -181,6 +178,10 @@ class Slot {
     } finally {
       clearInterval(beat);
     }
+  }
+
+  async #isRunning(sweep: string): Promise<boolean> {
+    return (await sweepStateOf(this.#store, sweep)) === 'running';
   }
 
   /** @returns whether nothing of the chunk is left to do */

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
+import { sweep, sweepFolder } from '../support/sweep.ts';
+
+const missing = noPostgres();
+const because = missing === undefined ? '' : ` (skipped: ${missing})`;
+const PROGRAM = resolve(import.meta.dirname, '../../../bin/tranche.js');
+const LINE = ['--vary', 'slices=1..60/1', '--vary', 'total_quantity.amount=0.5,1,1.5,2,2.5'];
+
+/** A worker process of one thread; killed with its test. */
+async function aWorker(url: string): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, [PROGRAM, 'worker', '--store', url, '--threads', '1'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(async () => {
+    if (worker.exitCode !== null || worker.signalCode !== null) return;
+    worker.kill('SIGKILL');
+    await once(worker, 'exit');
+  });
+  await once(worker.stderr, 'data');
+  return worker;
+}
+
+describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
+  it('hand on the chunk of a killed worker within 15 s and give the file of one machine', async () => {
+    const server = await startPostgres();
+    onTestFinished(server.stop);
+    const url = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
+    const cwd = sweepFolder();
+    await sweep(cwd, ['prepare', '--store', url]);
+    const admin = new pg.Client(url);
+    await admin.connect();
+    onTestFinished(async () => {
+      await admin.end();
+    });
+    const [first] = await Promise.all([aWorker(url), aWorker(url)]);
+    const running = sweep(cwd, [...LINE, '--out', 'shared', '--store', url]);
+    const count = async (from: string): Promise<number> =>
+      (await admin.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${from}`)).rows[0]?.n ?? 0;
+    // It is stopped while it holds a chunk: both are at work.
+    await vi.waitFor(
+      async () => {
+        first.kill('SIGSTOP');
+        const isAtWork =
+          (await count('tranche_sweep.result')) > 10 &&
+          (await count("tranche_sweep_queue.job WHERE state = 'active'")) === 2;
+        if (!isAtWork) first.kill('SIGCONT');
+        expect(isAtWork).toBe(true);
+      },
+      { timeout: 20_000, interval: 20 },
+    );
+    first.kill('SIGKILL');
+    const killedAt = performance.now();
+    await vi.waitFor(
+      async () => {
+        expect(await count('tranche_sweep.chunk WHERE attempts > 1')).toBe(1);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+    expect(performance.now() - killedAt).toBeLessThan(15_000);
+    const shared = await running;
+    expect(shared.code).toBe(0);
+    expect((await sweep(cwd, [...LINE, '--out', 'local'])).code).toBe(0);
+    for (const file of ['results.json', 'results.csv', 'results.html'])
+      expect(readFileSync(join(cwd, 'shared', file)).equals(readFileSync(join(cwd, 'local', file)))).toBe(true);
+  }, 60_000); // prettier-ignore
+});
