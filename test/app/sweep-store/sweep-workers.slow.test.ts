@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
     const killedAt = performance.now();
     await vi.waitFor(
       async () => {
-        expect(await count('tranche_sweep.chunk WHERE attempts > 1')).toBe(1);
+        expect(await count('tranche_sweep_queue.job WHERE retry_count = 1')).toBe(1);
       },
       { timeout: 20_000, interval: 50 },
     );
