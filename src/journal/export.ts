@@ -8,7 +8,6 @@ import { isRecordKind, recordKinds, recordSchema } from './format/record-schema.
 import type { RecordKind } from './format/record-schema.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
-export const exportFormats: readonly ExportFormat[] = ['csv', 'jsonl'];
 
 /** Columns of `--kind fills`: scripts and accountants rely on the names and their order. */
 export const FILL_COLUMNS = [

@@ -101,22 +101,4 @@ export function orderText(order: OrderDetail): string {
   );
 }
 
-/** Element of the feed `private.user.open-orders`: its amounts are text. Source: public documentation. */
-export const openOrderBody = (order: OrderDetail): object => ({
-  id: Number(order.orderId),
-  algorithm_id: order.working?.algorithm ?? 150,
-  client_order_id: order.clientId,
-  status: order.status,
-  pair: order.pair,
-  action: actionOf(order),
-  type: order.working === undefined ? 'Instant' : limitAlgorithms[order.working.algorithm],
-  date_added: isoOf(order.working?.addedAt ?? order.updatedAt),
-  filled: text(order.filled),
-  filled_amount: text(order.filledAmount),
-  vwap: text(order.vwap),
-  price: text(order.price),
-  quantity: text(order.quantity),
-  fees: text(order.fees),
-});
-
 const actionOf = ({ side }: Order): string => (side === 'buy' ? 'Buy' : 'Sell');

@@ -53,8 +53,6 @@ export const walletTransferSchema = z
     from: body.from_wallet,
     to: body.to_wallet,
   }));
-export const walletTransferBody = ({ currency, quantity, from, to }: WalletTransfer): string =>
-  JSON.stringify({ currency, quantity: text(quantity), from_wallet: from, to_wallet: to });
 
 /** Answer of `POST /v1/account/transfer`. */
 export const walletTransferResultSchema = z.object({

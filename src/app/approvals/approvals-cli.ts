@@ -2,6 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { requestKinds } from '../../core/approvals/approval-policy.ts';
 import type { ControlCli } from '../cli/control-cli.ts';
+import { modeOption } from '../cli/mode-option.ts';
 
 /** `tranche approvals`, `approve`, `reject` and `policy test`. */
 export function addApprovals(cli: Command, { io, config, done }: ControlCli): void {
@@ -11,9 +12,7 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
       .description(does)
       .addOption(config())
       .option('--journal <journal>', 'journal of the desk, instead of a config')
-      .addOption(
-        new Option('--mode <mode>', 'mode of the desk').choices(['paper', 'dry_run', 'live'] as const),
-      )
+      .addOption(modeOption('mode of the desk'))
       .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
       .option('--json', 'print one JSON object to stdout');
   leaf('approvals', 'list requests that wait for approval: what changes, and who must agree')
@@ -42,13 +41,7 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
     .command('test')
     .description('show what a request would need; exit code 0: nothing, 75: approvals, 77: blocked')
     .addOption(config())
-    .addOption(
-      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption())
     .addOption(
       new Option('--kind <kind>', 'what is asked for').choices(
         Object.keys(requestKinds).filter((kind) => !['parent', 'strategy', 'rearm'].includes(kind)),

@@ -3,6 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { CommandIo } from '../commands/io.ts';
 import { JOURNAL } from './journal-cli.ts';
 import { cacheOption } from './tape-options.ts';
+import { modeOption } from './mode-option.ts';
 
 export interface CalibrateCli {
   readonly io: CommandIo;
@@ -24,13 +25,7 @@ export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): 
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .option('--journal <journal>', 'the journal, as an option')
-    .addOption(
-      new Option('--mode <mode>', 'mode that wrote the journal').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption('mode that wrote the journal'))
     .addOption(
       new Option('--base <preset>', 'preset for settings that the journal has too little data for')
         .choices(['tight', 'normal', 'stressed'] as const)

@@ -2,6 +2,7 @@ import { Argument, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { roles } from '../../core/roles.ts';
 import type { CommandIo } from '../commands/io.ts';
+import { modeOption } from './mode-option.ts';
 
 /** What the commands for a running daemon need from the program. */
 export interface ControlCli {
@@ -136,7 +137,7 @@ const leaves = (config: ControlCli['config']) => (parent: Command, name: string,
     .description(does)
     .addOption(config())
     .option('--journal <journal>', 'journal of the desk, instead of a config')
-    .addOption(new Option('--mode <mode>', 'mode of the desk').choices(['paper', 'dry_run', 'live'] as const))
+    .addOption(modeOption('mode of the desk'))
     .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
     .option('--json', 'print one JSON object to stdout');
 

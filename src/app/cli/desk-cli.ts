@@ -1,9 +1,10 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
 import type { RunIo } from '../commands/run.ts';
 import type { ControlCli } from './control-cli.ts';
 import { wholeNumber } from './option-values.ts';
+import { modeOption } from './mode-option.ts';
 
 export interface DeskCli extends ControlCli {
   readonly io: RunIo;
@@ -14,16 +15,6 @@ export function addDesk(cli: Command, world: DeskCli): void {
   addRun(cli, world);
   addValidate(cli, world);
 }
-
-const modeOption = (): Option<
-  '--mode <mode>',
-  undefined,
-  undefined,
-  undefined,
-  false,
-  'paper' | 'dry_run' | 'live'
-> =>
-  new Option('--mode <mode>', 'mode, instead of the one in the config').choices(['paper', 'dry_run', 'live']);
 
 function addRun(cli: Command, { io, config, done }: DeskCli): void {
   cli

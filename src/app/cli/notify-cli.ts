@@ -1,8 +1,8 @@
-import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { JOURNAL } from './journal-cli.ts';
 import type { WatchIo } from '../commands/notify/watch.ts';
 import type { ControlCli } from './control-cli.ts';
+import { modeOption } from './mode-option.ts';
 
 export interface WatchCli {
   readonly io: WatchIo;
@@ -51,13 +51,7 @@ export function addNotify(cli: Command, { io, config, done }: ControlCli): void 
     .description('list notices that wait for delivery; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .addOption(
-      new Option('--mode <mode>', 'mode that wrote the journal').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption('mode that wrote the journal'))
     .option('--json', 'print one JSON object per notice to stdout')
     .action(async (file, options) => {
       const { notifyList } = await import('../commands/notify/notify-list.ts');

@@ -4,6 +4,7 @@ import type { PlanIo } from '../commands/plan.ts';
 import type { ControlCli } from './control-cli.ts';
 import { JOURNAL } from './journal-cli.ts';
 import { cacheOption } from './tape-options.ts';
+import { modeOption } from './mode-option.ts';
 
 export interface LookCli extends ControlCli {
   readonly io: PlanIo;
@@ -16,13 +17,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .description('list every slot ahead and check feasibility; does not trade')
     .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
-    .addOption(
-      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption())
     .option('--days <n>', 'days to plan, 1 to 400 (default: 7)', Number)
     .option('--from <time>', 'start of the plan: a day or time (default: now)')
     .option('--zone <zone>', 'IANA time zone of all local times (default: the zone of each strategy)')
@@ -45,13 +40,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .option('--journal <journal>', 'the journal, as an option')
-    .addOption(
-      new Option('--mode <mode>', 'mode that wrote the journal').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption('mode that wrote the journal'))
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .option('--strategy <id>', 'only this strategy')
     .option(
@@ -69,13 +58,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .option('--journal <journal>', 'the journal, as an option')
-    .addOption(
-      new Option('--mode <mode>', 'mode that wrote the journal').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption('mode that wrote the journal'))
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .addOption(
       new Option('--severity <severity>', 'only these and more urgent ones').choices([
@@ -100,13 +83,7 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .option('--journal <journal>', 'the journal, as an option')
-    .addOption(
-      new Option('--mode <mode>', 'mode that wrote the journal').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption('mode that wrote the journal'))
     .option('--strategy <id>', 'only this strategy')
     .option(
       '--since <time>',

@@ -28,7 +28,7 @@ import { readYaml } from './yaml.ts';
 import type { YamlDocument } from './yaml.ts';
 
 export type { ConfigOptions } from './config-checks.ts';
-export type { Config, ControlsConfig, Mode, MoneyOf, OperateConfig, VenueConfig } from './config-values.ts';
+export type { Config, ControlsConfig, Mode, OperateConfig } from './config-values.ts';
 
 export interface LoadedConfig {
   readonly config: Config;

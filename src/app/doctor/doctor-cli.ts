@@ -1,6 +1,6 @@
-import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { DeskCli } from '../cli/desk-cli.ts';
+import { modeOption } from '../cli/mode-option.ts';
 
 /** `tranche doctor`. */
 export function addDoctor(cli: Command, { io, config, done }: DeskCli): void {
@@ -10,13 +10,7 @@ export function addDoctor(cli: Command, { io, config, done }: DeskCli): void {
       'check everything that a start needs: clock, disk, permissions, token, venue, limits, channels, journal; changes nothing',
     )
     .addOption(config())
-    .addOption(
-      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
-        'paper',
-        'dry_run',
-        'live',
-      ] as const),
-    )
+    .addOption(modeOption())
     .option('--offline', 'do not contact the venue')
     .option('--send', 'also send a test message over each channel of operate.notify')
     .option('--json', 'print the findings as one JSON object')

@@ -11,9 +11,6 @@ export interface RequestOrigin {
   readonly account: string;
 }
 
-/** The content of a request as proposed; later records repeat these fields. */
-export type RequestFields = Omit<OverrideRecord, 'kind' | 'step' | 'hash' | 'assertion'>;
-
 /**
  * The canonical request: every field as proposed, with the desk and the account, as canonical JSON. Its SHA-256 is the `hash` of
  * the request, and the challenge for a passkey.

@@ -34,9 +34,6 @@ export function homeAfter(
   return { rpId, origins: [...others, origin].slice(-ORIGINS_MAX) };
 }
 
-/** An assertion is a few hundred bytes. */
-export const ASSERTION_PART_MAX = 4_096;
-
 /** Flags of the authenticator data: user present, and user verified. */
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;

@@ -29,8 +29,6 @@ export interface Fold {
   readonly best: number | undefined;
 }
 
-export const FOLDS_MAX = 100;
-
 /** `folds + 1` consecutive windows of equal length: each but the last trains, each but the first tests. Cut at whole minutes. */
 export function windowsOf({ from, until }: Window, folds: number): readonly Window[] {
   const length = (until - from) / (folds + 1);

@@ -96,19 +96,6 @@ export interface Strategy {
   readonly waits_for_approval?: string | undefined;
 }
 
-export interface Parent {
-  readonly parent: string;
-  readonly strategy: string;
-  readonly pair: string;
-  readonly side: string;
-  readonly total: string;
-  readonly left: string;
-  readonly currency: string;
-  readonly begun_at?: string | undefined;
-  readonly ends_at?: string | undefined;
-  readonly finished?: string | undefined;
-}
-
 export interface SliceFill {
   readonly price: string;
   readonly quantity: string;
