@@ -10,7 +10,13 @@ import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
 import type { MaybeAsync } from './maybe-async.ts';
-import type { BegunDocument, StrategiesRead, StrategySource } from './state/strategy-source.ts';
+import type {
+  BegunDocument,
+  StrategiesRead,
+  StrategyFault,
+  StrategySource,
+} from './state/strategy-source.ts';
+import type { StrategyRun } from './state/strategy-run.ts';
 import type {
   Balance,
   Currency,
@@ -398,6 +404,14 @@ export interface StrategiesPort {
   read(): StrategiesRead;
   /** A strategy as it was when its run started, with that document's hash; `undefined` if this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;
+  /**
+   * Why these strategies could not trade under the limits of the config that was read last, as `tranche validate` judges it. `lives`:
+   * what the journal knows of each. Omitted: not checked.
+   */
+  infeasible?(
+    run: readonly StrategySource[],
+    known: { readonly lives: ReadonlyMap<string, StrategyRun>; readonly now: Instant },
+  ): readonly StrategyFault[];
   /**
    * Emits when a file may have changed, often several times per edit. Omitted: files are not watched. Never
    * errors.

@@ -99,8 +99,14 @@ const sumsIn = (printed: string): Readonly<Record<string, string>> =>
       text(money(sum)),
     ]),
   );
+/** Folder with the packages of Python that `.ci/run` installs beside the project; the machine's own packages otherwise. */
+const PYTHON_PACKAGES = process.env['PARQUET_PYTHONPATH'];
 const python = (code: string): SpawnSyncReturns<string> =>
-  spawnSync('python3', ['-c', code], { encoding: 'utf8', timeout: 120_000 });
+  spawnSync('python3', ['-c', code], {
+    encoding: 'utf8',
+    timeout: 120_000,
+    env: { ...process.env, ...(PYTHON_PACKAGES === undefined ? {} : { PYTHONPATH: PYTHON_PACKAGES }) },
+  });
 
 describe('fills.parquet', () => {
   it.for(Object.entries(READERS))(

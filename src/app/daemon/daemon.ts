@@ -37,8 +37,6 @@ import type { Environment } from '../config/yaml.ts';
 import { readParts } from '../desk-api/read-parts.ts';
 import { serve } from './serve.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
-import { faultWords, standingFaults } from '../planning/standing-faults.ts';
-import type { PlanWorld } from '../planning/planning.ts';
 import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { Summary } from '../cli/summary.ts';
@@ -318,8 +316,6 @@ async function assemble(
       log.info('ready', { mode: config.mode, ...facts });
       options.onReady({ ...facts, newLink: servedAt?.newLink });
       for (const line of standing(desk)) progress.say(line);
-      for (const fault of standingFaults({ config, strategies, now: systemClock.wall(), life: lifeIn(desk) }))
-        warn(`${fault.strategy ?? 'the strategies together'}: ${faultWords(fault)}`);
     }),
   );
   return {
@@ -371,13 +367,6 @@ function barsOf({ journal }: Config, warn: Observer['warn']): BarsPort | undefin
 }
 
 const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
-
-const lifeIn =
-  ({ state }: Desk): PlanWorld['life'] =>
-  (strategy) => {
-    const life = state.lives.get(strategy);
-    return life && { hash: life.hash, begunAt: life.begunAt, isFinished: life.finished !== undefined };
-  };
 
 /** What an operator should know at the start. */
 function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {

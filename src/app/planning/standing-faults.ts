@@ -5,18 +5,18 @@ import type { Check, PlanFacts } from '../../planning/plan.ts';
 import { zoneHere } from '../cli/local-time.ts';
 import type { Config } from '../config/config.ts';
 import { worldOf } from '../strategies/strategies.ts';
-import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { knownBeforehand } from './plan-facts.ts';
 import { planLimits } from './plan-limits.ts';
 import { planOf } from './planning.ts';
-import type { PlanWorld } from './planning.ts';
+import type { PlanWorld, PlannedSource } from './planning.ts';
 
 /** As `tranche plan` does without being told otherwise. */
 const DAYS = 7;
 
 export interface Standing {
   readonly config: Config;
-  readonly strategies: readonly LoadedStrategy[];
+  /** Those that are not enabled are left out. */
+  readonly strategies: readonly (PlannedSource & { readonly enabled?: boolean })[];
   readonly now: Instant;
   /** What has begun already, as far as it is known. */
   readonly life?: PlanWorld['life'];
@@ -24,7 +24,7 @@ export interface Standing {
 
 /**
  * What no account and no price could make feasible: the checks of `tranche plan` that need the config and the documents alone, in its
- * words. `validate` refuses them, and a desk that starts warns of them.
+ * words. `validate`, a start and a reload refuse them in what would begin; a desk warns of them in what runs already.
  */
 export function standingFaults({ config, strategies, now, life }: Standing): readonly Check[] {
   const world: PlanWorld = {
@@ -44,7 +44,9 @@ export function standingFaults({ config, strategies, now, life }: Standing): rea
     price: (pair) => prices.get(pair),
     funds: { missing: 'the account was not asked' },
   };
-  const planned = strategies.filter(({ enabled }) => enabled).map((one) => planOf(one, span, world));
+  const planned = strategies
+    .filter(({ enabled }) => enabled !== false)
+    .map((one) => planOf(one, span, world));
   return standingChecks(planned, facts).filter(({ verdict }) => verdict === 'refused');
 }
 

@@ -12,6 +12,8 @@ import { limitsOf } from '../config/desk-settings.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
 import { readStrategies, reviveStrategy } from './strategies.ts';
+import { faultWords, standingFaults } from '../planning/standing-faults.ts';
+import type { SnapshotRun } from './journal-snapshot.ts';
 
 export interface StrategyFiles {
   /** As on the command line. */
@@ -43,7 +45,20 @@ const isLimit = (name: string): boolean =>
 /** The strategies of a config, and its limits, as they lie on the disk, for a desk that reads them again while it runs. */
 export function strategyFiles(files: StrategyFiles): StrategiesPort {
   const channels = channelsOf(files);
+  let current = files.config;
   return {
+    infeasible(run, { lives, now }) {
+      const life = (strategy: string): SnapshotRun | undefined => {
+        const known = lives.get(strategy);
+        return (
+          known && { hash: known.hash, begunAt: known.begunAt, isFinished: known.finished !== undefined }
+        );
+      };
+      return standingFaults({ config: current, strategies: run, now, life }).map((fault) => ({
+        strategy: fault.strategy,
+        says: faultWords(fault),
+      }));
+    },
     read() {
       const { configFile, options, sections } = files;
       const { mode } = files.config;
@@ -52,6 +67,7 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
       const config =
         again.controls === undefined ? files.config : { ...files.config, controls: again.controls };
       const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
+      current = config;
       const all = [...again.problems, ...problems];
       if (all.length > 0) return { problems: formatProblems(all, { colour: false }).trimEnd() };
       const [rights] = config.mode === 'live' ? rightsProblems(configFile, strategies, options.cwd) : [];

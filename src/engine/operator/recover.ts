@@ -36,7 +36,16 @@ import {
 import { limitsToKeep, ownPolicy } from '../state/kept-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
-import { beginnings, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
+import {
+  beginnings,
+  faultLine,
+  faultsOf,
+  infeasible,
+  planFor,
+  tellKept,
+  unknownPairs,
+  wishes,
+} from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
 import type { ResolutionContext } from '../account/operator-resolutions.ts';
@@ -44,6 +53,7 @@ import type { RecordContext } from '../stages/record.ts';
 import type { ClockBackContext } from '../time/clock-back.ts';
 import type { CommandContext } from './operator-commands.ts';
 import type { ReloadContext } from './reload.ts';
+import type { StrategyFault } from '../state/strategy-source.ts';
 import type { DecideContext } from '../stages/decide.ts';
 import type { AccountWatchContext } from '../account/watch-account.ts';
 
@@ -385,6 +395,9 @@ function beginLives(desk: RecoverContext): Observable<never> {
   // A run that continues with its old document may trade a pair that no file names any more.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
+  const refused = infeasible(desk, planned);
+  if (refused.length > 0) return throwError(() => new OperatorError('config', infeasibleWords(refused)));
+  for (const standing of faultsOf(desk, run)) desk.observer.warn(faultLine(standing));
   tellKept(desk, changes);
   desk.strategies.run(run);
   const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));
@@ -397,6 +410,9 @@ function beginLives(desk: RecoverContext): Observable<never> {
     asked$.pipe(ignoreElements()),
   );
 }
+
+const infeasibleWords = (faults: readonly StrategyFault[]): string =>
+  ['the strategies cannot trade as they are written:', ...faults.map(faultLine)].join('\n  ');
 
 /** The first whole read of the account, before the first quote; retried until it succeeds. */
 function sweep(desk: RecoverContext): Observable<never> {

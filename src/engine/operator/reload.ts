@@ -13,7 +13,7 @@ import { strategyApproval } from './strategy-approvals.ts';
 import type { Wish } from './proposals.ts';
 import type { ReloadedBy } from './strategy-approvals.ts';
 import { differences } from './text-differences.ts';
-import type { StrategySource } from '../state/strategy-source.ts';
+import type { StrategyFault, StrategySource } from '../state/strategy-source.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
 import { limitLines, planLimits } from './limits-reload.ts';
@@ -148,7 +148,11 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
     return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
   if ('problems' in read) return refused(desk, command, read.problems);
   const planned = planFor(desk, read, command);
-  const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
+  const faults = [
+    ...planned.faults,
+    ...unknownPairs(desk, planned.run),
+    ...infeasible(desk, planned).map(faultLine),
+  ];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
   const settings = {
@@ -307,6 +311,24 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
       return why === undefined ? [] : [`strategy ${id}: ${why}`];
     }),
   );
+
+/**
+ * Why a strategy that would start now could not trade as written. What runs already is not refused: its parent is under way, and
+ * its orders need this desk.
+ */
+export const infeasible = (desk: ReloadContext, { run, begin }: Planned): readonly StrategyFault[] =>
+  begin.length === 0
+    ? []
+    : faultsOf(desk, run).filter(
+        ({ strategy }) => strategy === undefined || begin.some(({ id }) => id === strategy),
+      );
+
+/** All faults of these strategies, those that run already included. */
+export const faultsOf = (desk: ReloadContext, run: readonly StrategySource[]): readonly StrategyFault[] =>
+  desk.ports.strategies?.infeasible?.(run, { lives: desk.state.lives, now: desk.ports.clock.wall() }) ?? [];
+
+export const faultLine = ({ strategy, says }: StrategyFault): string =>
+  `${strategy === undefined ? 'the strategies together' : `strategy ${strategy}`}: ${says}`;
 
 /** If the limits are in another currency, a rate is needed: without one every trade would be refused. */
 function unknownRate({ policy, rates }: ReloadContext, quote: string): string | undefined {

@@ -7,7 +7,7 @@ export interface StrategySource {
   readonly kind: string;
   /** Hash of the document's content: other content is another strategy. */
   readonly hash: string;
-  readonly document: unknown;
+  readonly document: Readonly<Record<string, unknown>>;
   readonly bound: BoundStrategy;
 }
 
@@ -35,6 +35,14 @@ export type StrategiesRead =
       readonly notes: readonly string[];
     }
   | { readonly problems: string };
+
+/** Why a strategy could not trade as written, whatever the account holds. */
+export interface StrategyFault {
+  /** Omitted: all strategies together. */
+  readonly strategy?: string | undefined;
+  /** With the way to fix it. */
+  readonly says: string;
+}
 
 /** What a journal knows of the document with which a run started. */
 export interface BegunDocument {
