@@ -101,6 +101,24 @@ describe('the strategies of a running desk', () => {
     expect(port.read()).toEqual({ problems: expect.stringContaining('must be in one currency') as string });
   });
 
+  it('are judged as validate judges them, under the limits that were read last', () => {
+    const port = files();
+    const known = { lives: new Map<string, never>(), now: instant(Date.UTC(2026, 11, 1)) };
+    const judged = (): readonly string[] => {
+      const read = port.read();
+      if ('problems' in read) throw new Error(read.problems);
+      return (port.infeasible?.(read.sources, known) ?? []).map(
+        ({ strategy, says }) => `${strategy ?? 'together'}: ${says}`,
+      );
+    };
+    expect(judged()).toEqual([]);
+    put('desk.yaml', 'mode: paper\ncontrols: { max_executions_per_minute: 1 }\nstrategies: ./strategies\n');
+    put('strategies/a.yaml', TWAP.replace('PT4H', 'PT12M'));
+    expect(judged()).toEqual([
+      expect.stringMatching(/^together: 4 slices .* more than controls\.max_executions_per_minute of 1/u),
+    ]);
+  });
+
   it('tell which other settings of an edited config wait for the next start', () => {
     const port = files();
     put(

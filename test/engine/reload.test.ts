@@ -434,6 +434,21 @@ describe('a reload', () => {
     expect(begunIn(bench)).toEqual(['twap']);
   }); // prettier-ignore
 
+  it('refuses a new strategy that could never trade, and does not judge what runs', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(MINUTE_MS);
+    Object.assign(files.port, {
+      infeasible: (run: readonly StrategySource[]) => run.map(({ id }) => ({ strategy: id, says: 'too large' })),
+    });
+    files.sources = [slow(), slow('large')];
+    expect(reload()).toEqual({ isDone: false, says: 'nothing was changed:\nstrategy large: too large' });
+    files.sources = [slow()];
+    expect(reload()).toMatchObject({ isDone: true });
+    until(20 * MINUTE_MS);
+    expect(begunIn(bench)).toEqual(['twap']);
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+  }); // prettier-ignore
+
   it('only says what would change when it is a dry run', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(MINUTE_MS);

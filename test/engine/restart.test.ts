@@ -118,6 +118,34 @@ describe('a desk that starts', () => {
     expect(ledgerTrades(after.exchange)).toHaveLength(2);
   });
 
+  const tooLarge: Partial<BenchOptions> = {
+    files: {
+      read: () => ({ problems: 'not read here' }),
+      revive: () => undefined,
+      infeasible: (run) => run.map(({ id }) => ({ strategy: id, says: 'every slice is above the limit' })),
+    },
+  };
+
+  it('refuses a strategy that its limits could never let trade, before it begins', () => {
+    const bench = aBench({ strategies, ...tooLarge });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(String(bench.seen.error)).toMatch(/cannot trade as they are written:\n {2}strategy twap: every slice is above/u);
+    expect(bench.records().filter(({ body }) => body.kind === 'strategy')).toEqual([]);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  }); // prettier-ignore
+
+  it('warns of such a strategy that runs already, and works its parent to the end', () => {
+    const warnings: string[] = [];
+    const after = next(ran(70 * SECOND_MS), 10 * MINUTE_MS, {
+      ...tooLarge,
+      observer: { warn: (words) => warnings.push(words) },
+    });
+    expect(after.seen.error).toBeUndefined();
+    expect(warnings).toContain('strategy twap: every slice is above the limit');
+    expect(ledgerTrades(after.exchange)).toHaveLength(4);
+  });
+
   it('takes an edited rebalancing over between two decisions', () => {
     const weights = (drift: string): BenchOptions['strategies'] => [
       aStrategy('r', 'rebalance', {
