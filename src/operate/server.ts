@@ -11,6 +11,7 @@ import { monotonic } from '../core/time.ts';
 import { OperatorError } from '../core/errors.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
+import { shareOfEachAddress } from './connection-share.ts';
 import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.ts';
 import { openPaths } from './sign-in/routes.ts';
 
@@ -68,10 +69,12 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     forceCloseConnections: true,
     requestTimeout: REQUEST_MS,
     connectionTimeout: CONNECTION_MS,
+    http: { connectionsCheckingInterval: CHECK_MS },
     ...(tls === undefined ? {} : { serverFactory: encrypted(tls) }),
   });
   server.server.maxConnections = CONNECTIONS_MAX;
   server.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.server.on('connection', shareOfEachAddress(ADDRESS_CONNECTIONS_MAX));
   const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
   addRoutes(server, { ...options, isLocal, allowed });
 
@@ -103,7 +106,11 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
  * venue.
  */
 const CONNECTIONS_MAX = 128;
+/** Maximum of one address, so that the others still get through while it floods the desk. */
+const ADDRESS_CONNECTIONS_MAX = 96;
 const HEADERS_TIMEOUT_MS = 5_000;
+/** How often requests that take too long are looked for: slow ones end a second after their time, not half a minute. */
+const CHECK_MS = 1_000;
 const REQUEST_MS = 10_000;
 const CONNECTION_MS = 30_000;
 
@@ -114,7 +121,11 @@ const encrypted =
     const mutual =
       clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
     try {
-      const timeouts = { requestTimeout: REQUEST_MS, handshakeTimeout: REQUEST_MS };
+      const timeouts = {
+        requestTimeout: REQUEST_MS,
+        handshakeTimeout: HEADERS_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_MS,
+      };
       const server = createServer({ key, cert, ...mutual, ...timeouts, minVersion: 'TLSv1.2' }, handler);
       return server.setTimeout(CONNECTION_MS);
     } catch (cause) {

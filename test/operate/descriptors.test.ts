@@ -63,8 +63,12 @@ describe('the metrics', () => {
   );
 });
 
-describe('a flood of connections to the server of metrics', () => {
-  it('is refused beyond 128 of them', async () => {
+const closing = async (socket: Socket): Promise<void> => {
+  await once(socket, 'close');
+};
+
+describe('a flood of connections to the listener of the desk', () => {
+  const served = async (): Promise<{ port: number; connected: (from?: string) => Promise<Socket> }> => {
     const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => START });
     const operate = await startOperate({ listen: '127.0.0.1:0', version: '1', metrics, ready: () => [] });
     const port = Number(new URL(operate.url).port);
@@ -74,15 +78,53 @@ describe('a flood of connections to the server of metrics', () => {
       metrics.close();
       await operate.close();
     });
-    const closed: Promise<unknown>[] = [];
-    for (let count = 0; count < 140; count++) {
-      const socket = connect(port, '127.0.0.1');
+    const connected = async (from = '127.0.0.1'): Promise<Socket> => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: from });
       socket.on('error', () => undefined);
+      socket.resume();
       sockets.push(socket);
-      closed.push(once(socket, 'close'));
       await once(socket, 'connect');
-    }
-    await Promise.all(closed.slice(128));
-    expect(sockets.slice(0, 128).every(({ destroyed }) => !destroyed)).toBe(true);
-  });
+      return socket;
+    };
+    return { port, connected };
+  };
+
+  it.runIf(process.platform === 'linux')(
+    'is refused beyond 96 of one address, which leaves room for others, and beyond 128 in all',
+    async () => {
+      const { port, connected } = await served();
+      const flood: Socket[] = [];
+      const closed: Promise<void>[] = [];
+      let status = 0;
+      for (const [from, count] of [
+        ['127.0.0.2', 100],
+        ['127.0.0.3', 36],
+      ] as const)
+        // prettier-ignore
+        for (let n = 0; n < count; n++) {
+          const socket = await connected(from);
+          flood.push(socket);
+          closed.push(closing(socket));
+          if (flood.length === 130) status = (await fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: 'close' } })).status; // prettier-ignore
+        }
+      await Promise.all([...closed.slice(96, 100), ...closed.slice(132)]);
+      expect(status).toBe(200);
+      expect(flood.map(({ destroyed }) => !destroyed)).toEqual(
+        flood.map((_, n) => n < 96 || (n >= 100 && n < 132)),
+      );
+    },
+  );
+
+  it('does not last: a connection that sends no request, or half of one, is closed within seconds', async () => {
+    const { connected } = await served();
+    const silent = await connected();
+    const slow = await connected();
+    slow.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n');
+    const dripping = setInterval(() => slow.write('x: 1\r\n'), 500);
+    const body = await connected();
+    body.write('POST /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{');
+    await Promise.all([silent, slow, body].map(closing));
+    clearInterval(dripping);
+    expect([silent, slow, body].map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
+  }, 20_000);
 });

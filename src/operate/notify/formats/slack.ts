@@ -3,38 +3,46 @@ import type { Message } from '../message.ts';
 
 const HEADER_MAX = 150;
 const TEXT_MAX = 2_900;
+/** Of all sections. Slack refuses blocks of more than some 13,000 characters together, `msg_blocks_too_long`. */
+const ALL_MAX = 9_000;
 
 /**
  * The body for an incoming webhook of Slack. Every text is `plain_text`, which knows no mentions, links or formatting; the one link
  * is our own. https://docs.slack.dev/reference/block-kit/
  */
-export const slackBody = (message: Message): object => ({
-  // What a phone shows: the one text that Slack would read as its own markup.
-  text: escaped(cut(message.title, TEXT_MAX)),
-  mrkdwn: false,
-  unfurl_links: false,
-  unfurl_media: false,
-  blocks: [
-    { type: 'header', text: plain(message.title, HEADER_MAX) },
-    ...message.sections.map((section) => ({
-      type: 'section',
-      text: plain(sectionLines(section).join('\n'), TEXT_MAX),
-    })),
-    { type: 'context', elements: [plain(footer(message), TEXT_MAX)] },
-    ...(message.link === undefined
-      ? []
-      : [
-          {
-            type: 'section',
-            text: {
-              type: 'mrkdwn',
-              text: `<${escaped(message.link).replaceAll('|', '%7C')}|Open in the dashboard>`,
-              verbatim: true,
+export function slackBody(message: Message): object {
+  let left = ALL_MAX;
+  const section = (text: string): readonly object[] => {
+    if (left <= 0) return [];
+    const max = Math.min(TEXT_MAX, left);
+    left -= Math.min(text.length, max);
+    return [{ type: 'section', text: plain(text, max) }];
+  };
+  return {
+    // What a phone shows: the one text that Slack would read as its own markup.
+    text: escaped(cut(message.title, TEXT_MAX)),
+    mrkdwn: false,
+    unfurl_links: false,
+    unfurl_media: false,
+    blocks: [
+      { type: 'header', text: plain(message.title, HEADER_MAX) },
+      ...message.sections.flatMap((one) => section(sectionLines(one).join('\n'))),
+      { type: 'context', elements: [plain(footer(message), TEXT_MAX)] },
+      ...(message.link === undefined
+        ? []
+        : [
+            {
+              type: 'section',
+              text: {
+                type: 'mrkdwn',
+                text: `<${escaped(message.link).replaceAll('|', '%7C')}|Open in the dashboard>`,
+                verbatim: true,
+              },
             },
-          },
-        ]),
-  ],
-});
+          ]),
+    ],
+  };
+}
 
 const plain = (text: string, max: number): object => ({
   type: 'plain_text',
