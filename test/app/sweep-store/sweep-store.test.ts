@@ -120,6 +120,20 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect(await sql('SELECT count(*) FROM tranche_sweep.result')).toEqual(before);
   }, 60_000); // prettier-ignore
 
+  it('cancels the sweep of a command that is interrupted; the same command goes on', async () => {
+    const cwd = sweepFolder();
+    void work().catch(() => undefined);
+    const line = ['--vary', 'slices=1..60/1', '--seed', '4', '--out', 'out', '--store', owner()];
+    const stopped = await sweep(cwd, line, { interrupted: true });
+    expect(stopped.code).toBe(75);
+    const id = /sweep (?<id>\S+): 60 runs/u.exec(stopped.err)?.groups?.['id'];
+    expect(await sql('SELECT state FROM tranche_sweep.sweep WHERE id = $1', [id])).toEqual([{ state: 'cancelled' }]);
+    const rest = await sweep(cwd, line);
+    expect(rest.code).toBe(0);
+    expect(rest.err).toContain('of 60 runs are already done and are not repeated');
+    expect(await sql('SELECT FROM tranche_sweep.chunk')).toEqual([]);
+  }, 60_000); // prettier-ignore
+
   it('ends a worker that lacks the tape and gives its chunk to one that has it', async () => {
     const cwd = sweepFolder();
     const tapes = join(cwd, 'tapes');

@@ -9,9 +9,9 @@ import type { StoreConnection } from './store-connection.ts';
 import { checkPrepared } from './store-schema.ts';
 import {
   cancelSweep,
+  closeSweep,
   createSweep,
   endedChunks,
-  forgetChunks,
   knownOutcomes,
   sweepStateOf,
 } from './store-sweeps.ts';
@@ -103,7 +103,7 @@ async function submit(store: StoreConnection, wanted: Wanted, options: StoreRun)
     throw error;
   }
   if (stop.aborted && wanted.size > 0) await cancelSweep(store, id);
-  else await forgetChunks(store, id);
+  await closeSweep(store, id);
 }
 
 interface Submitted {

@@ -186,7 +186,8 @@ export async function endedChunks(
   return endedSchema.parse(rows);
 }
 
-/** Results stay; what was to be done is no longer needed. */
-export async function forgetChunks({ pool }: StoreConnection, sweep: string): Promise<void> {
-  await pool.query('DELETE FROM tranche_sweep.chunk WHERE sweep = $1', [sweep]);
+/** Ends a sweep that nobody waits for any more. Its results stay; a worker that still holds a chunk of it finds nothing left to do. */
+export async function closeSweep({ pool }: StoreConnection, id: string): Promise<void> {
+  await pool.query("UPDATE tranche_sweep.sweep SET state = 'done' WHERE id = $1 AND state = 'running'", [id]);
+  await pool.query('DELETE FROM tranche_sweep.chunk WHERE sweep = $1', [id]);
 }
