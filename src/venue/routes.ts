@@ -9,7 +9,7 @@ export interface Route {
   readonly path: string;
   /** Maximum number of bytes of an answer. */
   readonly capBytes: number;
-  /** A failure after the first byte may have moved money: such errors say `applied: 'unknown'`. */
+  /** Whether a request that fails after its first byte may have moved money: such errors carry `applied: 'unknown'`. */
   readonly movesMoney?: boolean | undefined;
 }
 

@@ -5,15 +5,15 @@ import type { Balance, Currency, FundingRate, Transaction, ValuationPoint } from
 import type { CurrencyDetail, TransactionDetail } from './account.ts';
 import { numberOf } from './message.ts';
 
-/** The account's messages as the venue writes them: the other direction of the schemas in `account.ts`. */
+/** Writes the account's messages as the venue does; the schemas in `account.ts` read them. */
 
 const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
 const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
 
 /**
- * Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee: what the balance moved by.
- * A plain transaction is written as the venue writes one without more to say.
+ * Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee, that is, the
+ * change of the balance. Optional fields that a transaction does not set are written with the venue's default values.
  */
 export function transactionBody(
   row: Transaction & {
@@ -52,7 +52,7 @@ export function transactionBody(
   };
 }
 
-/** Element of `GET /v1/currency`; `id` is its place in the list. */
+/** Element of `GET /v1/currency`; `id` is its index in the list. */
 export function currencyBody(currency: Currency & Partial<CurrencyDetail>, id: number): object {
   return {
     id,
@@ -88,7 +88,7 @@ export const fundingRatesBody = (rates: readonly FundingRate[]): object =>
     ]),
   );
 
-/** `GET /v1/post-trade-settlement/risk-modes`. `mode` in the spelling of the venue. */
+/** `GET /v1/post-trade-settlement/risk-modes`. `mode` uses the venue's spelling. */
 export const riskModesBody = (
   modes: readonly { readonly pair: string; readonly mode: string }[],
 ): object => ({

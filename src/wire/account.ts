@@ -11,9 +11,9 @@ export const errorSchema = z.object({ error: z.string() });
 
 const actions = ['deposit', 'withdraw', 'buy', 'sell', 'credit', 'charge'] as const;
 
-/** A transaction with all that people want to see of it. What the venue leaves out is empty text. */
+/** A transaction with every field worth displaying. Fields that the venue omits are empty strings. */
 export interface TransactionDetail extends Transaction {
-  /** Account transaction id of what is not a trade. It stays when the status changes; `id` does not have to. */
+  /** Account transaction id, for transactions that are not trades. It survives a change of status; `id` may not. */
   readonly accountTransactionId: string;
   readonly memo: string;
   /** Sender of a deposit, destination of a withdrawal, or free text. */
@@ -32,7 +32,7 @@ export interface TransactionDetail extends Transaction {
 const transactionFields = z.object({
   id: z.int().nonnegative().describe('service-generated; used for `after`'),
   atxid: z.unknown().optional(),
-  AtxId: z.unknown().optional().describe('the spelling of a sample'),
+  AtxId: z.unknown().optional().describe('alternative spelling, seen in a sample'),
   order_id: wireId.nullish(),
   client_order_id: z.string().nullish(),
   trade_id: wireId.nullish(),
@@ -57,7 +57,7 @@ const transactionFields = z.object({
   account_balance: wireQuantity.describe('of `currency`, after the transaction'),
   AccountTransferFee: wireQuantity.nullish(),
   description: z.string().nullish(),
-  Description: z.string().nullish().describe('the spelling of a sample'),
+  Description: z.string().nullish().describe('alternative spelling, seen in a sample'),
   wallet_display_id: z.unknown().optional(),
   added_by_user_email: z.string().nullish(),
   symbol: z.string().nullish().describe('pair of a trade'),
@@ -83,10 +83,10 @@ const transactionOf = (row: TransactionFields): Transaction => ({
   ...(row.AccountTransferFee?.isZero() === false ? { transferFee: row.AccountTransferFee } : {}),
 });
 
-/** One odd row must not hide the account; but a row that names an order of ours must be understood, or the read fails. */
+/** An unknown row must not hide the rest of the account. If it names one of our orders, however, the read fails. */
 export const transactionSchema = transactionFields.transform((row, context) => {
   if (row.action === 'other' && parseClientId(row.client_order_id ?? '') !== undefined) {
-    context.addIssue({ code: 'custom', message: 'an unknown action names an order of ours' });
+    context.addIssue({ code: 'custom', message: 'a row with an unknown action names one of our orders' });
     return z.NEVER;
   }
   return transactionOf(row);
@@ -182,12 +182,12 @@ const fundingRateSchema = z.object({
 });
 export const fundingRatesSchema = z.record(z.string(), fundingRateSchema);
 
-/** A row that cannot be read: it spoils itself alone. */
+/** A row that cannot be read. It does not affect the other rows. */
 const unreadable = z.unknown().transform(() => undefined);
-/** The rates of the same answer that can be read. The rate of a row that cannot is `undefined`: unknown. */
+/** The rates of the same answer. The rate of a row that cannot be read is `undefined` (unknown). */
 export const readableRatesSchema = z.record(z.string(), fundingRateSchema.or(unreadable));
 
-/** Both spellings of the last mode are one. */
+/** Accepts both spellings of the last mode. */
 const riskMode = z.string().transform((value, context): RiskMode => {
   const mode = (['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only'] as const).find(
     (known) => known.toLowerCase() === value.toLowerCase().replaceAll('_', '-'),
@@ -197,10 +197,10 @@ const riskMode = z.string().transform((value, context): RiskMode => {
   return z.NEVER;
 });
 
-/** `GET /v1/post-trade-settlement/risk-modes`. A row that cannot be read leaves its pair unknown, not the whole list. */
+/** `GET /v1/post-trade-settlement/risk-modes`. If a row cannot be read, the mode of its pair alone is unknown. */
 const riskModeRow = z.object({ currency_pair: z.string(), risk_mode: riskMode.or(unreadable) });
 export const riskModesSchema = z.object({ data: z.array(riskModeRow) });
-/** The same, also without rows that name no pair. */
+/** The same, without the rows that name no pair. */
 export const readableModesSchema = z.object({ data: z.array(riskModeRow.or(unreadable)) });
 
 /** `GET /v1/account/balance/history`. Spec: "Portfolio valuation point". */

@@ -1,10 +1,10 @@
-/** What the exchange knows of the interface without any of its schemas, which take time to make. */
+/** Constants of the interface that are needed without its schemas, which are slow to build. */
 
 /** Algorithms of a limit order. Source: public documentation: 200 `Smart` routes it, 201 `Limit` does not. */
 export const limitAlgorithms = { 200: 'Smart', 201: 'Limit' } as const;
 
-/** `GET /v1/orders` and `GET /v1/orders/done`: at most this many rows, and by default. */
+/** `GET /v1/orders` and `GET /v1/orders/done`: the default and maximum number of rows. */
 export const ORDERS_PAGE_MAX = 50;
 
-/** `GET /candlesticks` of the chart host: candles that one answer may span, at most. */
+/** `GET /candlesticks` of the chart host: the maximum number of candles in one answer. */
 export const CANDLES_MAX = 500;

@@ -15,11 +15,11 @@ export interface ApprovalRule {
   readonly availableApprovers: number;
   readonly addedAt: Instant;
   readonly requiredApprovals: number;
-  /** `ruleTypes`, or a word that this program does not know. */
+  /** One of `ruleTypes`, or a type that this program does not know. */
   readonly ruleType: string;
-  /** `Pending Approval` (specification), `Pending` (a public sample), others unknown. */
+  /** `Pending Approval` (specification) or `Pending` (a public sample); other values are not documented. */
   readonly status: string;
-  /** USD above which approvals are needed; `undefined` where the rule has none. Unit: public documentation. */
+  /** USD above which approvals are needed; `undefined` when the rule has no threshold. Source of the unit: public documentation. */
   readonly threshold: Money | undefined;
 }
 
@@ -31,7 +31,7 @@ export const approvalRuleSchema = z
     date_added: wireIso,
     required_approvals: z.int().nonnegative(),
     rule_type: z.string().describe('WITHDRAW, ADD_ALTER_COLL, ALTER_SAFE'),
-    status: z.string().describe('Pending Approval, and others that are not shown'),
+    status: z.string().describe('Pending Approval; other values are not documented'),
     threshold: wireMoney.nullish().describe('USD above which approvals are needed'),
   })
   .transform((row): ApprovalRule => ({
@@ -60,7 +60,7 @@ export const approvalRulesBody = (rules: readonly ApprovalRule[]): object => ({
   data: rules.map(approvalRuleBody),
 });
 
-const approvals = z.int().min(1).max(100).describe('how many approvers must agree');
+const approvals = z.int().min(1).max(100).describe('number of approvers who must agree');
 
 /** Body of `POST /v1/approval-rules`. Source: public documentation. */
 export const newRuleSchema = z
@@ -104,11 +104,11 @@ export interface ApprovalRequest {
   readonly requestedBy: string;
   readonly addedAt: Instant;
   readonly status: string;
-  /** As a rule type. */
+  /** One of the rule types. */
   readonly approvalType: string;
   readonly requiredApprovals: number;
   readonly receivedApprovals: number;
-  /** What it is about; of a change of rules only the threshold. */
+  /** The subject of the request; for a rule change, only the threshold is given. */
   readonly details: {
     readonly currency: string;
     readonly amount: Quantity | undefined;
@@ -156,7 +156,7 @@ const approvalRequestSchema = z
     responses: row.approval_responses.map(({ username, approved }) => ({ username, approved })),
   }));
 
-/** `GET /v1/approvals`: a list. Source: public documentation, a sample; a list within `data` is read as well. */
+/** `GET /v1/approvals`: a list, bare or within `data`. Source: a sample in the public documentation. */
 export const approvalRequestsSchema = z.union([
   z.array(approvalRequestSchema),
   z.object({ data: z.array(approvalRequestSchema) }).transform(({ data }) => data),
@@ -186,11 +186,11 @@ export const approvalRequestBody = (request: ApprovalRequest): object => ({
 
 /** Body of `POST /v1/approvals/:request_id`. Source: public documentation. */
 export const approvalAnswerSchema = z.object({ approve: z.boolean() });
-/** Its answer is not documented: the simulated venue answers an empty object. */
+/** The venue does not document the answer; the simulated venue returns an empty object. */
 export const emptySchema = z.object({});
 
 export interface WhitelistedAddress {
-  /** An integer in the specification, a UUID in a public sample: never reckoned with. */
+  /** An integer in the specification, a UUID in a public sample; treat it as opaque. */
   readonly id: string;
   readonly alias: string;
   readonly address: string;
@@ -200,7 +200,7 @@ export interface WhitelistedAddress {
   readonly status: string;
 }
 
-/** Element of the whitelist, and answer of adding to it. Source: public documentation. */
+/** Element of the whitelist, and the answer to adding one. Source: public documentation. */
 export const whitelistedAddressSchema = z
   .object({
     id: wireId.optional().describe('an integer in the specification, a UUID in a public sample'),
@@ -209,7 +209,7 @@ export const whitelistedAddressSchema = z
     currency_symbol: z.string(),
     date_created: wireIso,
     date_updated: wireIso,
-    status: z.string().describe('Pending at first'),
+    status: z.string().describe('initially Pending'),
     tag: z.string().nullish(),
   })
   .transform((row): WhitelistedAddress => ({

@@ -14,7 +14,7 @@ import { CANDLES_MAX } from './constants.ts';
 
 /** Market data over REST, and what trading costs. Source: public documentation, not the specification. */
 
-/** Price, volume in base currency, place. */
+/** Price, volume in base currency, market. */
 export type BookLevel = readonly [price: Price, volume: Quantity, place: string];
 export interface OrderBook {
   readonly pair: string;
@@ -27,21 +27,21 @@ export interface OrderBook {
 
 const level = z.tuple([
   wirePrice.describe('quote per base'),
-  wireQuantity.describe('base currency; a sample has it as text with an exponent'),
+  wireQuantity.describe('base currency; a sample shows a string with an exponent'),
   z.string(),
 ]);
 const levels = z.array(level).max(10_000);
 const stamp = z.union([z.int(), z.string().regex(/^\d{1,16}$/u)]).transform(Number);
 
-/** `GET /v1/markets/orderbook/:pair`, read by `readNumbersAsText`: the levels are bare numbers. */
+/** `GET /v1/markets/orderbook/:pair`, read by `readNumbersAsText` because the levels are numbers without field names. */
 export const orderBookSchema = z.object({
   bids: levels.describe('best first'),
   asks: levels.describe('best first'),
   market_making: z
     .object({ bids: levels, asks: levels })
     .optional()
-    .describe('best level of each place, best last'),
-  timestamps: z.record(z.string(), z.array(stamp)).optional().describe('place to two Unix ms'),
+    .describe('best level of each market, best last'),
+  timestamps: z.record(z.string(), z.array(stamp)).optional().describe('by market: two times, Unix ms'),
   lastupdated: stamp.describe('Unix ms'),
   lastpublished: stamp.describe('Unix ms'),
   pair: z.string(),
@@ -84,7 +84,7 @@ export interface Candle {
   readonly trades: number;
 }
 
-/** `GET /candlesticks` of the chart host. Prices are text in one sample, numbers in another. */
+/** `GET /candlesticks` of the chart host. Prices are strings in one sample and numbers in another. */
 export const candlesSchema = z
   .array(
     z
@@ -115,7 +115,7 @@ export const candlesSchema = z
   )
   .max(CANDLES_MAX);
 
-/** `as`: sources disagree whether prices are text or numbers. */
+/** `as` chooses how prices are written: sources disagree whether they are strings or numbers. */
 export function candleBody(candle: Candle, as: 'text' | 'number'): object {
   const figure = (each: Price | Quantity): object | string =>
     as === 'text' ? each.toFixed() : numberOf(each);
@@ -133,9 +133,9 @@ export function candleBody(candle: Candle, as: 'text' | 'number'): object {
   };
 }
 
-/** What trading costs the account. */
+/** Trading fees of the account. */
 export interface FeeRates {
-  /** Traded in the last 14 days, USD. */
+  /** Volume traded in the last 14 days, USD. */
   readonly volume: Money;
   /** Fractions: 0.001 is 10 basis points. */
   readonly maker: Ratio;

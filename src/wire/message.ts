@@ -6,8 +6,8 @@ import type { AnyAmount } from '../core/money.ts';
 import { parseIso } from '../core/time.ts';
 
 /**
- * Names of all fields of the venue's REST interface whose numbers are amounts. They are read from their source text,
- * wherever they stand. Fields that count or name things (ids, timestamps, flags) are safe as ordinary numbers.
+ * Names of all fields of the venue's REST interface whose numbers are amounts. Amounts are read from their source text at
+ * any depth. Counts, ids, timestamps and flags are safe as ordinary numbers.
  */
 const AMOUNT_FIELDS = [
   'quantity', 'amount', 'buy_price', 'sell_price', 'price', 'net_market_amount', 'filled', 'vwap', 'filled_amount', 'fees',
@@ -18,15 +18,15 @@ const AMOUNT_FIELDS = [
   'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet', 'subtotal', 'total',
 ] as const; // prettier-ignore
 
-/** Reads a body of the venue. Throws `SyntaxError` when it is not JSON. */
+/** Parses a body from the venue. Throws `SyntaxError` when it is not JSON. */
 export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
 const UNLISTED =
   'read as a number, which loses digits: name this field in AMOUNT_FIELDS of src/wire/message.ts';
 
 /**
- * An amount on the wire: read from its source text, or sent as text by the venue itself. `wire` says in a generated
- * document which of both the venue writes: a JSON number for most, text for a few; `either` where sources disagree.
+ * An amount on the wire: a JSON number, read from its source text, or a string. `wire` tells generated documents which of
+ * the two the venue writes: a number for most amounts, a string for a few, `either` where sources disagree.
  */
 const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' | 'either' = 'number') =>
   z
@@ -41,23 +41,23 @@ export const wirePrice = amount(price);
 export const wireQuantity = amount(quantity);
 export const wireMoney = amount(money);
 export const wireRatio = amount(ratio);
-/** Amounts that the venue writes as text. */
+/** Amounts that the venue writes as strings. */
 export const textPrice = amount(price, 'text');
 export const textQuantity = amount(quantity, 'text');
 export const textMoney = amount(money, 'text');
-/** Amounts that are text in one sample and numbers in another. */
+/** Amounts that are strings in one sample and numbers in another. */
 export const eitherPrice = amount(price, 'either');
 export const eitherQuantity = amount(quantity, 'either');
 
-/** A JSON number with all digits of an amount, for bodies. */
+/** Writes an amount as a JSON number that keeps all its digits. */
 export const numberOf = (each: AnyAmount): object => exact(text(each));
 
 /**
- * Reads a body in which every number is text, wherever it stands: for lists of bare numbers, such as an order book.
+ * Parses a body and keeps every number as text: for lists of numbers without field names, such as an order book.
  * Throws `SyntaxError` when it is not JSON.
  */
 export function readNumbersAsText(source: string): unknown {
-  // Only of good JSON do all strings end: of others the pattern would try every quotation mark against all that follow.
+  // In valid JSON every string is terminated. On other input the pattern below would take quadratic time.
   JSON.parse(source);
   const quoted = source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gu, (token) =>
     token.startsWith('"') ? token : `"${token}"`,
@@ -72,10 +72,10 @@ export const wireIso = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-/** An id that arrives as a number or as text. */
+/** An id that is a number or a string on the wire. */
 export const wireId = z.union([z.string().min(1).max(128), z.int().nonnegative()]).transform(String);
 
-/** A message that was read, or why it could not be. `extras` are the names of fields that the schema does not know. */
+/** The value of a message, or why it could not be read. `extras` holds the names of fields that the schema does not know. */
 export type Read<T> =
   | { readonly ok: true; readonly value: T; readonly extras: readonly string[] }
   | { readonly ok: false; readonly why: string };
@@ -102,7 +102,7 @@ type Walk = (body: unknown, into: Set<string>) => void;
 
 const walks = new WeakMap<z.ZodType, Walk | undefined>();
 
-/** The walk over bodies of `schema`, made once: asking a zod schema what it is costs more than reading a quote. */
+/** The function that finds extra fields in bodies of `schema`. It is built once: inspecting a zod schema takes longer than reading a quote. */
 function walkOf(schema: z.ZodType): Walk | undefined {
   if (walks.has(schema)) return walks.get(schema);
   const walk = makeWalk(schema);
@@ -110,10 +110,10 @@ function walkOf(schema: z.ZodType): Walk | undefined {
   return walk;
 }
 
-/** Lists need only their first row looked at: the venue does not mix shapes within one answer. */
+/** Only the first row of a list is inspected, because the venue does not mix shapes within one answer. */
 function makeWalk(schema: unknown): Walk | undefined {
   if (schema instanceof z.ZodPipe) return makeWalk(schema.in);
-  // What a row should be stands first; the others are what becomes of one that cannot be read.
+  // The first branch is the expected row; the others stand for rows that cannot be read.
   if (schema instanceof z.ZodUnion) return makeWalk(schema.options[0]);
   if (schema instanceof z.ZodArray) {
     const row = makeWalk(schema.element);

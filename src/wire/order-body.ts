@@ -7,14 +7,14 @@ import { numberOf } from './message.ts';
 import { limitAlgorithms } from './constants.ts';
 import type { LimitOrder } from './orders.ts';
 
-/** An order with all that the venue tells of it. */
+/** An order with every field that the venue reports. */
 export interface OrderDetail extends Order {
   /** Ordered base quantity. */
   readonly quantity: Quantity;
   /** Price of the quote, or the limit; quote per base. */
   readonly price: Price;
   readonly updatedAt: Instant;
-  /** What only an order that works has: one without a quote. */
+  /** Fields that only a working order has, that is, one without a quote. */
   readonly working?:
     | (Pick<
         LimitOrder,
@@ -25,7 +25,7 @@ export interface OrderDetail extends Order {
     | undefined;
 }
 
-/** Codes of the venue. Source: `Done`: specification; the others: public documentation. */
+/** Status codes of the venue. Source of `Done`: specification; of the others: public documentation. */
 export const statusCodes: Readonly<Record<string, number>> = {
   started: 100,
   'cancel pending': 90,
@@ -33,7 +33,7 @@ export const statusCodes: Readonly<Record<string, number>> = {
   done: 300,
 };
 
-/** What moved the account, signed: the filled amount and the fees of a buy leave, a sell brings in what the fees leave. */
+/** Signed change of the account: a buy pays the filled amount plus fees, a sell receives the filled amount less fees. */
 export const netProceeds = ({
   side,
   filledAmount,
@@ -41,7 +41,7 @@ export const netProceeds = ({
 }: Pick<Order, 'side' | 'filledAmount' | 'fees'>): Money =>
   side === 'buy' ? subtract(NO_MONEY, add(filledAmount, fees)) : subtract(filledAmount, fees);
 
-/** The order as the venue writes it. Values that the specification does not show are those of its public example. */
+/** The order as the venue writes it. Values that the specification does not show come from a public sample. */
 export function orderBody(order: OrderDetail): object {
   const { working } = order;
   const action = actionOf(order);
@@ -82,7 +82,7 @@ export function orderBody(order: OrderDetail): object {
   };
 }
 
-/** The text of `orderBody`, digit for digit: by hand for the order of a quote, the answer that is written most. */
+/** The JSON text of `orderBody`, built by hand for the order of a quote because it is the most frequent answer. */
 export function orderText(order: OrderDetail): string {
   if (order.working !== undefined) return JSON.stringify(orderBody(order));
   const isBuy = order.side === 'buy';

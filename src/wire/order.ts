@@ -17,13 +17,13 @@ export const orderRequestSchema = z
       .string()
       .max(128)
       .optional()
-      .describe('must equal client_quote_id when that was given'),
+      .describe('must equal client_quote_id if the quote had one'),
   })
   .refine((body) => (body.quantity === undefined) !== (body.amount === undefined), {
     error: 'exactly one of quantity or amount',
   });
 
-/** `orderRequestSchema` by hand, for the usual request; every other one goes to the schema. A property test holds both together. */
+/** Fast path of `orderRequestSchema` for the usual request; all others use the schema. A property test checks that both agree. */
 export function plainOrderRequest(
   body: PlainBody,
 ): (Pick<OrderRequest, 'pair' | 'quoteId' | 'size'> & { readonly clientId: string | undefined }) | undefined {
@@ -41,7 +41,7 @@ export function plainOrderRequest(
 const orderFields = z.object({
   id: wireId,
   side_id: z.int().optional(),
-  action: z.string().describe('Buy or Sell; compare without case'),
+  action: z.string().describe('Buy or Sell; case-insensitive'),
   algorithm_id: z.int().nullish(),
   algorithm: z.string().nullish(),
   type: z.string().nullish(),
@@ -72,7 +72,7 @@ const orderFields = z.object({
   quote_id: z.string().nullish(),
 });
 
-/** The words of an order, and what more of it `more` wants to keep. */
+/** Builds an order from its wire fields, plus the extra fields that `more` adds. */
 export const orderSchemaWith = <More extends object>(
   more: (body: z.output<typeof orderFields>) => More,
 ): z.ZodType<Order & More> =>
@@ -97,7 +97,7 @@ export const orderSchemaWith = <More extends object>(
     };
   });
 
-/** Answer of order placement, and element of the order routes. */
+/** Answer to order placement, and element of the order routes. */
 export const orderSchema = orderSchemaWith(() => ({}));
 
 export const orderRequestBody = ({ pair, quoteId, size, clientId }: OrderRequest): string =>

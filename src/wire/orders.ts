@@ -16,9 +16,9 @@ import {
 import { orderSchemaWith } from './order.ts';
 import type { limitAlgorithms } from './constants.ts';
 
-/** Orders that work until they fill, lists of orders, cancels and own trades. */
+/** Working orders, lists of orders, cancellations and the account's own trades. */
 
-/** How long an order works. Source: public documentation, "Create order". */
+/** How long an order stays active. Source: public documentation, "Create order". */
 export const timesInForce = ['GTC', 'IOC', 'FOK', 'GTD'] as const;
 export type TimeInForce = (typeof timesInForce)[number];
 
@@ -28,7 +28,7 @@ export const limitOrderSchema = z.object({
   algorithm_id: z.union([z.literal(200), z.literal(201)]).describe('200 Smart, 201 Limit'),
   quantity: wireQuantity.describe('base currency'),
   price: wirePrice.describe('quote currency per base; never filled worse'),
-  client_order_id: z.string().max(128).optional().describe('refused when used in the last 24 hours'),
+  client_order_id: z.string().max(128).optional().describe('rejected if used within the last 24 hours'),
   time_in_force: z.enum(timesInForce).default('GTC').describe('GTD needs expires; FOK only with 201'),
   expires: z.int().nonnegative().nullish().describe('Unix ms, with GTD'),
   routing_type: z.enum(['NetPrice', 'Smart']).optional(),
@@ -36,7 +36,7 @@ export const limitOrderSchema = z.object({
   destination: z.string().max(64).optional(),
 });
 
-/** A limit order as it is asked for. */
+/** A request for a limit order. */
 export interface LimitOrder {
   readonly pair: string;
   readonly side: Side;
@@ -54,7 +54,7 @@ export interface LimitOrder {
   readonly destination?: string | undefined;
 }
 
-/** An order with what a person wants to see of it, as `orderSchema` without losing its words. */
+/** An order for display: like the result of `orderSchema`, with the venue's own wording kept. */
 export interface OrderView extends Order {
   /** Ordered base quantity; `undefined` when the venue does not say. */
   readonly quantity: Quantity | undefined;
@@ -67,7 +67,7 @@ export interface OrderView extends Order {
   readonly updatedAt: string;
 }
 
-/** One order for people: `GET /v1/orders/:id` and the elements of both lists. */
+/** One order for display: `GET /v1/orders/:id` and the elements of both lists. */
 export const orderViewSchema = orderSchemaWith((body): Omit<OrderView, keyof Order> => ({
   quantity: body.quantity,
   price: body.price,
@@ -80,14 +80,14 @@ export const orderViewSchema = orderSchemaWith((body): Omit<OrderView, keyof Ord
 /** `GET /v1/orders` and `GET /v1/orders/done`: newest first. Source: public documentation. */
 export const ordersSchema = z.array(orderViewSchema).max(500);
 
-/** Answer of `DELETE /v1/orders/:order_id`, status 200. Spec: "Cancel one order": the words are lower case. */
+/** Answer of `DELETE /v1/orders/:order_id`, status 200. The status is in lower case. Spec: "Cancel one order". */
 export const cancelOneStatuses = ['canceled', 'cancel pending', 'order already finished'] as const;
 export type CancelOneStatus = (typeof cancelOneStatuses)[number];
 export const cancelOneSchema = z.object({
   status: z.string().describe(`one of: ${cancelOneStatuses.join(', ')}`),
 });
 
-/** Answer of `DELETE /v1/orders?ids=` and of `DELETE /v1/orders/open`. Spec: "Cancel several orders": capitalised. */
+/** Answer of `DELETE /v1/orders?ids=` and of `DELETE /v1/orders/open`. The status is capitalised. Spec: "Cancel several orders". */
 export const cancelManyStatuses = ['Cancel pending', 'Canceled'] as const;
 export type CancelManyStatus = (typeof cancelManyStatuses)[number];
 export const cancelManySchema = z.object({
@@ -106,7 +106,7 @@ export const cancelManyBody = (orders: readonly CanceledOrder[]): object => ({
   orders: orders.map(({ orderId, status }) => ({ id: Number(orderId), status })),
 });
 
-/** One fill of an own order. */
+/** One fill of one of the account's own orders. */
 export interface OwnTrade {
   readonly tradeId: string;
   readonly orderId: string;
@@ -120,7 +120,7 @@ export interface OwnTrade {
   readonly price: Price;
   /** Quote currency. */
   readonly fees: Money;
-  /** Quote currency: amount with the fee added for a buy, taken off for a sell. */
+  /** Quote currency: the amount plus the fee for a buy, less the fee for a sell. */
   readonly netAmount: Money;
 }
 
@@ -129,12 +129,12 @@ const sideWord = z
   .transform((value) => value.toLowerCase())
   .pipe(z.enum(['buy', 'sell']));
 
-/** `GET /v1/account/trades`, newest first: unlike orders, its amounts are text. Source: public documentation, a sample. */
+/** `GET /v1/account/trades`, newest first. Its amounts are strings, unlike in orders. Source: a sample in the public documentation. */
 export const ownTradesSchema = z.object({
   data: z.array(
     z
       .object({
-        cursor: z.string().describe('opaque; goes back as last_seen_id'),
+        cursor: z.string().describe('opaque; pass it back as last_seen_id'),
         trade_id: wireId,
         order_id: wireId,
         date_updated: wireIso,
@@ -176,7 +176,7 @@ export const ownTradeBody = (trade: OwnTrade): object => ({
   net_amount: trade.netAmount.toFixed(8),
 });
 
-/** The cursor of a trade: opaque to clients. Source: a sample shows base64 text. */
+/** The cursor of a trade, opaque to clients. A sample shows base64 text. */
 export const tradeCursor = (tradeId: string): string => btoa(`trade:${tradeId}`);
 export function readTradeCursor(cursor: string): string | undefined {
   try {

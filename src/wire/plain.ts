@@ -1,6 +1,6 @@
 import { isAmountText } from '../core/money.ts';
 
-/** A member of a plain body: its text as it was written, without quotation marks. */
+/** A member of a plain body: its source text without quotation marks. */
 export interface PlainField {
   readonly type: 'string' | 'number';
   readonly text: string;
@@ -9,9 +9,9 @@ export interface PlainField {
 export type PlainBody = ReadonlyMap<string, PlainField>;
 
 /**
- * Reads a plain body in one walk: one flat JSON object of texts without escapes and of ordinary decimal numbers, no name
- * twice. Nearly every request is one. `undefined` for anything else, good or bad: that goes to the full reader. What is
- * read here means the same there; a property test holds both together.
+ * Reads a plain body in one pass: a flat JSON object whose values are strings without escapes or ordinary decimal
+ * numbers, and whose names are unique. Nearly every request is one. Returns `undefined` for anything else, valid or not;
+ * the caller then uses the full reader. A property test checks that both readers agree.
  */
 export function readPlain(body: string): PlainBody | undefined {
   if (body.charCodeAt(0) !== OPEN || body.charCodeAt(1) !== QUOTE) return undefined;
@@ -39,7 +39,7 @@ export function readPlain(body: string): PlainBody | undefined {
   }
 }
 
-/** The text of a field, if it is one of `most` characters at most. */
+/** The text of a field, if it has at most `most` characters. */
 export function plainText(field: PlainField | undefined, most: number): string | undefined {
   return field?.type === 'string' && field.text.length <= most ? field.text : undefined;
 }
@@ -62,7 +62,7 @@ const BACKSLASH = 92;
 const OPEN = 123;
 const CLOSE = 125;
 
-/** Index of the quotation mark that ends the text whose first one is at `from`; -1 when it is not plain. */
+/** Index of the closing quotation mark of the string that opens at `from`; -1 when the string is not plain. */
 function textEnd(body: string, from: number): number {
   if (body.charCodeAt(from) !== QUOTE) return -1;
   for (let at = from + 1; at < body.length; at++) {
@@ -73,7 +73,7 @@ function textEnd(body: string, from: number): number {
   return -1;
 }
 
-/** Where the decimal number that begins at `from` ends; -1 when none does. */
+/** Index after the decimal number that starts at `from`; -1 when there is no number there. */
 function numberEnd(body: string, from: number): number {
   const whole = body.charCodeAt(from) === MINUS ? from + 1 : from;
   const point = skipDigits(body, whole);

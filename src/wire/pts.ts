@@ -6,13 +6,13 @@ import { numberOf, wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRati
 
 /** Post-trade settlement beyond rates and modes: risk metrics, positions, interest. Source: public documentation. */
 
-/** USD, all of them. */
+/** All amounts are in USD. */
 export interface PtsMetrics {
-  /** What the account owes. */
+  /** Amount that the account owes. */
   readonly exposure: Money;
   readonly availableExposure: Money;
   readonly exposureLimit: Money;
-  /** What it holds less what it owes. */
+  /** Holdings less debts. */
   readonly equity: Money;
   readonly equityForWithdrawals: Money;
 }
@@ -50,20 +50,20 @@ export interface PtsPosition {
   readonly openedAt: Instant;
   readonly closedAt: Instant | undefined;
   readonly loanCurrency: string;
-  /** Borrowed and not yet paid back, in the loan currency. */
+  /** Outstanding loan, in the loan currency. */
   readonly loan: Quantity;
   readonly collateralCurrency: string;
   readonly pair: string;
-  /** A year, as a fraction. */
+  /** Annualized, as a fraction. */
   readonly interestRate: Ratio;
   /** Interest charged so far, in the loan currency. */
   readonly interest: Quantity;
   readonly marginType: MarginType;
   readonly openingOrderId: string;
   readonly closingOrderId: string | undefined;
-  /** What was got for the loan, in the collateral currency. */
+  /** Proceeds of the loan, in the collateral currency. */
   readonly proceeds: Quantity;
-  /** Average price of what was traded on credit, quote per base. */
+  /** Average price of the trades on credit, quote per base. */
   readonly vwap: Price;
 }
 
@@ -104,7 +104,7 @@ const ptsPositionSchema = z
     vwap: row.vwap,
   }));
 
-/** `GET /v1/post-trade-settlement/positions`: "a list"; a list within `data` is read as well. */
+/** `GET /v1/post-trade-settlement/positions`: a list, bare or within `data`. */
 export const ptsPositionsSchema = z.union([
   z.array(ptsPositionSchema),
   z.object({ data: z.array(ptsPositionSchema) }).transform(({ data }) => data),

@@ -4,7 +4,7 @@ import { candlePeriods } from './market.ts';
 import { marginTypes } from './pts.ts';
 import { feeChannels } from './withdrawal.ts';
 
-/** What the routes of the venue take after the question mark. */
+/** Query parameters of the venue's routes. */
 
 const whole = z
   .string()
@@ -72,7 +72,7 @@ export const requestsQuery = z.object({
     .default(false),
 });
 
-/** Most rows of a page of positions or interest. */
+/** Maximum number of rows on a page of positions or interest. */
 export const PAGE_MAX = 100;
 
 export const candlesQuery = z.object({

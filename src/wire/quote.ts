@@ -19,7 +19,7 @@ const exactlyOne = { error: 'exactly one of quantity or amount' };
 const oneSize = (body: { quantity?: unknown; amount?: unknown }): boolean =>
   (body.quantity === undefined) !== (body.amount === undefined);
 
-/** `quantity` or `amount` of a request, as a size. */
+/** Size of a request, from its `quantity` or `amount`. */
 export function wireSize(body: {
   readonly quantity?: z.output<typeof wireQuantity> | undefined;
   readonly amount?: z.output<typeof wireMoney> | undefined;
@@ -45,8 +45,8 @@ export const quoteRequestSchema = z
   .refine(oneSize, exactlyOne);
 
 /**
- * The size of a plain request, as the schemas read it. `undefined` when there is none, or both, or it is no amount: the
- * schema then finds the words for it.
+ * The size of a plain request, as the schemas read it. Returns `undefined` when the request has no size, two sizes or an
+ * invalid one; the schema then reports the error.
  */
 export function plainSize(body: PlainBody): Size | undefined {
   const [base, paid] = [body.get('quantity'), body.get('amount')];
@@ -58,7 +58,7 @@ export function plainSize(body: PlainBody): Size | undefined {
     : { by: 'quantity', quantity: quantity(written) };
 }
 
-/** `quoteRequestSchema` by hand, for the usual request; every other one goes to the schema. A property test holds both together. */
+/** Fast path of `quoteRequestSchema` for the usual request; all others use the schema. A property test checks that both agree. */
 export function plainQuoteRequest(body: PlainBody): QuoteRequest | undefined {
   const pair = plainText(body.get('pair'), 32);
   const side = plainText(body.get('side'), 4);
@@ -87,7 +87,7 @@ export const quoteSchema = z
     const each = body.side === 'buy' ? body.buy_price : body.sell_price;
     const other = body.side === 'buy' ? body.sell_price : body.buy_price;
     if (each === undefined || other !== undefined) {
-      context.addIssue({ code: 'custom', message: `expected just ${body.side}_price` });
+      context.addIssue({ code: 'custom', message: `expected only ${body.side}_price` });
       return z.NEVER;
     }
     return {
@@ -104,9 +104,9 @@ export const quoteSchema = z
   });
 
 /**
- * Reads the answer of `POST /v1/quote`: `quoteSchema`, with a short way for the usual answer. An answer that has just the
- * fields of the specification, each as it should be, is read by hand; every other one goes to the schema, which finds
- * what is wrong and names the extras. Both ways give the same quote: a property test holds them together.
+ * Reads the answer of `POST /v1/quote`, with a fast path for the usual answer: one that has exactly the fields of the
+ * specification, all valid. Every other answer goes to `quoteSchema`, which reports errors and names extra fields. A
+ * property test checks that both paths give the same quote.
  */
 export function readQuote(body: unknown): Read<Quote> {
   const quote = usualQuote(body);
@@ -149,7 +149,7 @@ function usualQuote(body: unknown): Quote | undefined {
   };
 }
 
-/** The size as a member of a JSON object, digit for digit: the text of an amount is a JSON number as it is. */
+/** The size as a member of a JSON object. The text of an amount is already a valid JSON number. */
 export const sizeText = (size: Size): string =>
   size.by === 'quantity' ? `"quantity":${text(size.quantity)}` : `"amount":${text(size.amount)}`;
 
@@ -158,7 +158,7 @@ export function quoteRequestBody({ pair, side, size, clientId }: QuoteRequest): 
   return `{"pair":${JSON.stringify(pair)},"side":"${side}",${sizeText(size)}${id}}`;
 }
 
-/** The answer as the venue writes it. */
+/** The answer of the quote route as the venue writes it. */
 export const quoteBody = (quote: Quote): object => ({
   quote_id: quote.quoteId,
   quantity: exact(text(quote.quantity)),
@@ -170,7 +170,7 @@ export const quoteBody = (quote: Quote): object => ({
   [quote.side === 'buy' ? 'buy_price' : 'sell_price']: exact(text(quote.price)),
 });
 
-/** The text of `quoteBody`, digit for digit, for the answer that is written most. */
+/** The JSON text of `quoteBody`, built by hand because it is the most frequent answer. */
 export function quoteText(quote: Quote): string {
   const [side, priceName] = quote.side === 'buy' ? ['BUY', 'buy_price'] : ['SELL', 'sell_price'];
   return (

@@ -59,40 +59,40 @@ import { withdrawFeeSchema, withdrawalRequestSchema, withdrawalResultSchema } fr
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** One route of the venue: the client, the simulated venue, its documents and the tests all read it here. */
+/** One route of the venue. The client, the simulated venue, its generated documents and the tests all use this definition. */
 export interface VenueRoute {
   readonly method: Method;
-  /** With parameters as `:name`. */
+  /** Parameters are written as `:name`. */
   readonly path: string;
-  /** One sentence for people who read the interface. */
+  /** One sentence for readers of the interface documents. */
   readonly summary: string;
-  /** `spec`: in the interface specification. `extra`: a capability that the venue may not have. */
+  /** `spec`: part of the interface specification. `extra`: a capability that a venue may lack. */
   readonly kind: 'spec' | 'extra';
   /** Whether a request needs a token. */
   readonly access: 'token' | 'open';
-  /** Counts against this limit. */
+  /** The rate limit that a request counts against. */
   readonly limit?: LimitedRoute | undefined;
-  /** What the route takes after the question mark. */
+  /** Query parameters of the route. */
   readonly query?: z.ZodType | undefined;
-  /** What the route takes as its body; a route without one takes no body. */
+  /** Body of the request; `undefined` when the route takes none. */
   readonly body?: z.ZodType | undefined;
-  /** Shape of the good answer, with its status. */
+  /** Status and schema of the successful answer. */
   readonly reply: { readonly status: 200 | 201; readonly schema: z.ZodType };
-  /** The engine may call it: always, or where the venue has this capability. Left out: the engine cannot reach it. */
+  /** When the engine may call the route: always, or if the venue has this capability. Default: never. */
   readonly desk?: 'always' | keyof Capabilities | undefined;
-  /** The `account` commands may call it. */
+  /** Whether the `account` commands may call the route. */
   readonly operator?: true | undefined;
-  /** A failure after the first byte may have moved money: such errors say `applied: 'unknown'`. */
+  /** Whether a request that fails after its first byte may have moved money: such errors carry `applied: 'unknown'`. */
   readonly movesMoney?: true | undefined;
-  /** Most bytes of an answer that a client reads; left out: 64 KiB. */
+  /** Largest answer that a client reads, in bytes; default: 64 KiB. */
   readonly answerBytes?: number | undefined;
 }
 
-/** Limits that the venue states for single routes. */
+/** Limits that the venue sets for individual routes. */
 export type LimitedRoute =
   'quote' | 'order' | 'transactions' | 'balances' | 'openOrders' | 'doneOrders' | 'positions';
 
-/** Capabilities of the venue beyond its specification, as far as trading uses them over HTTP. */
+/** Capabilities of the venue beyond its specification, limited to those that trading uses over HTTP. */
 export interface Capabilities {
   readonly balances?: boolean | undefined;
   readonly pairs?: boolean | undefined;
@@ -103,7 +103,7 @@ const spec = { kind: 'spec', access: 'token' } as const;
 const extra = { kind: 'extra', access: 'token' } as const;
 const MIB = 1024 * 1024;
 
-/** Every route of the venue by its name. A path without parameters wins over one with. */
+/** Every route of the venue by name. A path without parameters takes precedence over one with parameters. */
 export const venueRoutes = {
   quote: {
     ...spec,
@@ -511,7 +511,7 @@ export type RouteName = keyof typeof venueRoutes;
 const isRouteName = (name: string): name is RouteName => Object.hasOwn(venueRoutes, name);
 export const routeNames: readonly RouteName[] = Object.keys(venueRoutes).filter(isRouteName);
 
-/** The path of a route with its parameters filled in, in their order. */
+/** The path of a route, with its parameters replaced by `values` in order. */
 export function pathOf({ path }: VenueRoute, ...parameters: readonly string[]): string {
   const left = [...parameters];
   return path.replaceAll(/:\w+/gu, () => encodeURIComponent(left.shift() ?? ''));

@@ -13,7 +13,7 @@ export interface DepositAddress {
 }
 const depositAddressSchema = z.object({ address: z.string(), currency: z.string() });
 
-/** `GET /v1/user/deposit/address/:currency`: a list; one client expects an object by currency. */
+/** `GET /v1/user/deposit/address/:currency`: a list. One published client expects an object keyed by currency. */
 export const depositAddressesSchema = z.union([
   z.array(depositAddressSchema),
   z
@@ -38,15 +38,15 @@ export interface WalletTransfer {
   readonly to: Wallet;
 }
 
-/** Body of `POST /v1/account/transfer`. The quantity is text. */
+/** Body of `POST /v1/account/transfer`. The quantity is a string. */
 export const walletTransferSchema = z
   .object({
     currency: z.string().min(1).max(12),
-    quantity: textQuantity.describe('in the currency, as text'),
+    quantity: textQuantity.describe('in the currency, as a string'),
     from_wallet: z.enum(wallets),
     to_wallet: z.enum(wallets),
   })
-  .refine((body) => body.from_wallet !== body.to_wallet, { error: 'from_wallet and to_wallet are the same' })
+  .refine((body) => body.from_wallet !== body.to_wallet, { error: 'from_wallet and to_wallet must differ' })
   .transform((body): WalletTransfer => ({
     currency: body.currency,
     quantity: body.quantity,
@@ -81,7 +81,7 @@ export interface UserToken {
   /** 64 hexadecimal characters in a sample. */
   readonly token: string;
   readonly userId: string;
-  /** 24 hours after it was made. */
+  /** 24 hours after creation. */
   readonly expiresAt: Instant;
 }
 const userTokenSchema = z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Quantity } from '../core/money.ts';
 import { numberOf, wireId, wireQuantity } from './message.ts';
 
-/** Money that leaves the account, and what that costs. */
+/** Withdrawals and their fees. */
 
 /** 1 or true: wire; 0 or false: ACH. Spec: "boolean/flag". */
 const wireFlag = z
@@ -15,7 +15,7 @@ export const withdrawalRequestSchema = z
     currency: z.string().min(1).max(12),
     amount: wireQuantity.describe('in the currency; at least min_withdrawal of the currency list'),
     address: z.string().max(256).optional().describe('required when the currency is not usd'),
-    isWire: wireFlag.optional().describe('bank method: 1 wire, 0 ACH; left out: ACH'),
+    isWire: wireFlag.optional().describe('bank method: 1 wire, 0 ACH; default: ACH'),
     memo: z.string().max(256).optional(),
   })
   .transform((body): WithdrawalRequest => ({
@@ -29,9 +29,9 @@ export const withdrawalRequestSchema = z
 export interface WithdrawalRequest {
   readonly currency: string;
   readonly amount: Quantity;
-  /** Empty for a bank. */
+  /** Empty for a bank withdrawal. */
   readonly address: string;
-  /** Of usd: wire, otherwise ACH. */
+  /** For usd: true for a wire, false for ACH. */
   readonly isWire: boolean;
   readonly memo: string;
 }
@@ -55,11 +55,11 @@ export interface WithdrawalResult {
   readonly id: string;
   /** Account transaction id. */
   readonly atxId: string;
-  /** Status code of the withdrawal; 1100 when it has just begun (a public sample). */
+  /** Status code of the withdrawal; 1100 when the withdrawal has just started (from a public sample). */
   readonly txStatus: number;
   readonly currency: string;
   readonly amount: Quantity;
-  /** Empty for a bank. */
+  /** Empty for a bank withdrawal. */
   readonly address: string;
 }
 
@@ -98,6 +98,6 @@ export const withdrawalResultBody = (result: WithdrawalResult): object => ({
 export const withdrawFeeSchema = z.object({ fee: wireQuantity.describe('in the currency') });
 export const withdrawFeeBody = (fee: Quantity): object => ({ fee: numberOf(fee) });
 
-/** Query `channel` of the fee route: wires of usd. The specification shows `international`. */
+/** Query parameter `channel` of the fee route, for usd wires. The specification shows `international`. */
 export const feeChannels = ['domestic', 'international'] as const;
 export type FeeChannel = (typeof feeChannels)[number];

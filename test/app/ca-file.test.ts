@@ -45,7 +45,7 @@ describe('venue.ca_file', () => {
 
   it.each([
     ['is not there', undefined, /desk\.yaml:2:[\s\S]*ca\.pem cannot be read: there is no such file/u],
-    ['holds a key alone', anIdentity().key, /has no certificate: expected PEM/u],
+    ['holds a key alone', anIdentity().key, /contains no certificate: expected PEM/u],
     [
       'holds a certificate that was cut',
       anIdentity().cert.replace(/.{40}\n-----END/u, '\n-----END'),

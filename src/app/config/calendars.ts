@@ -13,8 +13,8 @@ interface ReadList {
 }
 
 /**
- * Reads the calendar files that strategies name and writes their lists in the place of the names: what a strategy goes by
- * is then part of its document, of its hash and of the journal. Each file is read once.
+ * Reads the calendar files that strategies name and replaces each name with the list of the file. The list is then part of
+ * the strategy's document, of its hash and of the journal. Each file is read once.
  */
 export class Calendars {
   readonly #options: ReadOptions;
@@ -25,7 +25,7 @@ export class Calendars {
     this.#options = options;
   }
 
-  /** The document's value with lists instead of file names. A file is named as seen from the document that names it. */
+  /** The document with lists in place of file names. Paths are relative to the document. */
   fillIn(document: YamlDocument): { readonly value: unknown; readonly problems: readonly FileProblem[] } {
     const problems: FileProblem[] = [];
     let { value } = document;
@@ -93,14 +93,14 @@ export class Calendars {
   }
 }
 
-/** Of a file as a whole, or of its first line that is wrong. */
+/** A problem with the whole file, or with its first invalid line. */
 const whyOf = ({ line, message, excerpt }: FileProblem): string =>
   excerpt === '' && line === 1
     ? message.replace(/^the file cannot be read: there is no such file$/u, NO_FILE)
     : `line ${line}, ${message}`;
 const NO_FILE = 'no such file; write its path relative to the folder of this file';
 
-/** In the place of a list that could not be read, so that the other mistakes of the document are found as well. */
+/** Stands in for a list that could not be read, so that the rest of the document can still be checked. */
 const UNREAD: HolidayList = { centre: 'not read', every_year: [], days: [] };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

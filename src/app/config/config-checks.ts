@@ -17,11 +17,11 @@ import type { YamlDocument } from './yaml.ts';
 import type { GivenToken } from './credential.ts';
 
 export interface ConfigOptions extends ReadOptions {
-  /** Time of the start, for `{started_at}`. */
+  /** Start time of the process, which replaces `{started_at}`. */
   readonly now: Instant;
-  /** Overrides `mode` of the file. */
+  /** Overrides the `mode` in the file. */
   readonly mode?: Mode | undefined;
-  /** The config itself, where it is in no file. */
+  /** The text of the config, when it does not come from a file. */
   readonly text?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface CheckContext extends ConfigOptions {
   readonly folder: string;
 }
 
-/** What is checked here, read without judging: other settings may be wrong, and all problems are told at once. */
+/** The settings that these checks need, read leniently: other settings may be invalid, and all problems are reported together. */
 const facts = z.object({
   venue: z
     .object({
@@ -55,7 +55,7 @@ const facts = z.object({
 });
 type Facts = z.output<typeof facts>;
 
-/** The mode that a file asks for; `undefined` when it asks for none that exists. */
+/** The mode that the file selects; `undefined` when it is not a known mode. */
 export function modeOf(document: YamlDocument): Mode | undefined {
   const asked = z
     .object({
@@ -70,11 +70,11 @@ export function modeOf(document: YamlDocument): Mode | undefined {
 export interface Checked {
   readonly problems: readonly FileProblem[];
   readonly token: GivenToken | undefined;
-  /** What `venue.ca_file` holds, PEM. */
+  /** Content of `venue.ca_file`, PEM. */
   readonly ca: string | undefined;
 }
 
-/** What no single setting shows: addresses, the token, and the limits that live mode must be given. */
+/** Checks that involve several settings: addresses, the token, and the limits that live mode requires. */
 export function checkConfig(document: YamlDocument, context: CheckContext): Checked {
   const read = facts.safeParse(document.value);
   if (!read.success) return { problems: [], token: undefined, ca: undefined };
@@ -99,7 +99,7 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
   };
 }
 
-/** What live mode must be given, for a config that is read again: the token and the certificates are not. */
+/** Checks the limits that live mode requires when a config is reloaded. The token and the certificates are not reloaded. */
 export function checkLiveLimits(document: YamlDocument): readonly FileProblem[] {
   const read = facts.safeParse(document.value);
   return read.success ? checkLive(read.data, document) : [];
@@ -129,7 +129,7 @@ function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileP
   return problems;
 }
 
-/** A journal in PostgreSQL: its URL can be used, and each start continues it. */
+/** Checks that the URL of a PostgreSQL journal is valid and that every start continues the same journal. */
 function checkJournal({ journal = '' }: Facts, document: YamlDocument): FileProblem[] {
   if (!isPostgres(journal)) return [];
   try {
@@ -172,7 +172,7 @@ function checkLive({ controls, venue, journal }: Facts, document: YamlDocument):
   return problems;
 }
 
-/** In live mode each pair has its largest order, and what may be sold has a floor. */
+/** Live mode requires a largest order for every pair and a floor for every currency that may be sold. */
 function checkEachPair(controls: Facts['controls'], document: YamlDocument): FileProblem[] {
   const { pairs, sides } = controls;
   const [quantities, floors] = [namesIn(controls['max_order_quantity']), namesIn(controls['min_position'])];
@@ -184,7 +184,7 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
       problems.push(document.problem(['controls', 'max_order_quantity'], message));
     }
     const isSold = Array.isArray(sides) && sides.includes('sell');
-    // Which currencies there are is not known before the venue has been asked: a floor counts for what a pair begins with.
+    // The venue's currencies are not known yet, so a pair is matched by the currency that its name starts with.
     if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
     const message =
       'currencies that may be sold need a floor in live mode: write, for example, min_position: { btc: "0" }, or "-0.5" to permit that much on credit';
@@ -196,7 +196,7 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
 const namesIn = (value: unknown): ReadonlySet<string> =>
   new Set(typeof value === 'object' && value !== null ? Object.keys(value) : []);
 
-/** Totals of a day and single orders are compared in one currency; what is left out outside live mode counts in usd. */
+/** Daily totals and single orders must use one currency. Outside live mode, omitted limits are in usd. */
 export function checkCurrencies({ controls }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   const { max_order_notional: order, max_day_notional: day, max_day_cost: spent } = controls;
   if (spent !== undefined && spent.currency !== (day?.currency ?? 'usd')) {
@@ -210,7 +210,7 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   return [document.problem(['controls', key, 'currency'], message)];
 }
 
-/** Where it is known how long quotes live at most, and `order_margin` is as long as that, no order would ever leave. */
+/** If `order_margin` is at least the longest life of a quote, no order could ever be sent. */
 export function checkQuoteLife(
   { order_margin: marginMs, in_doubt: inDoubt, venue }: RawConfig,
   document: YamlDocument,
@@ -224,7 +224,7 @@ export function checkQuoteLife(
   return [document.problem(['order_margin'], message)];
 }
 
-/** Whether the daemon would listen there: what it would refuse is told before it starts. */
+/** Reports, before the daemon starts, an address that it would refuse to listen on. */
 export function checkListen({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   if (operate === false) return [];
   const { listen, allow_network: isPlainAllowed, tls } = operate;
@@ -240,7 +240,7 @@ export function checkListen({ operate }: RawConfig, document: YamlDocument): rea
   }
 }
 
-/** Four eyes that are not there would leave a halt that nobody can lift. */
+/** Four-eyes approval needs two people; without them nobody could lift a halt. */
 export function checkFourEyes({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   if (operate === false || operate.four_eyes !== true || hasTwoPeople(operate.tokens)) return [];
   return [
@@ -270,10 +270,10 @@ function findToken(raw: Facts, document: YamlDocument, context: CheckContext): G
   return { token: credential.token, source: given.source };
 }
 
-/** A token as it was found, unread. */
+/** A token that was found but not yet parsed. */
 interface Found {
   readonly source: TokenSource;
-  /** The setting that problems are shown at. */
+  /** The setting that problems are reported for. */
   readonly key: 'token' | 'token_file';
   readonly read: { readonly text: string } | { readonly problem: string };
   readonly prefix?: string;

@@ -14,7 +14,7 @@ import {
   whole,
 } from '../../strategy/fields.ts';
 
-/** The limits of a config file. Every one says its unit and its default; docs/controls.md is generated from them. */
+/** The limits of a config file. Each description states the unit and the default; docs/controls.md is generated from them. */
 
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const moneyOf = (what: string) =>
@@ -58,7 +58,7 @@ export const closedHours = z.lazy(() =>
     .refine(({ from, to }) => from !== to, { path: ['to'], error: 'to must differ from from' }),
 );
 
-/** Balances by currency: a floor may be nothing, that is, no short position. */
+/** Balances by currency. A floor of zero forbids short positions. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const balances = (what: string) =>
   z
@@ -72,7 +72,7 @@ export const balances = (what: string) =>
     .prefault({})
     .describe(what);
 
-/** As `balances`, also below zero. */
+/** Like `balances`, but negative amounts are allowed. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const floors = (what: string) =>
   z
@@ -94,7 +94,7 @@ const ceiling = (what: string) =>
     .optional()
     .describe(what);
 
-/** How far two people may go. */
+/** The most that an override approved by two people may allow. */
 const overrideCeilings = z
   .strictObject({
     max_order_notional: ceiling('Largest value of an order, currency of the limit'),
@@ -175,9 +175,9 @@ export const controls = z.strictObject({
   duplicate_window: durationText
     .transform(parseDuration)
     .prefault('PT2S')
-    .describe('Least time between identical orders of two parents, ISO 8601; default: PT2S'),
+    .describe('Shortest time between identical orders of two parents, ISO 8601; default: PT2S'),
   min_position: floors(
-    'Least balance that an order may leave, by currency, in quotes: orders are cut to it. A negative value allows that much debt where pts.use allows credit',
+    'Smallest balance that an order may leave, by currency, in quotes: orders are cut to it. A negative value allows that much debt where pts.use allows credit',
   ),
   max_position: balances('Largest balance that an order may lead to, by currency, in quotes'),
   max_shortfall_bps: bps

@@ -16,7 +16,7 @@ import { balances, bps, controls, moneyOf } from './config-controls.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { notifySchema } from '../notify/notify-schema.ts';
 
-/** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
+/** The schema of a config file. Each description states the unit and the default; `config.ts` converts the result to a `Config`. */
 
 const duration = (otherwise: string, what: string) =>
   durationText
@@ -523,5 +523,5 @@ export const configSchema = z.strictObject({
     ),
 });
 
-/** A file that fits the schema; settings still by their names in the file. */
+/** A file that matches the schema, with settings under their names in the file. */
 export type RawConfig = z.output<typeof configSchema>;

@@ -25,23 +25,23 @@ import type { Secret } from './secret.ts';
 
 export type Mode = 'paper' | 'dry_run' | 'live';
 
-/** An amount of the currency beside it. */
+/** An amount with its currency. */
 export interface MoneyOf {
   readonly amount: Money;
   readonly currency: string;
 }
 
-/** A checked config file: every setting has a value, durations are ms, amounts are exact. */
+/** A validated config file: every setting has a value, durations are in ms, amounts are exact. */
 export interface Config {
-  /** The file itself, absolute. */
+  /** Absolute path of the file. */
   readonly file: string;
   readonly desk: string;
   readonly mode: Mode;
   readonly venue: VenueConfig;
   readonly controls: ControlsConfig;
-  /** Rates of currencies in the file. */
+  /** Rates of currencies that the file states. */
   readonly rates: StatedRates;
-  /** Where the file names the currency of its limits, for people. */
+  /** The setting that determines the currency of the limits, for messages. */
   readonly limitsAt: string;
   /** Reserves by currency. */
   readonly keep: ReadonlyMap<string, Quantity>;
@@ -57,7 +57,7 @@ export interface Config {
     readonly intervalMs: number;
     readonly ageMaxMs: number;
     readonly probeNotional: MoneyOf;
-    /** Of the quote limit, 0 to 1. */
+    /** Share of the quote limit, 0 to 1. */
     readonly share: number;
   };
   readonly footprint: FootprintOptions;
@@ -65,7 +65,7 @@ export interface Config {
     readonly quotesPerSecond: number;
     readonly quoteShare: number;
     readonly ordersPerSecond: number;
-    /** A request that waits longer for others pauses the desk. */
+    /** The desk pauses when a request waits longer than this for rate limits. */
     readonly waitMaxMs: number;
     readonly guardMs: number;
   };
@@ -73,14 +73,14 @@ export interface Config {
     readonly baseMs: number;
     readonly capMs: number;
     readonly budgetMs: number;
-    /** Between two quotes of a slice whose price did not suit. */
+    /** Time between two quotes of a slice when the price was not acceptable. */
     readonly requoteMs: number;
   };
-  /** For `plan` alone. Basis points; impact of a slice worth one million in the currency of the limits. */
+  /** Used only by `plan`. In basis points; the impact is that of a slice worth one million in the currency of the limits. */
   readonly costModel: {
     readonly halfSpreadBps: number;
     readonly impactBps: number;
-    /** Omitted fields are as for all pairs. */
+    /** Overrides for single pairs; omitted fields have the values for all pairs. */
     readonly pairs: ReadonlyMap<
       string,
       { readonly halfSpreadBps: number | undefined; readonly impactBps: number | undefined }
@@ -98,36 +98,36 @@ export interface Config {
   readonly cyclesMax: number;
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
   readonly journal: string;
-  /** What guards the journal; the embedded venue of paper mode is another at every start, so nothing of worth is lost there. */
+  /** Protection of the journal. It is off by default in paper mode, where the embedded venue does not outlive the process. */
   readonly journalGuard: {
-    /** File of the second note; `undefined`: none. */
+    /** File of the journal anchor; `undefined`: none. */
     readonly anchor: string | undefined;
     readonly reserveBytes: number;
   };
   /** Where metrics and health are served; `undefined`: nowhere. */
   readonly operate: OperateConfig | undefined;
-  /** As `journal`, with `{started_at}` still in it: what a command looks for. */
+  /** Like `journal`, but with `{started_at}` not replaced; commands use it to find journals of earlier starts. */
   readonly journalPattern: string;
   readonly log: {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
     readonly file: string | undefined;
   };
-  /** What live mode may find around it although it is dangerous: names of variables and Node options. */
+  /** Names of environment variables and Node options that live mode accepts although it would otherwise refuse them. */
   readonly allowEnvironment: readonly string[];
-  /** Whether live mode starts with a Node that is not in the list of this version. */
+  /** Whether live mode starts with a Node binary that is not in this version's list. */
   readonly isOtherRuntimeAllowed: boolean;
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
-  /** Where the code of modules runs, if it may: in live mode only when the config allows it. A backtest runs it in its own process. */
+  /** Where the code of modules runs, if it is allowed to run; live mode requires permission in the config. A backtest runs it in its own process. */
   readonly modules: 'refused' | 'own_process' | 'this_process';
-  /** When they are read again while the desk runs. */
+  /** When a running desk reloads them. */
   readonly reload: 'on_request' | 'on_change';
 }
 
 export interface TlsFiles {
   readonly key: string;
   readonly certificate: string;
-  /** Of the authorities of clients; `undefined`: clients need no certificate. */
+  /** Certificates of the authorities of clients; `undefined`: clients need no certificate. */
   readonly clientCa: string | undefined;
 }
 
@@ -135,24 +135,24 @@ export interface OperateConfig {
   readonly listen: string;
   readonly hosts: readonly string[];
   readonly allowNetwork: boolean;
-  /** Files, absolute; `undefined`: not encrypted. */
+  /** Absolute paths of the TLS files; `undefined`: not encrypted. */
   readonly tls: TlsFiles | undefined;
-  /** Whose tokens the API takes; files are absolute. */
+  /** Users whose tokens the API accepts; file paths are absolute. */
   readonly tokens: readonly {
     readonly name: string;
     readonly role: Role;
     readonly kind?: 'person' | 'program' | undefined;
     readonly file: string;
   }[];
-  /** A rearm, and an end of a doubt with figures, take two people. */
+  /** Whether lifting a halt, and resolving a doubt with figures, takes two people. */
   readonly fourEyes: boolean;
-  /** Who must agree to what; `undefined`: what `fourEyes` says. */
+  /** Who must approve which requests; `undefined`: `fourEyes` decides. */
   readonly approvals: ApprovalPolicy | undefined;
-  /** Other desks that this one shows beside itself. */
+  /** Other desks whose status this desk also shows. */
   readonly fleet: readonly FleetMember[];
-  /** Where signed heads of the journal go; `undefined`: nowhere. */
+  /** Where the desk publishes signed heads of the journal; `undefined`: nowhere. */
   readonly heads: HeadsConfig | undefined;
-  /** Who is told what; `undefined`: nobody. */
+  /** Notifications: who receives what; `undefined`: nobody. */
   readonly notify: NotifyConfig | undefined;
 }
 
@@ -172,15 +172,15 @@ export interface HeadsConfig {
 }
 
 export interface VenueConfig {
-  /** Without a slash at the end. Set in every mode but paper. */
+  /** Without a trailing slash. Set in every mode except paper. */
   readonly baseUrl: string | undefined;
   readonly wsUrl: string | undefined;
-  /** Set in every mode but paper. */
+  /** Set in every mode except paper. */
   readonly token: Secret | undefined;
   readonly tokenSource: TokenSource | undefined;
-  /** Absolute; `undefined` when the token came from elsewhere. */
+  /** Absolute path; `undefined` if the token has another source. */
   readonly tokenFile: string | undefined;
-  /** Certificates of the only authorities to trust, PEM, and their file, absolute; `undefined`: those that Node brings. */
+  /** Certificates of the only authorities to trust, PEM, and the absolute path of their file; `undefined`: Node's built-in authorities. */
   readonly ca: string | undefined;
   readonly caFile: string | undefined;
   readonly capabilities: {
@@ -198,25 +198,25 @@ export interface VenueConfig {
   readonly orderTimeoutMs: number;
   readonly historyMs: number;
   readonly minimums: {
-    /** For pairs quoted in its currency that `pairs` does not name. */
+    /** Applies to pairs that are quoted in its currency and not listed in `pairs`. */
     readonly default: MoneyOf;
     readonly pairs: ReadonlyMap<string, Minimum>;
   };
-  /** Options of the embedded venue, paper mode only. Files of prices are absolute. */
+  /** Options of the embedded venue, paper mode only. Paths of price files are absolute. */
   readonly simulated: VenueOptions | undefined;
-  /** Set by a backtest: the venue trades what there are tapes of. */
+  /** Set by a backtest: the venue trades the pairs that have tapes. */
   readonly isTaped?: boolean | undefined;
 }
 
 export interface ControlsConfig {
   readonly orderNotionalMax: MoneyOf;
   readonly dayNotionalMax: MoneyOf;
-  /** Base currency, by pair. */
+  /** In base currency, by pair. */
   readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
   readonly collarBps: Ratio;
   readonly driftBpsMax: Ratio | undefined;
   readonly openDoubtsMax: number;
-  /** `undefined`: all pairs. Never in live mode. */
+  /** `undefined`: all pairs; always set in live mode. */
   readonly pairs: ReadonlySet<string> | undefined;
   readonly sides: ReadonlySet<Side>;
   /** In the currency of `dayNotionalMax`, by pair. */
@@ -224,7 +224,7 @@ export interface ControlsConfig {
   readonly collarDiscardsMax: number;
   readonly referenceGapBpsMax: Ratio;
   readonly minuteExecutionsMax: number;
-  /** `undefined`: as many slices as the parent plans. */
+  /** `undefined`: the number of slices that the parent plans. */
   readonly parentExecutionsMax: number | undefined;
   readonly duplicateMs: number;
   /** By currency. */
@@ -240,7 +240,7 @@ export interface ControlsConfig {
   readonly overrideCeilings: OverrideCeilings | undefined;
 }
 
-/** Limits outside live mode: wide enough to try things, narrow enough to notice a wrong unit. */
+/** Default limits outside live mode: wide enough for experiments, narrow enough to catch a wrong unit. */
 const otherwise = {
   orderNotionalMax: { amount: money('250000'), currency: 'usd' },
   dayNotionalMax: { amount: money('5000000'), currency: 'usd' },
@@ -259,7 +259,7 @@ export interface ValueContext {
   readonly notify: NotifyConfig | undefined;
 }
 
-/** The settings of a checked file under the names that the code uses. */
+/** Converts the settings of a validated file to the names that the code uses. */
 export function configOf(raw: RawConfig, context: ValueContext): Config {
   const { pts, reference, pacing, retry, in_doubt: inDoubt } = raw;
   return {
@@ -357,7 +357,7 @@ function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] 
   };
 }
 
-/** Where the simulated venue takes orders to sell. */
+/** Path of the simulated venue's sell route. */
 const SIMULATED_SELL_PATH = '/v1/orders/sell';
 
 function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContext): VenueConfig {
@@ -375,7 +375,7 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
     ca: isPaper ? undefined : ca,
     caFile: raw.ca_file === undefined ? undefined : resolve(dirname(file), raw.ca_file),
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
-    // The simulated venue's path is known: it has one.
+    // The simulated venue always has a sell route.
     sellPath: raw.sell_path ?? (isPaper ? SIMULATED_SELL_PATH : undefined),
     connectTimeoutMs: raw.connect_timeout,
     headersTimeoutMs: raw.headers_timeout,
@@ -469,5 +469,5 @@ export const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConf
   })),
 });
 
-/** `20261201T090000Z`: sorts by time, fits a file name. */
+/** Formats a time as `20261201T090000Z`, which sorts by time and is valid in a file name. */
 export const compactStamp = (at: Instant): string => isoOf(at).replace(/\.\d+/u, '').replaceAll(/[-:]/gu, '');

@@ -34,18 +34,18 @@ export interface LoadedConfig {
   readonly config: Config;
   /** SHA-256 of the document, hex; the token is not part of it. */
   readonly hash: string;
-  /** What each setting of the document says, as `sectionsOf` gives it. */
+  /** Hashes of the settings of the document, from `sectionsOf`. */
   readonly sections: ReadonlyMap<string, string>;
 }
 
-/** What could be read of a config file, with all that is wrong with it. */
+/** The readable part of a config file, with all its problems. */
 export interface ReadConfig {
-  /** Set when there are no problems. */
+  /** Set if there are no problems. */
   readonly loaded: LoadedConfig | undefined;
   readonly problems: readonly FileProblem[];
   /** Known even when other settings are wrong, so that strategies can be checked in the same run. */
   readonly strategyFiles: readonly string[];
-  /** The folder of the strategies, where the config names one rather than files. */
+  /** The folder of the strategies, if the config names a folder instead of files. */
   readonly strategiesFolder?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function loadConfig(file: string, options: ConfigOptions): LoadedConfig {
   return loaded;
 }
 
-/** The error that ends a command when files are not usable. */
+/** The error that ends a command when its files have problems. */
 export const unusable = (problems: readonly FileProblem[]): OperatorError =>
   new OperatorError('config', formatProblems(problems, { colour: false }).trimEnd());
 
@@ -128,7 +128,7 @@ function notifyOf(
   return readNotify(operate.notify, { document, path: ['operate', 'notify'], folder, env });
 }
 
-/** Place of the currency of the limits in the file. */
+/** The setting that determines the currency of the limits. */
 function limitsPlace(document: YamlDocument): string {
   const { file, line } = document.problem(['controls', 'max_order_notional', 'currency'], '');
   return `${file}:${line}`;
@@ -141,18 +141,18 @@ const withWayOut = (problem: FileProblem): FileProblem => ({
 });
 const NO_CONFIG = 'no such file; create an example with "tranche init", or name another file with --config';
 
-/** What a running desk reads of its config again. */
+/** The part of the config that a running desk reloads. */
 export interface RereadConfig extends Omit<ReadConfig, 'loaded'> {
-  /** Limits, and what else stands under `controls`; `undefined` with problems. */
+  /** The settings under `controls`; `undefined` if there are problems. */
   readonly controls: ControlsConfig | undefined;
-  /** `operate.notify` with its secrets; `undefined` without it, and with problems. */
+  /** `operate.notify` with its secrets; `undefined` if it is not set or there are problems. */
   readonly notify: NotifyConfig | undefined;
   readonly sections: ReadonlyMap<string, string>;
 }
 
 /**
- * The file as it is now, for a desk that runs with what it said before, in the mode of that desk. The token is not read again: where
- * it came from may be gone.
+ * Reads the file again for a running desk, in the mode of that desk. The token is not reloaded, because its source may no
+ * longer exist.
  */
 export function rereadConfig(file: string, options: ConfigOptions & { readonly mode: Mode }): RereadConfig {
   const path = resolve(options.cwd, file);
@@ -189,7 +189,7 @@ export function rereadConfig(file: string, options: ConfigOptions & { readonly m
   };
 }
 
-/** What no single setting shows. */
+/** Checks that involve several settings. */
 const crossChecks = (
   raw: z.output<typeof configSchema>,
   document: YamlDocument,
@@ -202,7 +202,7 @@ const crossChecks = (
   ...checkQuoteLife(raw, document, mode),
 ];
 
-/** The settings of a document by name, each as a hash; those under `controls` and `operate` one by one. Never the token. */
+/** A hash of each top-level setting of a document, and of each setting under `controls` and `operate`. The token is excluded. */
 function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
   const value = document.value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a document is a group of settings
   const sections = new Map<string, string>();
@@ -218,7 +218,7 @@ function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
   }
   return sections;
 }
-/** Each channel by its name. */
+/** One section for each channel, by name. */
 function addNotify(notify: unknown, sections: Map<string, string>): void {
   if (typeof notify !== 'object' || notify === null) return;
   for (const [part, own] of Object.entries(notify)) {
@@ -228,12 +228,12 @@ function addNotify(notify: unknown, sections: Map<string, string>): void {
         sections.set(`${NOTIFY}${String(channel['name'])}`, contentHash(channel));
   }
 }
-/** What the names of sections of `operate.notify` begin with. */
+/** Prefix of the names of `operate.notify` sections. */
 export const NOTIFY = 'operate.notify.';
 
 const IN_PARTS: ReadonlySet<string> = new Set(['venue', 'controls', 'operate']);
 
-/** Hash of what the file says, variables filled in. A new token is not a new config. */
+/** Hash of the settings, with variables substituted. The token is excluded: a new token is not a new config. */
 function hashOf(document: YamlDocument): string {
   const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema
   const { token: _, ...venue } = value.venue ?? {};
@@ -248,7 +248,7 @@ function hashOf(document: YamlDocument): string {
   return contentHash({ ...withoutSecrets, venue });
 }
 
-/** What stands under these names in `operate.notify` is a secret: nobody may try passwords against the hash. */
+/** Secrets in `operate.notify`. They are excluded from the hash, so that nobody can use it to guess passwords. */
 const SECRETS: ReadonlySet<string> = new Set(['url', 'key', 'password']);
 const hidden = (name: string, value: unknown): unknown => (SECRETS.has(name) ? undefined : value);
 

@@ -8,46 +8,46 @@ import { originOf } from '../../venue/origin.ts';
 import { whyUnreadable } from './files.ts';
 import { Secret } from './secret.ts';
 
-/** Where a token came from. */
+/** The source of a token. */
 export type TokenSource = 'environment' | 'config' | 'file' | 'credentials' | 'stdin';
 
-/** A token, and the addresses that it may be sent to: all unless the file restricts them. */
+/** A token and the addresses that it may be sent to. Any address is allowed unless the file restricts them. */
 export interface Credential {
   readonly token: Secret;
-  /** Scheme, name and port, as `originOf` gives them. */
+  /** Scheme, host and port, in the format of `originOf`. */
   readonly origins: readonly string[] | undefined;
 }
 
 type Read = { readonly text: string } | { readonly problem: string };
 
-/** Name of the token in the folder that systemd hands over as `$CREDENTIALS_DIRECTORY`. */
+/** Name of the token in the credentials folder of systemd, `$CREDENTIALS_DIRECTORY`. */
 const CREDENTIAL = 'tranche_token';
 const TOKEN_BYTES_MAX = 64 * 1024;
 /** Group and others may neither read nor write. */
 const OTHERS = 0o066;
-/** Rights of the group are how an access list of the folder of systemd shows: it lets in the service alone. */
+/** The access list of the systemd folder, which admits only the service, appears as group permissions. */
 const OF_SYSTEMD = 0o007;
 
-/** The content of a file that only its owner can read, trimmed; or why not. The owner is who runs this, or root. */
+/** The trimmed content of a file that only its owner can read, or the problem. The owner must be the current user or root. */
 export function readTokenFile(path: string): Read {
   return readPrivate(path, OTHERS);
 }
 
-/** As `readTokenFile`, also of a file that systemd has put into its folder for this service. */
+/** Like `readTokenFile`, but also accepts a file in the credentials folder of systemd. */
 export function readSecretFile(path: string, env: Readonly<Record<string, string | undefined>>): Read {
   const folder = env['CREDENTIALS_DIRECTORY'];
   const isFromSystemd = folder !== undefined && folder !== '' && dirname(path) === folder;
   return readPrivate(path, isFromSystemd ? OF_SYSTEMD : OTHERS);
 }
 
-/** The token that systemd has put into its folder for this service; `undefined` without one. */
+/** The token in the credentials folder of systemd; `undefined` if there is none. */
 export function readSystemdToken(folder: string | undefined): Read | undefined {
   if (folder === undefined || folder === '') return undefined;
   const path = join(folder, CREDENTIAL);
   return existsSync(path) ? readPrivate(path, OF_SYSTEMD) : undefined;
 }
 
-/** The token as it is piped in, whole. */
+/** Reads the token from stdin, to its end. */
 export function readStdin(): Read {
   if (isatty(0))
     return { problem: 'stdin is a terminal: pipe the token in, for example from a password manager' };
@@ -62,7 +62,7 @@ export function readStdin(): Read {
 }
 
 /**
- * A token as it is written down: alone, or as JSON with the addresses it belongs to,
+ * Parses a token file: either the token alone, or JSON with the addresses that it is bound to,
  * `{"origin": "https://venue.example", "token": "…"}`; `origin` may be a list.
  */
 export function readCredential(text: string): Credential | { readonly problem: string } {
@@ -72,7 +72,7 @@ export function readCredential(text: string): Credential | { readonly problem: s
   try {
     json = JSON.parse(text);
   } catch {
-    return NOT_A_CREDENTIAL; // without the parser's words: they repeat what they could not read
+    return NOT_A_CREDENTIAL; // not the message of the parser, which quotes its input
   }
   const read = credentialSchema.safeParse(json);
   if (!read.success) return NOT_A_CREDENTIAL;
@@ -97,7 +97,7 @@ const credentialSchema = z.lazy(() =>
   }),
 );
 
-/** The token of a file that may be sent to all of these addresses; or why not. */
+/** The token of a file if it may be sent to all of these addresses; otherwise the problem. */
 export function readTokenFor(
   file: string,
   addresses: readonly (string | undefined)[],
@@ -113,7 +113,7 @@ export function readTokenFor(
   return { token: credential.token };
 }
 
-/** What can stand in an Authorization header. */
+/** Characters allowed in an Authorization header. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);
 const NOT_A_TOKEN = {
   problem: 'not a valid token: expected 1 to 4096 printable characters on one line',
@@ -123,7 +123,7 @@ const NOT_A_CREDENTIAL = {
 } as const;
 
 function readPrivate(path: string, forbidden: number): Read {
-  // Windows has neither owner nor mode: there the rights of the folder decide.
+  // Windows has neither owner nor mode; access depends on the permissions of the folder.
   const refuse = ({ uid, mode }: Stats): string | undefined => {
     if (process.getuid === undefined) return undefined;
     if (uid !== 0 && uid !== process.getuid())

@@ -7,16 +7,16 @@ import { statedRates } from './rates.ts';
 import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 
-/** Windows of the venue that its specification or its public documentation names. */
+/** Time windows that the venue's specification or public documentation states. */
 const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
-/** Clock differences that raise an alert and that refuse the start. Only live mode refuses. */
+/** Clock differences that raise an alert and that prevent the start. Only live mode refuses to start. */
 const SKEW_WARN_MS = 2_000;
 const SKEW_REFUSE_MS = 30_000;
-/** A clock that was set, a machine that slept, or a suspended process. */
+/** A jump this large means that the clock was set, the machine slept, or the process was suspended. */
 const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
-/** Deaths in a row that no accident explains. */
+/** Number of consecutive crashes that counts as a crash loop. */
 const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
 
 export interface DeskSettingsOptions {
@@ -26,7 +26,7 @@ export interface DeskSettingsOptions {
   readonly areLimitsKept?: boolean | undefined;
 }
 
-/** The config as the engine reads it. */
+/** Converts the config to the settings of the engine. */
 export function deskSettingsOf(
   config: Config,
   { configHash, adoptFills, areLimitsKept }: DeskSettingsOptions,
@@ -95,13 +95,13 @@ export function deskSettingsOf(
     skew: { warnMs: SKEW_WARN_MS, refuseMs: config.mode === 'live' ? SKEW_REFUSE_MS : Infinity },
     continuity: CONTINUITY,
     crashLoop: CRASH_LOOP,
-    // A dry run adds what it imagines to the rows of the real account: they do not add up.
+    // A dry run adds simulated fills to the rows of the real account, so the rows do not add up to the balances.
     onDifference: config.mode === 'dry_run' ? 'ignore' : controls.onDifference,
     adoptFills,
   };
 }
 
-/** Every limit is named here: one that the config knows and the engine does not would not compile. */
+/** Lists every limit, so that a limit that the engine lacks is a compile-time error. */
 export const limitsOf = ({
   controls,
 }: Pick<Config, 'controls'>): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({
@@ -131,8 +131,8 @@ export const limitsOf = ({
 });
 
 /**
- * Which account a journal belongs to. The embedded venue is another one at every start, and always ours. What a dry run
- * imagines must never count as traded, so its account is another than the real one.
+ * Identifies the account that a journal belongs to. The embedded venue has no lasting account, so its id is constant.
+ * Simulated fills of a dry run must never count as traded, so a dry run has an account id of its own.
  */
 const accountOf = ({ mode, venue }: Config): string =>
   mode === 'paper'

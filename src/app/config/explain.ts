@@ -4,7 +4,7 @@ import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
 import type { YamlDocument } from './yaml.ts';
 
-/** What a schema found wrong with a document, each at its place and in words for the operator. */
+/** Translates schema errors into problems for the operator, each with its location in the document. */
 export function explain(
   error: z.ZodError,
   schema: z.ZodType,
@@ -28,24 +28,24 @@ export function explain(
   });
 }
 
-/** A misspelt `token` is not known to be a secret: what follows an unknown key beside it is not shown. */
+/** A misspelt `token` is not recognised as a secret, so the values of unknown keys in its group are not shown. */
 function hideValue(problem: FileProblem, key: string): FileProblem {
   const end = problem.excerpt.indexOf(key) + key.length;
   return { ...problem, excerpt: `${problem.excerpt.slice(0, end)}: …` };
 }
 
-/** Where several shapes are possible, the one that the writer came closest to: it fails deeper inside. */
+/** Of several allowed shapes, picks the one that the document matches best: the one that fails at the deepest path. */
 function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const closest = issue.errors.find((errors) => errors.some(({ path }) => path.length > 0));
   if (closest === undefined) return [issue];
-  // Paths of branches begin at the union.
+  // Paths of branches are relative to the union.
   return closest.flatMap((inner) =>
     innermost(Object.assign(inner, { path: [...issue.path, ...inner.path] })),
   );
 }
 
-/** Says that a key is not known, with the nearest one that is. */
+/** Reports an unknown key and suggests the nearest known one. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = settingMeant(key, known) ?? nearest(key, known);
   if (meant !== undefined) return `unknown setting "${key}": did you mean "${meant}"?`;
@@ -66,7 +66,7 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
   }
   if (issue.path.at(-1) === 'schedule' && typeof value === 'string')
     return `expected a group of settings: did you mean schedule: ${scheduleMeant(value)}?`;
-  // Messages of our own schemas stand; only those that zod made up are put into plain words.
+  // Messages of our own schemas are kept; only the default messages of zod are replaced.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;
   }
@@ -110,7 +110,7 @@ const kindNames: Readonly<Record<string, string>> = {
 };
 const kindName = (expected: string): string => kindNames[expected] ?? expected;
 
-/** A short picture of what stands there. Texts are not shown: they may be secret, and the line is shown anyway. */
+/** A short description of the value. Text is not shown, because it may be secret and the report shows the line anyway. */
 function shownValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return 'another text';
@@ -126,7 +126,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-/** The schemas that may hold at `path`: several where a union branches. */
+/** The schemas that may apply at `path`; several if it crosses a union. */
 function schemasAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly z.ZodType[] {
   let at: readonly z.ZodType[] = [schema];
   for (const step of path) at = at.flatMap(bare).flatMap((each) => childOf(each, step));
@@ -143,7 +143,7 @@ function childOf(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {
   return [];
 }
 
-/** Takes off what does not change the shape: optional, defaults, transforms, shapes that are made when they are needed. */
+/** Removes wrappers that do not change the shape: optional, default, transform, lazy. */
 function bare(schema: z.ZodType): readonly z.ZodType[] {
   let inner: z.core.$ZodType | undefined;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {

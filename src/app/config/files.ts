@@ -7,11 +7,11 @@ import type { Environment, YamlDocument, YamlFile } from './yaml.ts';
 
 export interface ReadOptions {
   readonly env: Environment;
-  /** Working directory: paths are shown relative to it. */
+  /** Working directory. Displayed paths are relative to it. */
   readonly cwd: string;
 }
 
-/** Reads one YAML file; that it cannot be read is a problem like any other. */
+/** Reads one YAML file. An unreadable file is reported as a problem. */
 export function readFile(path: string, { cwd, env }: ReadOptions): YamlFile {
   const shown = shownPath(path, cwd);
   try {
@@ -34,7 +34,7 @@ export const problemAt = (file: string, message: string): FileProblem => ({
   excerpt: '',
 });
 
-/** A path as the operator knows it: relative to the working directory when it lies inside. */
+/** A path for display: relative to the working directory if it is inside it. */
 export function shownPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
   return near === '' || near.startsWith('..') || isAbsolute(near) ? path : join(near);
@@ -50,14 +50,14 @@ export function whyUnreadable(cause: unknown): string {
 
 const STRATEGY_FILES_MAX = 1_000;
 
-/** Files named by `strategies`, absolute: those of the list, or the YAML files right in the folder, by name. */
+/** Absolute paths of the files that `strategies` selects: those in the list, or the YAML files directly in the folder, sorted by name. */
 export function findStrategyFiles(
   document: YamlDocument,
   folder: string,
 ): {
   readonly files: readonly string[];
   readonly problems: readonly FileProblem[];
-  /** Where `strategies` names a folder. */
+  /** The folder, if `strategies` names one. */
   readonly folder?: string;
 } {
   const named = isRecord(document.value) ? document.value['strategies'] : undefined;
@@ -66,7 +66,7 @@ export function findStrategyFiles(
   if (Array.isArray(value)) {
     const files: string[] = [];
     for (const [i, file] of value.entries()) {
-      if (typeof file !== 'string') continue; // The schema says so.
+      if (typeof file !== 'string') continue; // The schema reports this.
       const path = resolve(folder, file);
       const fault = fileFault(path);
       if (fault === undefined) files.push(path);
@@ -91,7 +91,7 @@ export function findStrategyFiles(
   }
 }
 
-/** Why there is nothing to read; `undefined` when there is a file. */
+/** Why the file cannot be read; `undefined` if it can. */
 function fileFault(path: string): string | undefined {
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return undefined;

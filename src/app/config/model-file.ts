@@ -16,19 +16,19 @@ import { nearest } from './problems.ts';
 import { loadDocument } from './venue-file.ts';
 
 export interface ModelOptions {
-  /** A preset, or a file. */
+  /** Name of a preset, or path of a file. */
   readonly model: string;
-  /** `half_spread_bps=5`, each: instead of what the model says. */
+  /** Overrides of single settings of the model, such as `half_spread_bps=5`. */
   readonly assume: readonly string[];
 }
 
 export interface NamedModel {
-  /** For people. */
+  /** Name for display. */
   readonly name: string;
   readonly model: ExecutionModel;
 }
 
-/** The execution model that the command line asks for. @throws OperatorError (`usage`, `config`) that says what to write. */
+/** The execution model that the command line selects. @throws OperatorError (`usage`, `config`) with the correction. */
 export function readModel({ model, assume }: ModelOptions, options: ReadOptions): NamedModel {
   const base = baseOf(model, options);
   if (assume.length === 0) return base;
@@ -50,10 +50,10 @@ function baseOf(model: string, options: ReadOptions): NamedModel {
   throw new OperatorError('usage', `--model: expected ${names} or a YAML file, got "${model}"${fix}`);
 }
 
-/** Settings that are text in YAML as well. */
+/** Settings that are strings in YAML too. */
 const TEXTS: ReadonlySet<string> = new Set(['max_usd', 'gap_max', 'impact_memory']);
 
-/** The settings that are given, read by the rules of the model; none that are not. */
+/** Parses the given settings by the schema of the model, without adding defaults. */
 function assumed(assume: readonly string[]): Partial<ExecutionModel> {
   const given = Object.fromEntries(assume.map(readAssumption));
   const parsed = modelSchema.safeParse({ ...presets.normal, ...given });
@@ -79,7 +79,7 @@ function readAssumption(text: string): readonly [string, unknown] {
     meant === key
       ? ''
       : meant === undefined
-        ? `; there are ${modelKeys.join(', ')}`
+        ? `; expected one of ${modelKeys.join(', ')}`
         : `: did you mean ${meant}?`;
   throw new OperatorError(
     'usage',

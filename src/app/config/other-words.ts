@@ -1,4 +1,4 @@
-/** Terms of other tools for settings, kinds and schedules. */
+/** Names that other tools use for settings, kinds and schedules. */
 
 const settings: Readonly<Record<string, readonly string[]>> = {
   amount: ['total_quantity', 'total_notional', 'each_quantity', 'each_notional'],

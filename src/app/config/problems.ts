@@ -1,17 +1,17 @@
 import { styleText } from 'node:util';
 import { REDACTED } from './secret.ts';
 
-/** Something wrong in a file that a person wrote: where it is, and what to write instead. */
+/** An error in a file: its location and how to correct it. */
 export interface FileProblem {
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** From 1, in characters. */
+  /** Counted from 1, in characters. */
   readonly column: number;
   /** The setting at fault, as in `total_quantity.currency` or `controls.pairs[1]`; empty for the whole document. */
   readonly path: string;
   readonly message: string;
-  /** The line; empty if there is none. Possible secrets are masked. */
+  /** The source line; empty if there is none. Possible secrets are masked. */
   readonly excerpt: string;
 }
 
@@ -22,7 +22,7 @@ export interface FormatOptions {
 const EXCERPT_MAX = 120;
 const SHOWN_MAX = 50;
 
-/** All problems in the order of the files, each with its line and a caret under the spot. */
+/** Formats all problems in the order of the files, each with its line and a caret under the error. */
 export function formatProblems(problems: readonly FileProblem[], { colour }: FormatOptions): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
     colour ? styleText(style, text, { validateStream: false }) : text;
@@ -45,7 +45,7 @@ export function formatProblems(problems: readonly FileProblem[], { colour }: For
   return `${[...blocks, paint('bold', count + shownPart)].join('\n\n')}\n`;
 }
 
-/** Sorted by place, each said once. Files stay in the order in which they were first named. */
+/** Sorts problems by location and removes duplicates. Files keep the order in which they first appear. */
 function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
   const files = [...new Set(problems.map(({ file }) => file))];
   const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
@@ -54,7 +54,7 @@ function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
   );
 }
 
-/** The part of a long line that holds the column. Tabs are drawn as one arrow, so that the caret stays under its spot. */
+/** The part of a long line around the column. Each tab is shown as one arrow, so that the caret stays aligned. */
 function window(excerpt: string, column: number): { readonly text: string; readonly caret: number } {
   const cells = Array.from(excerpt.replaceAll('\t', '→'), (cell) => (isControl(cell) ? '?' : cell));
   const caret = Math.min(column - 1, cells.length);
@@ -66,7 +66,7 @@ function window(excerpt: string, column: number): { readonly text: string; reado
   return from === 0 ? { text, caret } : { text: `…${text}`, caret: caret - from + 1 };
 }
 
-/** A file must not be able to move the cursor of the operator's terminal. */
+/** Removes control characters, so that a file cannot control the operator's terminal. */
 const isControl = (cell: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(cell);
 
 const SECRET_KEY =
@@ -83,7 +83,7 @@ export function maskSecrets(line: string): string {
     .replaceAll(/(:\/\/)[^/@\s"']+@/gu, `$1${REDACTED}@`);
 }
 
-/** The candidate nearest to `word`, if it is near enough to be a slip of the keyboard. */
+/** The candidate nearest to `word`, if the difference could be a typing error. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 4)) + 1;
@@ -94,7 +94,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+/** Edit distance from `a` to `b`: insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];

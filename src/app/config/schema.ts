@@ -8,8 +8,8 @@ import { watchSchema } from '../watch/watch-config.ts';
 import { commonKeys } from '../strategies/strategies.ts';
 
 /**
- * JSON Schemas: of the files people write, for editors that complete and check YAML, and of `report.json`, for who reads it. Made
- * from the schemas that the program itself goes by.
+ * JSON Schemas of the YAML files, for completion and validation in editors, and of `report.json`, for programs that read it.
+ * They are generated from the schemas that this program validates with.
  */
 type JsonSchema = Record<string, unknown>;
 
@@ -64,12 +64,12 @@ function strategyJsonSchema(kinds: ReadonlyMap<string, AnyStrategy>): JsonSchema
   return {
     $schema,
     title: 'Tranche strategy',
-    description: 'What to trade, when, within which limits; several documents may share a file',
+    description: 'What to trade, when, and within which limits; a file may hold several documents',
     anyOf: branches,
   };
 }
 
-/** `io: input`: what is written, not what the program makes of it. */
+/** `io: input` describes the file as written, not the parsed value. */
 const inputOf = (schema: z.ZodType): JsonSchema => ({ ...z.toJSONSchema(schema, { io: 'input' }) });
 
 function withoutDialect({ $schema, ...rest }: JsonSchema): readonly [unknown, JsonSchema] {

@@ -1,26 +1,26 @@
-/** What `node:util` knows as `inspect.custom`, which is not loaded for it. */
+/** The symbol `inspect.custom` of `node:util`, obtained without loading that module. */
 const INSPECTED = Symbol.for('nodejs.util.inspect.custom');
 
-/** A text that is never printed by accident: logs, JSON, templates and `inspect` all show `[redacted]`. */
+/** A string that is never printed by accident: logs, JSON, templates and `inspect` all show `[redacted]`. */
 export class Secret {
-  /** The newest first. */
+  /** Newest first. */
   #texts: readonly [string, ...string[]];
 
   constructor(text: string) {
     this.#texts = [text];
   }
 
-  /** The text itself. Called where it leaves the process, and nowhere else. */
+  /** The secret itself. Call this only where the secret leaves the process. */
   reveal(): string {
     return this.#texts[0];
   }
 
-  /** All texts that it ever had, the newest first: an old one is as secret as the new one. */
+  /** All values that it has ever had, newest first: previous values must stay secret too. */
   revealAll(): readonly string[] {
     return this.#texts;
   }
 
-  /** Takes the text of another one from now on. */
+  /** Replaces the current value with that of another secret. */
   replace(next: Secret): void {
     this.#texts = [next.reveal(), ...this.#texts];
   }

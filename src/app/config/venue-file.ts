@@ -9,18 +9,18 @@ import { explain } from './explain.ts';
 import { problemAt, readFile, shownPath } from './files.ts';
 import type { ReadOptions } from './files.ts';
 
-/** Options of the simulated venue from a file of their own. @throws OperatorError `config`, with every problem. */
+/** Reads the options of the simulated venue from their own file. @throws OperatorError `config`, with every problem. */
 export function loadVenueOptions(file: string, options: ReadOptions): VenueOptions {
   const { path, value } = loadDocument(file, venueOptionsSchema, options);
   const prices = Object.entries(value.prices).map(([pair, tape]) => [pair, resolve(dirname(path), tape)]);
   return { ...value, prices: Object.fromEntries(prices) as Record<string, string> }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- entries of texts
 }
 
-/** A plan of faults, as in `config/faults`. @throws OperatorError `config`, with every problem. */
+/** Reads a fault plan, as in `config/faults`. @throws OperatorError `config`, with every problem. */
 export const loadFaultPlan = (file: string, options: ReadOptions): FaultPlan =>
   loadDocument(file, faultPlanSchema, options).value;
 
-/** One YAML document, checked. @throws OperatorError `config`, with every problem. */
+/** Reads and validates one YAML document. @throws OperatorError `config`, with every problem. */
 export function loadDocument<Schema extends z.ZodType>(
   file: string,
   schema: Schema,

@@ -3,18 +3,18 @@ import type { Document, ParsedNode, YAMLError } from 'yaml';
 import { maskSecrets, pathText } from './problems.ts';
 import type { FileProblem } from './problems.ts';
 
-/** One document of a YAML file as plain data, with the way back to its lines. */
+/** One document of a YAML file as plain data, with the source location of each value. */
 export interface YamlDocument {
   readonly file: string;
-  /** Line on which the document's content begins, from 1. */
+  /** First line of the document's content, counted from 1. */
   readonly line: number;
-  /** Maps, lists, texts, numbers, booleans. No `null`: an empty value is a problem. */
+  /** Maps, lists, strings, numbers and booleans. Never `null`: an empty value is reported as a problem. */
   readonly value: unknown;
-  /** A problem at `path`, or at the nearest part of it that exists. `at: 'key'` points at the name, not at the value. */
+  /** A problem at `path`, or at its nearest existing ancestor. `at: 'key'` points at the name instead of the value. */
   problem(path: readonly PropertyKey[], message: string, at?: 'key' | 'value'): FileProblem;
-  /** The number at `path` as it was written: `1.50`, not `1.5`. */
+  /** The source text of the number at `path`: `1.50`, not `1.5`. */
   numberAt(path: readonly PropertyKey[]): string | undefined;
-  /** Whether the text at `path` is one `${NAME}` and nothing else. */
+  /** Whether the text at `path` consists of a single `${NAME}`. */
   isFromVariable(path: readonly PropertyKey[]): boolean;
 }
 
@@ -27,19 +27,19 @@ export interface YamlFile {
 /** Returns the value of `${NAME}`; `undefined` if it is not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Most bytes of a file that a person wrote. */
+/** Largest accepted file, in bytes. */
 export const YAML_BYTES_MAX = 256 * 1024;
-/** Longer lines were not written by a person, and are not shown. */
+/** Problem reports do not show longer lines. */
 const LINE_MAX = 2_000;
 const DEPTH_MAX = 32;
 const DOCUMENTS_MAX = 1_000;
-/** Not octal, not hexadecimal, not infinite: what everybody reads alike. */
+/** Plain decimal numbers. Octal, hexadecimal and infinite numbers are rejected as ambiguous. */
 const PLAIN_NUMBER = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/u;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Reads YAML 1.2 (core schema) that a person wrote: at most 256 KiB, no aliases, merge keys, custom tags or duplicate
- * keys. `${NAME}` in a text is replaced by the variable of `env`; `file` is the name to show.
+ * Reads a subset of YAML 1.2 (core schema): at most 256 KiB, without aliases, merge keys, custom tags or duplicate
+ * keys. `${NAME}` in a string is replaced with that variable of `env`; `file` is the name to display.
  */
 export function readYaml(bytes: Uint8Array, file: string, env: Environment): YamlFile {
   const whole = (message: string): YamlFile => ({
@@ -71,13 +71,13 @@ export function readYaml(bytes: Uint8Array, file: string, env: Environment): Yam
       problems: read.flatMap(({ problems }) => problems),
     };
   } catch (cause) {
-    // The parser descends by recursion: brackets nested by the thousand end its stack, not the process.
+    // The parser is recursive, so thousands of nested brackets overflow its stack.
     if (cause instanceof RangeError) return whole('the file is nested too deeply');
     throw cause;
   }
 }
 
-/** Offsets of a text as lines and columns. */
+/** Converts offsets in a text to lines and columns. */
 class Places {
   readonly lines = new LineCounter();
   readonly file: string;
@@ -92,7 +92,7 @@ class Places {
     return Math.max(1, this.lines.linePos(offset).line);
   }
 
-  /** Offset of what the line of this offset begins with, behind its spaces. */
+  /** Offset of the first character after the indentation of the line that contains this offset. */
   firstOf(offset: number): number {
     const { line, col } = this.lines.linePos(offset);
     return offset - (col - 1) + Math.max(0, (this.#text[line - 1] ?? '').search(/\S/u));
@@ -104,7 +104,7 @@ class Places {
     return {
       file: this.file,
       line: Math.max(1, line),
-      // Characters, not UTF-16 units, so that the caret stands under the spot.
+      // Counts characters, not UTF-16 units, so that the caret is under the right character.
       column: Array.from(excerpt.slice(0, Math.max(0, col - 1))).length + 1,
       path: pathText(path),
       message,
@@ -133,7 +133,7 @@ function readDocument(
     for (let length = path.length; length > 0; length--) {
       const place = reader.places.get(JSON.stringify(path.slice(0, length)));
       if (place !== undefined) {
-        // What is missing is shown where it belongs: at the name of the group.
+        // A missing setting is reported at the name of its group.
         return places.problem(at === 'key' || length < path.length ? place.key : place.value, path, message);
       }
     }
@@ -147,7 +147,7 @@ function readDocument(
   };
 }
 
-/** Turns nodes into plain data and remembers where each came from. */
+/** Converts nodes to plain data and records the source location of each. */
 class Reader {
   readonly problems: FileProblem[] = [];
   readonly places = new Map<string, Place>();
@@ -225,7 +225,7 @@ class Reader {
     return result;
   }
 
-  /** Replaces `${NAME}`, in the whole text or in a part of it. What comes from a variable is not looked through again. */
+  /** Replaces every `${NAME}` in a string. Substituted values are not expanded again. */
   #text(text: string, path: readonly PropertyKey[], offset: number): string {
     if (/^\$\{[^}]*\}$/u.test(text)) this.variables.add(JSON.stringify(path));
     return text.replaceAll(/\$\{(?<name>[^}]*)\}/gu, (whole, name: string) => {
@@ -247,7 +247,7 @@ class Reader {
   }
 }
 
-/** What the parser found, in words for people who do not think in grammars. One cause often gives several errors. */
+/** Translates the errors of the parser into plain language. One cause often produces several errors. */
 function syntaxProblems(errors: readonly YAMLError[], places: Places): readonly FileProblem[] {
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   const deeper = tabs.length > 0 ? undefined : deeperLine(errors, places);
@@ -256,7 +256,7 @@ function syntaxProblems(errors: readonly YAMLError[], places: Places): readonly 
   return shown.map((error) => places.problem(error.pos[0], [], explain(error)));
 }
 
-/** A setting that stands deeper than the value before it is read as more of that value. Gives where its line begins. */
+/** YAML reads a setting that is indented deeper than the preceding value as part of that value. Returns the offset of its line. */
 function deeperLine([first, ...others]: readonly YAMLError[], places: Places): number | undefined {
   if (first?.code !== 'BLOCK_AS_IMPLICIT_KEY') return undefined;
   const [from] = first.pos;
@@ -266,10 +266,10 @@ function deeperLine([first, ...others]: readonly YAMLError[], places: Places): n
 
 function explain({ code, message }: YAMLError): string {
   if (code === 'BAD_INDENT' && message.startsWith('Flow')) {
-    return 'a bracket was opened before and is not closed: write the missing } or ]';
+    return 'an opening bracket is not closed: add the missing } or ]';
   }
   if (code === 'MISSING_CHAR' && message.includes('quote')) {
-    return 'a quote was opened before and is not closed: write the missing quote';
+    return 'an opening quote is not closed: add the missing quote';
   }
   return inPlainWords[code] ?? `this is not YAML: ${message}`;
 }

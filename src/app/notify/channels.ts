@@ -5,7 +5,7 @@ import { mail } from './mail.ts';
 import type { ChannelConfig } from './notify-config.ts';
 import { webhook } from './webhook.ts';
 
-/** The channels of a config, ready to send. `env`: what commands get a few names of. */
+/** Creates the channels of a config. Commands receive a few variables of `env`. */
 export const channelsOf = (
   configs: readonly ChannelConfig[],
   clock: Pick<Clock, 'wall'>,

@@ -4,17 +4,17 @@ import type { Channel } from '../../operate/notify/channel.ts';
 import { jsonBody } from '../../operate/notify/formats/json.ts';
 
 export interface CommandOptions {
-  /** The program, absolute, and its arguments. */
+  /** Absolute path of the program, and its arguments. */
   readonly run: readonly [string, ...string[]];
   readonly timeoutMs: number;
 }
 
-/** What a program needs to find others and its own files; nothing else of our environment reaches it. */
+/** The only environment variables that the program receives: those that it needs to find programs and its own files. */
 const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'] as const;
 
 /**
- * Runs a program for each message, which reads it as JSON on stdin. No shell, no secrets in its environment, and no end but its own
- * or that of `timeoutMs`. Exit code 0 is a delivery.
+ * Runs a program for each message and writes the message to its stdin as JSON. There is no shell and the environment holds
+ * no secrets. The program is killed after `timeoutMs`. Exit code 0 means that the message was delivered.
  */
 export const command = (
   { run: [program, ...args], timeoutMs }: CommandOptions,
@@ -41,7 +41,7 @@ export const command = (
           new Undelivered(`the command ended with ${code === null ? String(signal) : `exit code ${code}`}`),
         );
     });
-    // A program that reads nothing may be gone before all is written.
+    // A program that does not read stdin may exit before the whole message is written.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(jsonBody(message))}\n`);
     await promise;

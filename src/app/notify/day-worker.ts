@@ -3,14 +3,14 @@ import { instant } from '../../core/time.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import { dayOf } from '../../report/day/day.ts';
 
-/** What a thread of `read-day.ts` is asked. */
+/** Request to a thread of `read-day.ts`. */
 export interface DayRequest {
   readonly url: string;
   readonly from: number;
   readonly until: number;
 }
 
-/** Reads a journal for one day, on a thread of its own: the desk trades meanwhile. */
+/** Reads one day of a journal on a separate thread, so that the desk can keep trading. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `read-day.ts` gives
 const { url, from, until } = workerData as DayRequest;
 const journal = openJournal(url, { readOnly: true });

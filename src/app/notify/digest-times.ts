@@ -3,7 +3,7 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DigestTimes } from './notify-config.ts';
 
-/** The first time for a digest after `after`. A local time that a clock change skips counts as the moment after the change. */
+/** The first digest time after `after`. A local time that a clock change skips is replaced by the instant of the change. */
 export function nextDigest({ at, timeZone, days }: DigestTimes, after: Instant): Instant {
   const [hour = 0, minute = 0] = at.split(':').map(Number);
   const begin = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();

@@ -6,12 +6,12 @@ import type { HeartbeatConfig } from './notify-config.ts';
 
 export interface HeartbeatParts {
   readonly clock: Pick<Clock, 'scheduler'>;
-  /** Asked before each call: without it somebody elsewhere is to notice. */
+  /** Checked before each call. While it returns false, no calls are made, so that the external service raises an alarm. */
   readonly isWell: () => boolean;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Calls an address regularly, as services expect that tell you when the calls end. Never emits, never errors; said once an outage. */
+/** Calls the address of a dead man's switch regularly. Never emits and never errors; logs one warning for each outage. */
 export function heartbeat(
   { url, everyMs }: HeartbeatConfig,
   { clock, isWell, warn }: HeartbeatParts,

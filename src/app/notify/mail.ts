@@ -12,13 +12,13 @@ export interface MailOptions {
   readonly password: Secret | undefined;
   readonly from: string;
   readonly to: readonly string[];
-  /** Of the only authorities to trust, PEM; `undefined`: those that Node brings. */
+  /** Certificates of the only authorities to trust, PEM; `undefined`: Node's built-in authorities. */
   readonly ca: string | undefined;
 }
 
 const WAIT_MS = 20_000;
 
-/** Sends each message once over SMTP, in a connection of its own. */
+/** Sends each message once over SMTP, on a new connection. */
 export const mail = (options: MailOptions): Channel['send'] =>
   async function send(message) {
     const { createTransport } = await import('nodemailer');
@@ -36,7 +36,7 @@ export const mail = (options: MailOptions): Channel['send'] =>
       socketTimeout: WAIT_MS,
       dnsTimeout: WAIT_MS,
       logger: false,
-      // A message holds texts alone: nothing in it may fetch or read anything.
+      // A message is plain text; its content must not cause the library to fetch URLs or read files.
       disableFileAccess: true,
       disableUrlAccess: true,
     });
@@ -49,17 +49,17 @@ export const mail = (options: MailOptions): Channel['send'] =>
         ...mailText(message),
       });
     } catch (cause) {
-      throw new Undelivered(whyUnsent(cause)); // without the cause: its log of the session may hold the password
+      throw new Undelivered(whyUnsent(cause)); // omits the cause, whose session log may contain the password
     } finally {
       transport.close();
     }
   };
 
-/** What the library calls the fault, and the number of the server's answer: not the answer itself, which may repeat what it got. */
+/** The library's error code and the server's reply code. The reply itself is omitted, because it may repeat the message. */
 function whyUnsent(cause: unknown): string {
-  if (!(cause instanceof Error)) return 'the mail was not accepted';
+  if (!(cause instanceof Error)) return 'the mail server did not accept the message';
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
   const status =
     'responseCode' in cause && typeof cause.responseCode === 'number' ? `, answer ${cause.responseCode}` : '';
-  return `the mail was not accepted (${code}${status})`;
+  return `the mail server did not accept the message (${code}${status})`;
 }

@@ -25,34 +25,34 @@ export interface NotificationsParts {
   readonly url: string;
   readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
   readonly random: Random;
-  /** What waits for a person now. */
+  /** Everything that currently waits for a person. */
   readonly waiting: () => readonly string[];
-  /** Whether a quote or an order is under way. */
+  /** Whether a quote or an order is in flight. */
   readonly isBusy: () => boolean;
 }
 
 /** The notifications of a running desk. */
 export interface Notifications {
-  /** A record became durable. */
+  /** Called when a record has become durable. */
   take(stored: StoredRecord): void;
   figures(): readonly ChannelFigures[];
-  /** Tells what is still to tell, as far as that goes at once. */
+  /** Sends the pending notices that can be sent immediately. */
   close(): Promise<void>;
 }
 
-/** Name of the note of when the last digest was made. */
+/** Key under which the time of the last digest is stored. */
 const LAST_DIGEST = 'last_digest';
-/** How often it is looked at whether a digest is due. */
+/** Interval between checks for a due digest. */
 const LOOK_MS = MINUTE_MS / 6;
-/** When a journal is read again that could not be read. */
+/** Delay before a failed read of the journal is retried. */
 const DIGEST_AGAIN_MS = 10 * MINUTE_MS;
-/** A digest reaches back so far at most. */
+/** Longest period that a digest covers. */
 const DIGEST_MAX_MS = 7 * DAY_MS;
 
-/** How long the end of a process waits for channels. */
+/** Longest time that a shutdown waits for channels. */
 const CLOSING_MS = 5_000;
 
-/** Whatever becomes of notifications, the desk trades: a fault of theirs is a warning. */
+/** A failure of notifications never stops trading; it is logged as a warning. */
 export function notifications(
   { channels, windowMs, dashboard, digest }: NotifyConfig,
   { desk, mode, journal, env, alert, warn, url, waiting, isBusy, clock, random }: NotificationsParts,
@@ -107,14 +107,14 @@ export function notifications(
       )
       .subscribe();
   let running: Subscription | undefined;
-  /** At the first record of this process: by then the chain is proven, so that neither reading nor writing waits for that. */
+  /** Called at the first record of this process. The chain has been verified by then, so neither reads nor writes wait for it. */
   const begin = (head: number): void => {
     try {
       notifier.recover(head, (seq) => recordsUpTo(head, journal.read(seq)));
     } catch (error) {
       warn('notices of the previous process could not be read', { error });
     }
-    // The first digest tells of the time from now on.
+    // The first digest covers the time from now on.
     if (digest !== undefined && notifier.noted(LAST_DIGEST) === undefined)
       notifier.note(LAST_DIGEST, String(clock.wall()));
     running = notifier.running$.subscribe();

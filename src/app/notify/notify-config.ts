@@ -18,7 +18,7 @@ import type { RawChannel, RawNotify } from './notify-schema.ts';
 import type { WebhookOptions } from './webhook.ts';
 import { closeSync } from 'node:fs';
 
-/** A checked `operate.notify`, its secrets read. */
+/** A validated `operate.notify`, with its secrets. */
 export interface NotifyConfig {
   readonly dashboard: string | undefined;
   readonly windowMs: number;
@@ -28,7 +28,7 @@ export interface NotifyConfig {
 }
 
 export interface DigestTimes {
-  /** As in `18:00`. */
+  /** Time of the day, such as `18:00`. */
   readonly at: string;
   readonly timeZone: string;
   readonly days: ReadonlySet<Weekday>;
@@ -51,17 +51,17 @@ export type ChannelConfig = {
   | ({ readonly way: 'command' } & CommandOptions)
 );
 
-/** Where the settings stand. */
+/** Location of the settings. */
 export interface NotifyPlace {
   readonly document: YamlDocument;
-  /** Of `notify` in the document. */
+  /** Path of `notify` in the document. */
   readonly path: readonly string[];
   /** Folder of the file. */
   readonly folder: string;
   readonly env: Environment;
 }
 
-/** Reads the secrets and checks what no single setting shows. */
+/** Reads the secrets and makes the checks that involve several settings. */
 export function readNotify(
   raw: RawNotify,
   place: NotifyPlace,
@@ -70,7 +70,7 @@ export function readNotify(
   const seen = new Set<string>();
   const channels = raw.channels.flatMap((channel, i) => {
     if (seen.has(channel.name))
-      reader.refuse(['channels', i, 'name'], `two channels have the name ${channel.name}: write another`);
+      reader.refuse(['channels', i, 'name'], `two channels have the name ${channel.name}: rename one`);
     seen.add(channel.name);
     return channelOf(channel, ['channels', i], reader);
   });
@@ -92,7 +92,7 @@ export function readNotify(
   };
 }
 
-/** All secrets of it, so that they can be kept out of every line. */
+/** All secrets, so that logs can redact them. */
 export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =>
   notify === undefined
     ? []
@@ -107,7 +107,7 @@ export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =
         notify.heartbeat?.url,
       ].filter((secret) => secret !== undefined);
 
-/** Programs that it runs, and files that these are given by their whole path: others must not be able to change them. */
+/** Programs that notifications run, and the files passed to them by absolute path. Other users must not be able to change these. */
 export const commandFiles = (notify: NotifyConfig | undefined): readonly string[] =>
   notify?.channels.flatMap((channel) =>
     channel.way === 'command' ? channel.run.filter((word) => word.startsWith('/')) : [],
@@ -115,7 +115,7 @@ export const commandFiles = (notify: NotifyConfig | undefined): readonly string[
 
 type Path = readonly (string | number)[];
 
-/** Collects what is wrong while secrets are read. */
+/** Reads secrets and collects problems. */
 class Reader {
   readonly problems: FileProblem[] = [];
   readonly #place: NotifyPlace;
@@ -131,7 +131,7 @@ class Reader {
 
   file = (path: string): string => resolve(this.#place.folder, path);
 
-  /** The secret of `name` or `name_file` of the settings at `path`; `undefined` without one, or with a problem. */
+  /** The secret of `name` or `name_file` of the settings at `path`; `undefined` if there is none or it has a problem. */
   secret(name: string, given: Given, path: Path): Secret | undefined {
     const [text, file] = [given[name], given[`${name}_file`]];
     if (typeof text === 'string' && typeof file === 'string')
@@ -165,7 +165,7 @@ class Reader {
         ? undefined
         : this.refuse(
             path,
-            'it needs its address: write url: "${NAME}", or url_file: with the path of a file',
+            'the address is missing: write url: "${NAME}", or url_file: with the path of a file',
           );
     const problem = addressProblem(url.reveal(), 'http', { mayHaveQuery: true });
     const at = [...path, given['url'] === undefined ? 'url_file' : 'url'];

@@ -6,7 +6,7 @@ import { durationText, whole } from '../../strategy/fields.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { closedHours, timeOfDay, timeZone } from '../config/config-controls.ts';
 
-/** The settings under `operate.notify`, which the file of `tranche watch` has too. */
+/** The settings under `operate.notify`, which the config of `tranche watch` shares. */
 
 const duration = (otherwise: string, what: string) =>
   durationText
@@ -16,7 +16,7 @@ const duration = (otherwise: string, what: string) =>
 
 const file = (what: string) => z.string().min(1).optional().describe(`${what}; relative to this file`);
 const secret = (what: string, example: string) =>
-  z.string().min(1).optional().describe(`${what}, as "\${${example}}"; in plain text nowhere`);
+  z.string().min(1).optional().describe(`${what}, as "\${${example}}"; never in plain text`);
 
 const webhook = z.lazy(() =>
   z.strictObject({
@@ -120,7 +120,7 @@ const heartbeat = z.lazy(() =>
   }),
 );
 
-/** Of a desk and of the watchman. */
+/** Settings that the desk and the watchman share. */
 export const notifySchema = z.lazy(() =>
   z.strictObject({
     dashboard: z
@@ -150,7 +150,7 @@ export const notifySchema = z.lazy(() =>
       )
       .optional()
       .describe(
-        'Digest since the last one: what traded, what did not and why, what it cost, and what waits for whom',
+        'Digest of the time since the previous one: trades, unfilled orders with reasons, costs, and pending approvals',
       ),
     heartbeat: heartbeat
       .optional()

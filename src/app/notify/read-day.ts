@@ -5,10 +5,10 @@ import type { Journal } from '../../journal/journal.ts';
 import { dayOf } from '../../report/day/day.ts';
 import type { Day } from '../../report/day/day.ts';
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** File name extension of this module and its neighbours, which differs when they are compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** What the journal says of a day: read on another thread, but for a journal in memory. Rejects when it cannot be read. */
+/** Reads one day of the journal, on another thread unless the journal is in memory. Rejects if the journal cannot be read. */
 export async function readDay(
   url: string,
   journal: Pick<Journal, 'read'>,

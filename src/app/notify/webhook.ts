@@ -13,14 +13,14 @@ import type { Reply } from '../daemon/post-outside.ts';
 export interface WebhookOptions {
   readonly format: 'slack' | 'teams' | 'json';
   readonly url: Secret;
-  /** Signs the body; `undefined`: it is not signed. */
+  /** Key that signs the body; `undefined`: the body is not signed. */
   readonly key: Secret | undefined;
 }
 
 const BODIES = { slack: slackBody, teams: teamsBody, json: jsonBody } as const;
 const WAIT_MAX_MS = 10 * MINUTE_MS;
 
-/** Posts each message once. Its address is a secret: whoever has it can post in our name. */
+/** Posts each message once. The address is a secret: anyone who has it can post messages as the desk. */
 export const webhook = ({ format, url, key }: WebhookOptions, clock: Pick<Clock, 'wall'>): Channel['send'] =>
   async function post(message) {
     const body = JSON.stringify(BODIES[format](message));
@@ -42,7 +42,7 @@ export const webhook = ({ format, url, key }: WebhookOptions, clock: Pick<Clock,
         body,
       });
     } catch (cause) {
-      throw new Undelivered(whyUnanswered(cause)); // without the cause: it may name the address
+      throw new Undelivered(whyUnanswered(cause)); // omits the cause, which may contain the address
     }
     if (reply.status >= 200 && reply.status < 300) return;
     throw new Undelivered(`status ${reply.status}`, {

@@ -48,9 +48,9 @@ export interface Limits {
   readonly minuteExecutionsMax?: number | undefined;
   /** Slices of one parent with an order; `undefined`: as many as it plans, or 50 when it has no plan. */
   readonly parentExecutionsMax?: number | undefined;
-  /** Least time between identical orders of two parents, milliseconds. */
+  /** Shortest time between identical orders of two parents, milliseconds. */
   readonly duplicateMs?: number | undefined;
-  /** Least balance that an order may leave, by currency. */
+  /** Smallest balance that an order may leave, by currency. */
   readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
   /** Largest balance that an order may lead to, by currency. */
   readonly positionMax?: ReadonlyMap<string, Quantity> | undefined;

@@ -12,19 +12,19 @@ import { feedAnswerSchema, feedDataSchema, feedRequestSchema } from '../feeds/fe
 import { partOf, wireJsonSchema } from './json-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** Feeds by the name they are subscribed with, and what their messages carry. */
+/** Feeds by subscription name, with the schema of their payload. */
 export const feedPayloads: Readonly<Record<string, { readonly summary: string; readonly schema: z.ZodType }>> = {
-  'ticker.sfox.{pair}': { summary: 'The day of a pair so far', schema: tickerSchema },
-  'trades.sfox.{pair}': { summary: 'Trades of the market', schema: marketTradeSchema },
-  'orderbook.sfox.{pair}': { summary: 'The whole book, each time', schema: bookSchema },
-  'orderbook.net.{pair}': { summary: 'The whole book with fees', schema: bookSchema },
+  'ticker.sfox.{pair}': { summary: 'Statistics of a pair for the current day', schema: tickerSchema },
+  'trades.sfox.{pair}': { summary: 'All trades of the market', schema: marketTradeSchema },
+  'orderbook.sfox.{pair}': { summary: 'Full order book with every message', schema: bookSchema },
+  'orderbook.net.{pair}': { summary: 'Full order book, fees included', schema: bookSchema },
   'private.user.balances': { summary: 'Own balances', schema: feedBalancesSchema },
-  'private.user.open-orders': { summary: 'Own orders: all of them, then every change', schema: feedOrdersSchema },
+  'private.user.open-orders': { summary: 'Own orders: all open orders, then every change', schema: feedOrdersSchema },
   'private.user.trades': { summary: 'Own fills', schema: feedFillsSchema },
   'private.user.post-trade-settlement': { summary: 'Credit and exposure', schema: settlementSchema },
 }; // prettier-ignore
 
-/** The WebSocket interface as an AsyncAPI 3 document, made from the schemas that read and check it. */
+/** The WebSocket interface as an AsyncAPI 3 document, generated from the schemas that parse and validate its messages. */
 export function asyncApi(version: string): JsonSchema {
   const feeds = Object.entries(feedPayloads).map(
     ([name, { summary, schema }]) => [idOf(name), message(summary, dataSchema(schema), name)] as const,
@@ -42,7 +42,7 @@ export function asyncApi(version: string): JsonSchema {
       title: 'Feeds of the trading and account service (simulated)',
       version,
       description:
-        'One connection: authenticate, subscribe, listen. Messages are numbered from 1 for each connection; a gap means that one is missing.',
+        'One connection: authenticate, subscribe, listen. Messages are numbered from 1 for each connection; a gap means that a message was lost.',
     },
     defaultContentType: 'application/json',
     channels: {
@@ -58,14 +58,14 @@ export function asyncApi(version: string): JsonSchema {
       ask: {
         action: 'receive',
         channel: { $ref: '#/channels/socket' },
-        summary: 'What a client says',
+        summary: 'Requests of the client',
         messages: refs(['request']),
         reply: { channel: { $ref: '#/channels/socket' }, messages: refs(['answer']) },
       },
       tell: {
         action: 'send',
         channel: { $ref: '#/channels/socket' },
-        summary: 'What the venue says without being asked again',
+        summary: 'Messages that the venue sends after a subscription',
         messages: refs(feeds.map(([name]) => name)),
       },
     },

@@ -6,9 +6,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const AMOUNT_TEXT = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
 
 /**
- * What a zod schema of the wire takes, as JSON Schema: the form on the wire, not what we make of it. Amounts are text to
- * our readers, so that no digit is lost; their `wire` mark says whether the venue writes a JSON number there. With `either`
- * both are allowed: the feeds write as text what REST writes as a number.
+ * The input of a wire schema as JSON Schema: the form on the wire, not the parsed value. Our parser reads amounts as text
+ * to keep every digit; their `wire` mark says whether the venue writes a JSON number. `either` allows both, because the
+ * feeds write as strings what REST writes as numbers.
  */
 export function wireJsonSchema(schema: z.ZodType, amounts: 'marked' | 'either' = 'marked'): JsonSchema {
   const made = z.toJSONSchema(schema, {
@@ -31,13 +31,13 @@ export function wireJsonSchema(schema: z.ZodType, amounts: 'marked' | 'either' =
 
 /** A field of an object on the wire. */
 export interface WireField {
-  /** JSON types it may have; empty: any. */
+  /** Allowed JSON types; empty: any type. */
   readonly types: ReadonlySet<string>;
 }
 
 const known = new WeakMap<z.ZodType, ReadonlyMap<string, WireField>>();
 
-/** The fields of an object, of all branches where there are several. Made once for each schema. */
+/** The fields of an object, or of all branches of a union. Computed once for each schema. */
 export function wireFields(schema: z.ZodType): ReadonlyMap<string, WireField> {
   const found = known.get(schema);
   if (found !== undefined) return found;
@@ -65,7 +65,7 @@ function addTypes(schema: JsonSchema, into: Set<string>): void {
   else if (Array.isArray(values)) values.forEach((each) => into.add(each === null ? 'null' : typeof each));
 }
 
-/** The branches of a schema that has several. */
+/** The branches of a union schema. */
 export const branchesOf = ({ anyOf, oneOf, allOf }: JsonSchema): readonly JsonSchema[] =>
   [anyOf, oneOf, allOf].flatMap(listOf);
 
@@ -75,11 +75,11 @@ export const propertiesOf = ({ properties }: JsonSchema): readonly (readonly [st
     ? Object.entries(properties).flatMap(([name, each]) => (isSchema(each) ? [[name, each] as const] : []))
     : [];
 
-/** Names of the properties that must be there. */
+/** Names of the required properties. */
 export const requiredOf = ({ required }: JsonSchema): readonly string[] =>
   Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
 
-/** The value of a document at this path; empty without one. */
+/** The object at this path of a document; empty if there is none. */
 export function partOf(document: JsonSchema, ...steps: readonly string[]): JsonSchema {
   let part: JsonSchema = document;
   for (const step of steps) {

@@ -3,10 +3,10 @@ import { errorSchema } from '../account.ts';
 import { listOf, propertiesOf, requiredOf, wireJsonSchema } from './json-schema.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-/** A route as the OpenAPI document needs it. */
+/** The parts of a route that the OpenAPI document describes. */
 export interface Operation {
   readonly method: string;
-  /** With parameters as `:name`. */
+  /** Parameters are written as `:name`. */
   readonly path: string;
   readonly kind: 'spec' | 'extra';
   readonly access: 'token' | 'open';
@@ -18,7 +18,7 @@ export interface Operation {
 
 const TAGS = { spec: 'interface specification', extra: 'beyond the specification' } as const;
 
-/** The REST interface as an OpenAPI 3.1 document, made from the schemas that read and check it. */
+/** The REST interface as an OpenAPI 3.1 document, generated from the schemas that parse and validate its messages. */
 export function openApi(operations: readonly Operation[], version: string): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const operation of operations) {
@@ -31,10 +31,10 @@ export function openApi(operations: readonly Operation[], version: string): Json
       title: 'Trading and account service (simulated)',
       version,
       description:
-        'REST interface of the venue as Tranche reads and simulates it. Amounts are JSON numbers with all their digits: read them from the text, not as floats.',
+        'REST interface of the venue as Tranche reads and simulates it. Amounts are JSON numbers with all their digits: parse them from the source text, not as floats.',
     },
     tags: [
-      { name: TAGS.spec, description: 'Stated by the interface specification.' },
+      { name: TAGS.spec, description: 'Part of the interface specification.' },
       { name: TAGS.extra, description: 'Taken from public documentation; a venue may lack it.' },
     ],
     paths,
@@ -43,7 +43,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
       schemas: { Error: wireJsonSchema(errorSchema) },
       responses: {
         Error: {
-          description: 'Refused; the text says why',
+          description: 'Rejected; the message gives the reason',
           content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
         },
       },
@@ -100,13 +100,13 @@ function queryParameters(query: z.ZodType | undefined): readonly JsonSchema[] {
   });
 }
 
-/** Whole numbers of a query arrive as digits. */
+/** Integers in a query are strings of digits. */
 const queryType = (type: JsonSchema): JsonSchema =>
   typeof type['pattern'] === 'string' && type['pattern'].startsWith('^\\d')
     ? { type: 'integer', minimum: 0 }
     : type;
 
-/** What a strict venue takes: no field besides, and of two sizes exactly one. */
+/** The schema of a strict venue: no additional fields, and exactly one of the two sizes. */
 function requestSchema(body: z.ZodType): JsonSchema {
   return closed(wireJsonSchema(body));
 }

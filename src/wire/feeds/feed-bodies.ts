@@ -7,7 +7,7 @@ import type { Balance, Side } from '../../core/venue.ts';
 import type { OrderDetail } from '../order-body.ts';
 import type { PtsMetrics } from '../pts.ts';
 
-/** Payloads of the feeds as the venue writes them: the other direction of `feed-payloads.ts`. */
+/** Writes the payloads of the feeds as the venue does; `feed-payloads.ts` reads them. */
 
 export interface TickerFigures {
   readonly pair: string;
@@ -20,7 +20,7 @@ export interface TickerFigures {
   readonly vwap: Price;
 }
 
-/** Numbers. */
+/** Amounts are JSON numbers. */
 export const tickerBody = (ticker: TickerFigures, now: Instant): object => ({
   amount: exact(text(ticker.amount)),
   exchange: 'simulated',
@@ -39,7 +39,7 @@ export const tickerBody = (ticker: TickerFigures, now: Instant): object => ({
 export interface PublicTrade {
   readonly id: string;
   readonly pair: string;
-  /** Place of the pair in the venue's list. */
+  /** Index of the pair in the venue's list. */
   readonly pairId: number;
   readonly side: Side;
   readonly quantity: Quantity;
@@ -47,7 +47,7 @@ export interface PublicTrade {
   readonly at: Instant;
 }
 
-/** Text. Two stamps whose names differ by a letter: one in nanoseconds, one without its zone. */
+/** Amounts are strings. There are two timestamps, whose names differ in case: one in nanoseconds, one without a zone. */
 export const marketTradeBody = (trade: PublicTrade): object => ({
   id: trade.id,
   quantity: text(trade.quantity),
@@ -64,7 +64,7 @@ export const marketTradeBody = (trade: PublicTrade): object => ({
   is_decimal: true,
 });
 
-/** Text. The wallets that are not told of are empty: everything lies in the one that trades. */
+/** Amounts are strings. All holdings are in the trading wallet; the other wallets are empty. */
 export const feedBalancesBody = (balances: readonly Balance[]): readonly object[] =>
   balances.map(({ currency, balance, available }) => ({
     currency,
@@ -77,7 +77,7 @@ export const feedBalancesBody = (balances: readonly Balance[]): readonly object[
     lending_wallet: '0',
   }));
 
-/** Text, but for the ids. */
+/** All fields except the ids are strings. */
 export const feedOrderBody = (order: OrderDetail): object => {
   const type = order.working === undefined ? 'Instant' : order.working.algorithm === 200 ? 'Smart' : 'Limit';
   return {
@@ -98,7 +98,7 @@ export const feedOrderBody = (order: OrderDetail): object => {
   };
 };
 
-/** Text. No liquidation is simulated: its level is that of an account without positions. */
+/** Amounts are strings. Liquidation is not simulated; its level is that of an account without positions. */
 export const settlementBody = (isEnabled: boolean, metrics: PtsMetrics): object => ({
   enabled: isEnabled,
   equity: text(metrics.equity),

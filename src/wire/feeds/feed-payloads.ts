@@ -6,15 +6,15 @@ import type { Balance, Side } from '../../core/venue.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.ts';
 
 /**
- * Payloads of the WebSocket's feeds. The specification shows none: all shapes are those of the venue's public
- * documentation and its samples. Every amount is read from a number or from text, whichever the venue writes.
+ * Payloads of the WebSocket feeds. The specification shows none; all shapes come from the venue's public documentation
+ * and its samples. Every amount may be a number or a string.
  */
 
-/** Bare numbers in lists carry no field name, so they arrive as floats: their shortest text is exact up to 15 digits. */
+/** Numbers in lists have no field name, so they are parsed as floats. Their shortest text is exact up to 15 digits. */
 const bare = <Out>(schema: z.ZodType<Out, string>) =>
   z.union([z.string(), z.number().transform(String)]).pipe(schema);
 
-/** Some payloads were seen both as a list and as its only element. */
+/** Some payloads appear both as a list and as a single element. */
 const listOf = <Row extends z.ZodType>(row: Row) =>
   z.union([z.array(row).max(5_000), row.transform((one) => [one])]);
 
@@ -31,7 +31,7 @@ export const tickerSchema = z.object({
   last: wirePrice,
   low: wirePrice.nullish(),
   open: wirePrice.nullish(),
-  pair: z.string().nullish().describe('known to differ from the feed: go by the feed'),
+  pair: z.string().nullish().describe('may differ from the pair of the feed; use that of the feed'),
   route: z.string().nullish(),
   source: z.string().nullish(),
   timestamp: z.string().nullish(),
@@ -66,7 +66,7 @@ export interface BookLevel {
   readonly price: Price;
   /** Base currency. */
   readonly quantity: Quantity;
-  /** Where it can be traded. */
+  /** The venue's name for the market that offers it. */
   readonly at: string;
 }
 const levels = z.array(levelSchema).max(5_000);
@@ -92,7 +92,7 @@ const walletFields = {
   lending_wallet: wireQuantity.nullish(),
 };
 
-/** `private.user.balances`: text. Another variant tells of one web3 address, without `available`. */
+/** `private.user.balances`: amounts are strings. Another variant reports one web3 address, without `available`. */
 export const feedBalancesSchema = listOf(
   z
     .object({
@@ -111,7 +111,7 @@ export const feedBalancesSchema = listOf(
     })),
 );
 
-/** An own order as its feed tells it. */
+/** One of the account's own orders, as the feed reports it. */
 export interface FeedOrder {
   readonly orderId: string;
   readonly clientId: string;
@@ -124,7 +124,7 @@ export interface FeedOrder {
   readonly filledAmount: Money;
 }
 
-/** `private.user.open-orders`: all open orders first, then every change. Text, unlike orders over REST. */
+/** `private.user.open-orders`: all open orders first, then every change. Amounts are strings, unlike in orders over REST. */
 export const feedOrdersSchema = listOf(
   z
     .object({
@@ -154,7 +154,7 @@ export const feedOrdersSchema = listOf(
     })),
 );
 
-/** A fill of an own order as its feed tells it. */
+/** A fill of one of the account's own orders, as the feed reports it. */
 export interface FeedFill {
   readonly tradeId: string;
   readonly orderId: string;
@@ -165,7 +165,7 @@ export interface FeedFill {
   readonly amount: Money;
 }
 
-/** `private.user.trades`: as `GET /v1/account/trades` without its cursor. Text. */
+/** `private.user.trades`: like `GET /v1/account/trades`, without the cursor. Amounts are strings. */
 export const feedFillsSchema = listOf(
   z
     .object({
@@ -191,7 +191,7 @@ export const feedFillsSchema = listOf(
     })),
 );
 
-/** `private.user.post-trade-settlement`: one snapshot, then at transactions. Text, USD. */
+/** `private.user.post-trade-settlement`: a snapshot, then an update at each transaction. Amounts are strings, in USD. */
 export const settlementSchema = z.object({
   enabled: z.boolean(),
   equity: wireMoney.nullish(),

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { exact } from '../../core/text/json.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** What a client of the WebSocket says, and what stands around every message of the venue. */
+/** Requests that a WebSocket client sends, and the envelope of every message that the venue sends. */
 
 const feedNames = z.array(z.string().min(1).max(64)).min(1).max(200);
 
 /**
- * `authenticate`: the specification. `subscribe`, `unsubscribe`: public documentation, which shows `enterprise` both as a
- * flag and as text.
+ * `authenticate` comes from the specification; `subscribe` and `unsubscribe` from the public documentation, which shows
+ * `enterprise` both as a boolean and as a string.
  */
 export const feedRequestSchema = z.discriminatedUnion('type', [
   z.object({
@@ -21,7 +21,7 @@ export const feedRequestSchema = z.discriminatedUnion('type', [
 ]); // prettier-ignore
 export type FeedRequest = z.output<typeof feedRequestSchema>;
 
-/** A request, or the action that an error is to name: that of the request where it can be read. */
+/** A request, or the action that the error message names: the action of the request if it can be read. */
 export function readFeedRequest(source: string): FeedRequest | { readonly type: 'unreadable'; readonly action: string } {
   let message: unknown;
   try {
@@ -40,7 +40,7 @@ const sequence = z.int().positive().describe('counts the messages of one connect
 /** A whole number of 19 digits, beyond what `z.int` takes. */
 const timestamp = z.number().positive().multipleOf(1).describe('nanoseconds since 1970 by default');
 
-/** Answer to a request. Specification, "WebSocket"; `feeds` and the error: public documentation. */
+/** Answer to a request. Source: specification, "WebSocket"; `feeds` and the error: public documentation. */
 export const feedAnswerSchema = z.object({
   type: z.enum(['success', 'error']),
   sequence,
@@ -48,22 +48,23 @@ export const feedAnswerSchema = z.object({
   payload: z.object({
     action: z.string(),
     feeds: z.array(z.string()).optional().describe('all feeds of the connection'),
-    error: z.string().optional().describe('not documented: chosen here'),
+    error: z.string().optional().describe('not documented; specific to this simulator'),
   }),
   action: z.string(),
 });
 
 /**
- * Around data. The specification gives every message `type` and `action`, the public documentation gives data a `recipient`
- * instead: the simulated venue writes both, or one of them by its setting `feeds.message_shape`.
+ * Envelope of a data message. The specification gives every message `type` and `action`; the public documentation gives
+ * data messages `recipient` instead. The setting `feeds.message_shape` chooses which of them the simulated venue writes
+ * (default: both).
  */
 export const feedDataSchema = z.object({
   recipient: z.string().optional().describe('name of the feed'),
-  type: z.literal('data').optional().describe('not documented: chosen here'),
+  type: z.literal('data').optional().describe('not documented; specific to this simulator'),
   sequence,
   timestamp,
   payload: z.unknown(),
-  action: z.string().optional().describe('name of the feed; not documented: chosen here'),
+  action: z.string().optional().describe('name of the feed; not documented; specific to this simulator'),
 });
 
 export type MessageShape = 'both' | 'recipient' | 'typed';
@@ -75,7 +76,7 @@ export interface MessageStyle {
   readonly unit: TimestampUnit;
 }
 
-/** Nanoseconds have 19 digits, more than a float holds: the stamp is written as text. */
+/** Nanoseconds since 1970 have 19 digits, more than a float holds, so the timestamp is written as text. */
 const stamp = (now: Instant, unit: TimestampUnit): string => `${Math.floor(now)}${ZEROS[unit]}`;
 
 export interface Answer {
@@ -98,7 +99,7 @@ export const answerText = (
     action,
   });
 
-/** `payload` is JSON already: one text serves every connection. */
+/** `payload` is already JSON, so that all connections share one text. */
 export function dataText(
   { feed, payload }: { readonly feed: string; readonly payload: string },
   number: number,

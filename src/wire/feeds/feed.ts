@@ -14,20 +14,20 @@ import {
 import type { Book, FeedFill, FeedOrder, FeedTicker, MarketTrade } from './feed-payloads.ts';
 import { isObject, readBody, readMessage } from '../message.ts';
 
-/** A message of the WebSocket, in our own words. */
+/** A WebSocket message, translated to the terms of this program. */
 export type FeedMessage =
   | ({ readonly kind: 'success' | 'error'; readonly action: string; readonly why: string } & FeedStamp)
   | ({ readonly kind: 'data'; readonly feed: string; readonly data: FeedData } & FeedStamp)
   | ({ readonly kind: 'unreadable'; readonly why: string } & FeedStamp);
 
 export interface FeedStamp {
-  /** Counts the messages of one connection from 1, answers and data alike; `undefined` when there is none. */
+  /** Numbers all messages of one connection (answers and data) from 1; `undefined` when the message has no number. */
   readonly sequence: number | undefined;
-  /** When the venue says that it sent the message. Never for decisions. */
+  /** When the venue claims to have sent the message. Not to be used for decisions. */
   readonly sentAt: Instant | undefined;
 }
 
-/** What a feed tells. */
+/** The data that a feed delivers. */
 export type FeedData =
   | { readonly of: 'ticker'; readonly ticker: FeedTicker }
   | { readonly of: 'trade'; readonly trade: MarketTrade }
@@ -36,10 +36,10 @@ export type FeedData =
   | { readonly of: 'orders'; readonly orders: readonly FeedOrder[] }
   | { readonly of: 'fills'; readonly fills: readonly FeedFill[] }
   | { readonly of: 'settlement'; readonly settlement: z.output<typeof settlementSchema> }
-  /** A feed that no reader here knows. */
+  /** A feed that this program has no reader for. */
   | { readonly of: 'unknown' };
 
-/** A schema, and what its value is to be called. */
+/** A schema and the kind that its values are given. */
 const known = <T>(schema: z.ZodType<T>, name: (value: T) => FeedData) => ({
   schema,
   read(payload: unknown): FeedData | { readonly of: 'unreadable'; readonly why: string } {
@@ -48,7 +48,7 @@ const known = <T>(schema: z.ZodType<T>, name: (value: T) => FeedData) => ({
   },
 });
 
-/** Every feed by the beginning of its name, with the schema of its payload. */
+/** Every feed by the prefix of its name, with the schema of its payload. */
 export const feedKinds = {
   'ticker.': known(tickerSchema, (ticker) => ({ of: 'ticker', ticker })),
   'trades.': known(marketTradeSchema, (trade) => ({ of: 'trade', trade })),
@@ -63,13 +63,13 @@ export const feedKinds = {
 } as const;
 const kinds = Object.entries(feedKinds);
 
-/** A message that nests deeper is not looked at: no message of the venue goes beyond 6. */
+/** Messages nested deeper than this are rejected unread. No message of the venue is nested deeper than 6. */
 const DEPTH_MAX = 32;
 
 /**
- * Reads one message. Data is told by `recipient`, or where that is missing by an `action` (or `payload.feed`) that names
- * a feed: the specification gives every message a `type` and an `action`, the public documentation gives data neither,
- * but a `recipient`. The pair is that of the feed, since `payload.pair` is known to differ.
+ * Reads one message. A message is data if it has a `recipient` or, failing that, an `action` (or `payload.feed`) that names
+ * a feed: the specification gives every message a `type` and an `action`, whereas the public documentation gives data
+ * only a `recipient`. The pair is taken from the name of the feed, because `payload.pair` can differ from it.
  */
 export function readFeed(source: string): FeedMessage {
   const none = { sequence: undefined, sentAt: undefined };
@@ -104,7 +104,7 @@ function readData(feed: string, payload: unknown, stamp: FeedStamp): FeedMessage
   if (kind === undefined) return { kind: 'data', feed, data: { of: 'unknown' }, ...stamp };
   let body = payload;
   try {
-    // One page of the documentation calls the payload a JSON string; every sample shows it parsed.
+    // One page of the documentation describes the payload as a JSON string; every sample shows an object.
     if (typeof payload === 'string' && !isTooDeep(payload)) body = readBody(payload);
   } catch {
     return { kind: 'unreadable', why: `${feed}: payload is not JSON`, ...stamp };
@@ -124,7 +124,7 @@ function stampOf({ sequence, timestamp }: Readonly<Record<string, unknown>>): Fe
   };
 }
 
-/** Sources disagree about the unit; its size tells: nano-, micro-, milliseconds or seconds since 1970. */
+/** Sources disagree about the unit. The magnitude decides: nano-, micro-, milliseconds or seconds since 1970. */
 export function stampTime(timestamp: unknown): Instant | undefined {
   if (typeof timestamp !== 'number' || !(timestamp > 0) || !Number.isFinite(timestamp)) return undefined;
   if (timestamp >= 1e17) return instant(Math.floor(timestamp / 1e6));
@@ -132,7 +132,7 @@ export function stampTime(timestamp: unknown): Instant | undefined {
   return instant(Math.floor(timestamp >= 1e11 ? timestamp : timestamp * 1e3));
 }
 
-/** The action stands at the top, in the payload, or in both. */
+/** The action is in the envelope, in the payload, or in both. */
 function actionOf({ action, payload }: Readonly<Record<string, unknown>>): string {
   const inner = isObject(payload) ? payload['action'] : undefined;
   if (typeof action === 'string') return action;
@@ -142,7 +142,7 @@ function actionOf({ action, payload }: Readonly<Record<string, unknown>>): strin
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** Whether brackets outside of strings nest too deep. One walk, no recursion: safe for whatever comes. */
+/** Whether brackets outside strings nest too deep. A single pass without recursion, so that no input can overflow the stack. */
 function isTooDeep(source: string): boolean {
   let depth = 0;
   for (let at = 0; at < source.length; at++) {

@@ -90,14 +90,14 @@ describe('mail', () => {
   it('sends neither login nor text to a server that offers no TLS', async () => {
     const server = await smtpServer();
     const failure = await failureOf(mail(options({ port: server.port, tls: 'starttls' }))(aMessage()));
-    expect(failure.message).toMatch(/^the mail was not accepted \(E/u);
+    expect(failure.message).toMatch(/^the mail server did not accept the message \(E/u);
     expect(server.lines.filter((line) => /^(?:AUTH|MAIL|DATA)/u.test(line))).toEqual([]);
   });
 
   it('refuses a server with the certificate of a stranger', async () => {
     const stranger = anIdentity({ name: 'a mail server' });
     const server = await smtpServer({ identity: stranger, isImplicit: true });
-    expect((await failureOf(mail(options({ port: server.port }))(aMessage()))).message).toContain('the mail was not accepted'); // prettier-ignore
+    expect((await failureOf(mail(options({ port: server.port }))(aMessage()))).message).toContain('the mail server did not accept the message'); // prettier-ignore
     expect(server.mails).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe('mail', () => {
     const server = await smtpServer({ identity, isImplicit: true });
     const wrong = options({ port: server.port, password: new Secret('wrong-password') });
     const failure = await failureOf(mail(wrong)(aMessage()));
-    expect(failure.message).toBe('the mail was not accepted (EAUTH, answer 535)');
+    expect(failure.message).toBe('the mail server did not accept the message (EAUTH, answer 535)');
     expect(failure.cause).toBeUndefined();
   });
 });

@@ -117,7 +117,7 @@ describe('operate.notify', () => {
     ['an address that is not encrypted', 'channels: [{ name: chat, webhook: { format: json, url: "${U}" } }]', 'http:// is not encrypted'],
     ['an address with a password', 'channels: [{ name: chat, webhook: { format: json, url: "${P}" } }]', 'an address must not contain a user or password'],
     ['a file that others can read', 'channels: [{ name: chat, webhook: { format: json, url_file: token-open.url } }]', 'run "chmod 600'],
-    ['no address', 'channels: [{ name: chat, webhook: { format: json } }]', 'it needs its address'],
+    ['no address', 'channels: [{ name: chat, webhook: { format: json } }]', 'the address is missing'],
     ['an address twice', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}", url_file: token-hook.url } }]', 'not both'],
     ['no way', 'channels: [{ name: chat }]', 'needs exactly one of webhook, smtp and command'],
     ['two ways', 'channels: [{ name: chat, webhook: { format: json, url: "${OK}" }, command: { run: [./page] } }]', 'exactly one'],
@@ -128,7 +128,7 @@ describe('operate.notify', () => {
     ['a program that is not there', 'channels: [{ name: c, command: { run: [./nothing] } }]', 'there is no such file'],
     ['an unknown topic', 'channels: [{ name: c, topics: [trades], command: { run: [./page] } }]', 'topics'],
     ['a zone that does not exist', 'channels: [{ name: c, command: { run: [./page] }, quiet_hours: [{ from: "22:00", to: "07:00", time_zone: Mars }] }]', 'not a time zone'],
-    ['a heartbeat without an address', 'heartbeat: { every: PT1M }', 'it needs its address'],
+    ['a heartbeat without an address', 'heartbeat: { every: PT1M }', 'the address is missing'],
   ])('refuses %s', (_, notify, words) => {
     secretFile('token-open.url', SLACK, 0o644);
     const env = { U: 'http://hook.example/in', P: 'https://u:p@hook.example/in', OK: SLACK };

@@ -4,7 +4,7 @@ import type { FileProblem } from '../problems.ts';
 import type { YamlDocument } from '../yaml.ts';
 import { approvalPolicyOf } from './approval-policy-of.ts';
 
-/** Whether the policy can work: its groups, its people, and rules that make each other unreachable. */
+/** Finds policies that cannot work: unknown groups, too few people, and unreachable rules. */
 export function checkApprovals(
   { operate, controls }: RawConfig,
   document: YamlDocument,

@@ -6,7 +6,7 @@ import { parseDuration } from '../../../core/time.ts';
 import { durationText } from '../../../strategy/fields.ts';
 import { moneyOf } from '../config-controls.ts';
 
-/** The settings of `operate` that say who must agree to what. */
+/** The settings of `operate` that define who must approve which requests. */
 
 const groupName = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/u, {
   error: 'expected 1 to 40 of a-z, 0-9, _ and -, beginning with a letter',
