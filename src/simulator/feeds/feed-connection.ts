@@ -5,19 +5,19 @@ import type { Answer, FeedRequest, MessageStyle } from '../../wire/feeds/feed-re
 import type { Met, Strike } from '../faults/fault-plan.ts';
 import type { FeedFault } from '../faults/faults.ts';
 
-/** The socket of one connection, as far as a line needs it. */
+/** The socket operations that a connection needs. */
 export interface LineSocket {
-  /** Bytes that wait to be sent. */
+  /** Number of bytes queued for sending. */
   backlog(): number;
   send(text: string): void;
   ping(): void;
   /** Calls `sent` once the pong has left the memory of this process. */
   pong(data: Buffer, sent: () => void): void;
-  /** Breaks off without a close. */
+  /** Drops the connection without a close frame. */
   cut(): void;
 }
 
-/** What goes wrong with messages; asked once for each. `what`: a feed, `authenticate`, `subscribe` or `unsubscribe`. */
+/** Chooses the faults of each message. `what` is a feed, `authenticate`, `subscribe` or `unsubscribe`. */
 export interface FeedFaults {
   message(met: Met): Strike<FeedFault> | undefined;
 }
@@ -27,21 +27,21 @@ export interface LineWorld {
   readonly now: () => Instant;
   readonly style: MessageStyle;
   readonly faults?: FeedFaults | undefined;
-  /** Name of the account whose token it is. */
+  /** Name of the account that the token belongs to. */
   authenticate(token: string): string | undefined;
   isFeed(feed: string): boolean;
   /** First message of a feed to a new subscriber, as JSON; `undefined` if there is none yet. */
   first(feed: string, account: string): string | undefined;
-  /** Whether the address of the line may ask now. */
+  /** Whether the rate limit of the client's address admits another request. */
   admit(): boolean;
 }
 
-/** A client that reads slower than this is cut off rather than kept in memory. */
+/** A client with more queued bytes than this reads too slowly and is disconnected. */
 const BACKLOG_BYTES_MAX = 1_048_576;
-/** So many pings may arrive while one pong waits to leave: who sends more does not read. */
+/** Maximum number of pings while a pong is queued. A client that sends more is not reading. */
 const UNREAD_PINGS_MAX = 1_000;
 
-/** Texts that no document shows: chosen here. A refused authentication has none, as in the public sample. */
+/** Error texts, which no document states. A rejected authentication has no text, as in the public sample. */
 const REFUSED = {
   unreadable: 'invalid request',
   stranger: 'not authenticated',
@@ -49,19 +49,19 @@ const REFUSED = {
   limit: 'too many requests',
 } as const;
 
-/** One connection: its own count, from 1, runs through answers and data. */
+/** One connection. It numbers its answers and data messages together, from 1. */
 export class Line {
   private readonly socket: LineSocket;
   private readonly world: LineWorld;
   private readonly feeds = new Set<string>();
   private owner: string | undefined;
   private sequence = 0;
-  /** Messages that a gap still swallows. */
+  /** Number of messages that the current gap still drops. */
   private missing = 0;
   private silentUntil = -Infinity;
-  /** Pings since a pong began to wait, and the newest of them: only that one is answered, as RFC 6455 allows. */
+  /** Pings received while a pong is queued, and the newest of them; only that one is answered, as RFC 6455 allows. */
   private unread: { pings: number; newest: Buffer | undefined } | undefined;
-  /** Messages that wait for later ones to overtake them. */
+  /** Messages held back so that later ones overtake them. */
   private held: { readonly text: string; left: number }[] = [];
 
   constructor(socket: LineSocket, world: LineWorld) {
@@ -74,7 +74,7 @@ export class Line {
     return this.owner;
   }
 
-  /** Feeds that it has. */
+  /** Feeds that the connection is subscribed to. */
   names(): Iterable<string> {
     return this.feeds;
   }
@@ -93,7 +93,7 @@ export class Line {
     else this.change(request);
   }
 
-  /** Sends data, JSON already, if the line has the feed. */
+  /** Sends data, which is already JSON, if the connection is subscribed to the feed. */
   publish(feed: string, payload: string): void {
     if (!this.feeds.has(feed)) return;
     this.send(feed, (number) =>
@@ -131,7 +131,7 @@ export class Line {
     const owner = this.world.authenticate(apiKey);
     const strike = this.strike('authenticate', owner);
     this.owner = strike?.fault.kind === 'refuse_authentication' ? undefined : owner;
-    // Whoever lost the right to a feed does not keep it.
+    // Drops feeds that the client is no longer entitled to.
     if (this.owner === undefined) this.feeds.clear();
     const type = this.owner === undefined ? 'error' : 'success';
     this.sendStruck(strike, this.answering({ type, action: 'authenticate' }));
@@ -179,7 +179,7 @@ export class Line {
     this.sendStruck(this.strike(what), make);
   }
 
-  /** Every message uses up a number, whether it leaves or not: that is how a client sees that one is missing. */
+  /** Every message takes a number, whether it is sent or dropped, so that the client can detect the gap. */
   private sendStruck(strike: Strike<FeedFault> | undefined, make: (number: number) => string): void {
     this.sequence += 1;
     const fault = strike?.fault;

@@ -6,7 +6,7 @@ export interface FeedLimitsOptions {
   readonly enforced: boolean;
   readonly connectionsPerAddress: number;
   readonly requestsPerMinute: number;
-  /** How long an address is blocked after one request too many. */
+  /** How long an address is blocked after it exceeds the limit. */
   readonly blockMs: number;
 }
 
@@ -16,12 +16,12 @@ interface Address {
   blockedUntil: number;
 }
 
-/** Addresses kept at once; idle ones are dropped first. */
+/** Maximum number of addresses in memory; idle ones are dropped first. */
 const ADDRESSES_MAX = 10_000;
 
 /**
- * Limits of the WebSocket by network address, all its connections together. Source: public documentation: 10 connections;
- * 40 requests a minute, then an error and a block of 2 minutes.
+ * Limits of the WebSocket by network address, over all connections of the address: 10 connections; 40 requests a minute,
+ * then an error and a block of 2 minutes. Source: public documentation.
  */
 export class FeedLimits {
   private readonly options: FeedLimitsOptions;
@@ -31,7 +31,7 @@ export class FeedLimits {
     this.options = options;
   }
 
-  /** Whether the address may have one more connection, which then counts. */
+  /** Admits and counts one more connection of the address; false if it has too many. */
   connect(name: string, now: Instant): boolean {
     const address = this.of(name, now);
     if (this.options.enforced && address.connections >= this.options.connectionsPerAddress) return false;
@@ -44,7 +44,7 @@ export class FeedLimits {
     if (address !== undefined) address.connections -= 1;
   }
 
-  /** Whether a request of the address is worked. Those that are refused do not count. */
+  /** Admits a request of the address; false if it exceeds the limit. Rejected requests do not count. */
   admit(name: string, now: Instant): boolean {
     if (!this.options.enforced) return true;
     const address = this.of(name, now);

@@ -17,13 +17,13 @@ import type { Market } from '../market/market.ts';
 import { roundedAgainst } from '../exchange/pricing.ts';
 import { hash32 } from '../market/random.ts';
 
-/** Value of the trades of the rest of the market, USD: evenly spread between these. */
+/** Range of the simulated market trades, USD; values are uniformly distributed. */
 const USD_MIN = 50;
 const USD_MAX = 20_000;
 
 /**
- * One trade of the rest of the market: worked out from the pair, the seed and its second, so that whoever looks at the same
- * second sees the same trade. At the middle price, half the spread away; its size is invented.
+ * One simulated trade of other market participants. It is derived from the pair, the seed and the second, so that every
+ * reader of that second sees the same trade. Its price is half the spread away from the mid price; its size is random.
  */
 export function marketTrade(
   market: Market,
@@ -45,7 +45,7 @@ export function marketTrade(
   return { id: `${at}${pairId}`, pair: listing.pair, pairId, side, quantity: size, price: each, at };
 } // prettier-ignore
 
-/** A book with the fee in its prices: what a buyer pays in all, and a seller gets. */
+/** A book whose prices include the fee: what a buyer pays and a seller receives in total. */
 export function netBook(book: OrderBook, feeBps: number): OrderBook {
   const fee = ratio(String(feeBps));
   const net = (side: 'buy' | 'sell', levels: OrderBook['bids']): OrderBook['bids'] =>

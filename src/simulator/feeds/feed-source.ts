@@ -15,7 +15,7 @@ import { orderBook } from '../market/market-data.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { marketTrade, netBook } from './feed-market.ts';
 
-/** Feeds of a pair, by the beginning of their names. */
+/** Feeds of a pair, by the prefix of their names. */
 const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'] as const;
 const BALANCES = 'private.user.balances';
 const ORDERS = 'private.user.open-orders';
@@ -69,8 +69,8 @@ export class FeedSource {
   }
 
   /**
-   * What a private feed tells whoever has just subscribed: all balances, all open orders, the credit. Fills begin with the
-   * next one. Source: public documentation; that fills have no first message: chosen here.
+   * First message of a private feed to a new subscriber: all balances, all open orders, or the credit. Source: public
+   * documentation. The feed of fills has no first message, which no document states; it starts with the next fill.
    */
   first(feed: string, account: string): string | undefined {
     if (feed === BALANCES) return this.balances(account);
@@ -79,7 +79,7 @@ export class FeedSource {
     return feed === FILLS ? undefined : this.market(feed);
   }
 
-  /** Payloads of the account feeds after a change. Balances are always complete. */
+  /** Payloads of the account feeds after a change. The balances are always the full list. */
   changed(change: Change): readonly (readonly [feed: string, payload: string])[] {
     const { account } = change;
     if (change.kind === 'order') return [[ORDERS, JSON.stringify([feedOrderBody(change.order)])]];

@@ -20,26 +20,26 @@ export interface FeedsSetup {
   readonly options: VenueOptions;
   readonly clock: Clock;
   readonly now: () => Instant;
-  /** What goes wrong, for drills. */
+  /** Faults, for drills. */
   readonly faults?: FeedFaults | undefined;
 }
 
 const FRAME_BYTES_MAX = 65_536;
-/** All addresses together. */
+/** Total over all addresses. */
 const CONNECTIONS_MAX = 5_000;
 
-/** A connection with what is known of its other end. */
+/** A connection and the state of its client. */
 interface Held {
   readonly line: Line;
   readonly client: WebSocket;
   readonly openedAt: Monotonic;
-  /** When it last showed that it is alive. */
+  /** When the client last sent anything. */
   heardAt: Monotonic;
 }
 
 /**
- * The WebSocket side of the simulated venue, at `/ws` of the same server. Authentication: the specification. Feeds and their
- * payloads: public documentation, of which the specification shows none.
+ * The WebSocket of the simulated venue, at `/ws` of the same server. Authentication follows the specification; feeds and
+ * their payloads follow the public documentation, because the specification shows none.
  */
 export class Feeds {
   private readonly setup: FeedsSetup;
@@ -52,7 +52,7 @@ export class Feeds {
     autoPong: false,
   });
   private readonly held = new Set<Held>();
-  /** Accounts whose balances changed in this turn: both legs of a trade are one message. */
+  /** Accounts whose balances changed in this event-loop turn. Both legs of a trade share one message. */
   private readonly moved = new Map<string, Change>();
   private readonly stop: (() => void)[] = [];
 
@@ -119,7 +119,7 @@ export class Feeds {
         const owner = exchange.authenticate(token, now());
         return owner.ok ? owner.value : undefined;
       },
-      // The specification shows how to authenticate, and names no feed.
+      // The specification defines authentication but no feeds.
       isFeed: (feed) => !options.specOnly && this.source.isFeed(feed),
       first: (feed, account) => this.source.first(feed, account),
       admit: () => this.limits.admit(address, now()),
@@ -141,7 +141,7 @@ export class Feeds {
     });
   }
 
-  /** Sends one message of every feed of the market. Each is worked out once, for whoever has it. */
+  /** Sends one message of every market feed. Each payload is computed once and shared by all subscribers. */
   private tick(): void {
     this.setup.exchange.advance(this.setup.now());
     const told = new Map<string, string | undefined>();
@@ -155,7 +155,7 @@ export class Feeds {
     }
   }
 
-  /** Pings everybody, and drops who does not answer or never wanted anything. */
+  /** Pings every client, and drops clients that do not answer or have never sent a request. */
   private look(): void {
     const now = this.setup.clock.monotonic();
     const { idleMs, pongTimeoutMs } = this.setup.options.feeds;
@@ -167,7 +167,7 @@ export class Feeds {
   }
 
   private changed(change: Change): void {
-    // Whoever subscribes later is told the state first: without a listener there is nothing to collect.
+    // New subscribers receive the current state first, so nothing is collected while nobody is subscribed.
     if (this.held.size === 0) return;
     if (change.kind !== 'balances') {
       this.tell(change);

@@ -13,15 +13,15 @@ export interface AccountAccess {
   readonly token: string;
 }
 
-/** Tokens that a partner can hold at once. */
+/** Maximum number of valid tokens of a partner. */
 const ISSUED_MAX = 100_000;
 
-/** Who a token belongs to: a user of an account, the partner, or for a day the partner in the name of a user. */
+/** The owner of a token: a user of an account, the partner, or (for one day) the partner on behalf of a user. */
 export class Access {
-  /** Accounts of the settings with the token of their first user. */
+  /** Configured accounts, each with the token of its first user. */
   readonly accounts: readonly AccountAccess[];
   readonly partner: AccountAccess;
-  /** Tokens of all users, by account and name. */
+  /** Tokens of all users, by account and user name. */
   readonly users: readonly (Asker & { readonly token: string })[];
   private readonly byToken: ReadonlyMap<string, Asker>;
   private readonly issued = new Map<string, Asker & { readonly expiresAt: Instant }>();
@@ -48,7 +48,7 @@ export class Access {
     ]);
   }
 
-  /** The user whose token it is. */
+  /** The user that the token belongs to. */
   identify(token: string, now: Instant): Reply<Asker> {
     const known = this.byToken.get(token);
     if (known !== undefined) return found(known);
@@ -61,7 +61,7 @@ export class Access {
     return this.users.filter((each) => each.account === account).map(({ user }) => user);
   }
 
-  /** Why no tokens are issued to `account` for these users; `undefined` when they are. */
+  /** Why `account` may not obtain tokens for these users; `undefined` if it may. */
   refusal(account: string, userIds: readonly string[]): Refusal | undefined {
     if (account !== this.partner.name) return assumed.notPartner();
     const unknown = userIds.find((userId) => !this.accounts.some(({ name }) => name === userId));

@@ -17,7 +17,7 @@ export interface AdminSetup {
   readonly faults: Faults;
   readonly clock: Clock;
   readonly now: () => Instant;
-  /** Bearer token of every request. */
+  /** Bearer token that every request must carry. */
   readonly token: string;
 }
 
@@ -28,14 +28,14 @@ export interface RunningAdmin {
 }
 
 const BODY_BYTES_MAX = 1_048_576;
-/** Drills, each with one. */
+/** Drill overrides of the accounts. */
 const CONNECTIONS_MAX = 64;
 const TIMEOUT_MS = 10_000;
 const HOST = '127.0.0.1';
 
 /**
- * The levers of a drill, on a port of their own that only this machine reaches: faults, risk modes, availability, prices,
- * deposits. Whoever holds the token may do everything; a page in a browser may not, since Host and Origin are checked.
+ * The admin API for drills: faults, risk modes, availability, prices and deposits. It listens on a separate loopback port.
+ * The token grants every operation. Host and Origin are checked, so that a page in a browser cannot use the API.
  */
 export async function startAdmin(setup: AdminSetup, port = 0): Promise<RunningAdmin> {
   const server = createServer((request, response) => {
@@ -95,7 +95,7 @@ const modes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only
 
 type Lever = (setup: AdminSetup, name: string, body: unknown) => Reply<object>;
 
-/** Every lever: method and path, where `*` is a name. */
+/** All admin routes: method and path, in which `*` stands for a name. */
 const levers: readonly (readonly [string, Lever])[] = [
   ['GET /admin/faults', ({ faults }) => found({ rules: faults.counts() })],
   [

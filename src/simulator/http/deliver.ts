@@ -5,7 +5,7 @@ import type { Clock } from '../../engine/ports.ts';
 import { Written } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 
-/** An answer, ready to be written. */
+/** An HTTP answer, ready to be sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -13,21 +13,21 @@ export interface Answer {
   readonly type?: string | undefined;
   /** Seconds. */
   readonly retryAfterS?: number | undefined;
-  /** Methods of the path, of a 405. */
+  /** Allowed methods of the path, for status 405. */
   readonly allow?: string | undefined;
-  /** Added to the header `Date`, ms. */
+  /** Offset of the header `Date`, ms. */
   readonly skewMs?: number | undefined;
 }
 
-/** How an answer leaves, where a drill wants it to leave badly. */
+/** Faults that a drill applies while an answer is sent. */
 export interface Manner {
-  /** Part of the body that is written before the connection breaks off. */
+  /** Part of the body that is sent before the connection is dropped. */
   readonly keep?: number | undefined;
   readonly bytesPerSecond?: number | undefined;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Distance of two pieces of a slow body. */
+/** Delay between two chunks of a slow body. */
 const PIECE_MS = 50;
 
 export function answerOf(reply: Reply<object>): Answer {
@@ -43,7 +43,7 @@ export function answerOf(reply: Reply<object>): Answer {
   };
 }
 
-/** Writes the answer. Every one says that it is simulated. */
+/** Sends the answer. Every answer has a header that marks it as simulated. */
 export function deliver(
   response: ServerResponse,
   answer: Answer,
@@ -59,14 +59,14 @@ export function deliver(
   response.writeHead(answer.status, headers);
   if (manner.keep !== undefined) truncate(response, answer.body, manner.keep);
   else if (manner.bytesPerSecond !== undefined) drip(response, answer.body, { clock, perSecond: manner.bytesPerSecond });
-  // As many bytes as characters: all ASCII, which needs no encoding.
+  // The body has as many bytes as characters, so it is ASCII and needs no encoding.
   else response.end(answer.body, length === answer.body.length ? 'latin1' : 'utf8');
 } // prettier-ignore
 
-/** Good headers and a part of the body; then the connection ends. */
+/** Sends valid headers and part of the body, then drops the connection. */
 function truncate(response: ServerResponse, body: string, keep: number): void {
   const bytes = Buffer.from(body);
-  // At least one byte is missing, or nothing would be wrong.
+  // Omits at least one byte; otherwise the answer would be complete.
   const part = bytes.subarray(0, Math.min(Math.floor(bytes.length * keep), bytes.length - 1));
   response.write(part, () => {
     response.destroy();
@@ -95,9 +95,9 @@ function drip(
     });
 }
 
-/** Answers on a socket that has no response, and ends it. */
+/** Answers on a socket that has no response object, then closes it. */
 export function endRaw(socket: Duplex, refusal: Refusal): void {
-  // Nobody else listens any more: whoever hangs up meanwhile would end the whole venue.
+  // No other listener is left; without this one, a client that hangs up would crash the process.
   socket.on('error', () => {
     socket.destroy();
   });

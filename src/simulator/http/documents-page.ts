@@ -19,7 +19,7 @@ h2{margin-top:2.5rem}h3{margin:1.6rem 0 .2rem;font-size:1rem}table{border-collap
 td{text-align:left;border-bottom:1px solid #ddd;padding:.25rem .6rem;vertical-align:top}code{font-size:.9em}
 .extra{color:#8a5a00}p{margin:.2rem 0}@media(prefers-color-scheme:dark){body{color:#ddd;background:#161616}td{border-color:#444}.extra{color:#e0b060}}`;
 
-/** The interface for people: a page without scripts and without anything from elsewhere. */
+/** The interface documents as an HTML page, without scripts or external resources. */
 export const documentPage = (routes: readonly Route[], rest: JsonSchema, feeds: JsonSchema): string =>
   `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Simulated venue</title><style>${STYLE}</style></head><body>
@@ -65,7 +65,7 @@ function routeSection(route: Route, rest: JsonSchema): string {
   ].join('');
 }
 
-/** The fields of an object, of the rows of a list, or of each branch where there are several. */
+/** The fields of an object, of the rows of a list, or of each branch of a union. */
 function fieldsTable(schema: JsonSchema): string {
   const fields = propertiesOf(schema);
   const branches = branchesOf(schema);
@@ -80,7 +80,7 @@ function fieldsTable(schema: JsonSchema): string {
   return `<table>${rows.join('')}</table>`;
 }
 
-/** What a field says of itself, or one of its branches. */
+/** The description of a field, or of one of its branches. */
 function noteOf(field: JsonSchema): string {
   const { description } = field;
   if (typeof description === 'string') return description;

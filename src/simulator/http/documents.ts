@@ -5,13 +5,13 @@ import type { Answer } from './deliver.ts';
 import { documentPage } from './documents-page.ts';
 import { routes } from './routes.ts';
 
-/** Version of the interface: it is carried in its paths. */
+/** Version of the interface, which is part of its paths. */
 const VERSION = '1';
 
 export const openApiDocument = (): JsonSchema => openApi(routes, VERSION);
 export const asyncApiDocument = (): JsonSchema => asyncApi(VERSION);
 
-/** The interface for machines and for people, on paths that need no token and no network. */
+/** The interface documents, for programs and for readers. Their paths need no token and the page loads nothing else. */
 export const documentPages: ReadonlyMap<string, () => Answer> = new Map([
   ['/openapi.json', once(() => page(JSON.stringify(openApiDocument(), undefined, 2)))],
   ['/asyncapi.json', once(() => page(JSON.stringify(asyncApiDocument(), undefined, 2)))],

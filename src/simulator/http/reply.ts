@@ -1,7 +1,7 @@
-/** What the venue answers: a value with its status, or an error. */
+/** The answer of the venue: a value with its status, or an error. */
 export type Reply<T> = { readonly ok: true; readonly status: 200 | 201; readonly value: T } | Refusal;
 
-/** A value whose JSON is written already. */
+/** A value that is already serialized as JSON. */
 export class Written {
   readonly text: string;
 
@@ -22,7 +22,7 @@ export const created = <T>(value: T): Reply<T> => ({ ok: true, status: 201, valu
 
 const refusal = (status: number, error: string): Refusal => ({ ok: false, status, error });
 
-/** Texts of the specification ("Errors") and of the venue's public documentation, word for word. */
+/** Error texts quoted from the specification ("Errors") and the venue's public documentation. */
 export const documented = {
   tooLarge: (usd: string, maxUsd: string, pair: string): Refusal =>
     refusal(422, `request USD value ${usd} greater than max USD value ${maxUsd} for pair ${pair}`),
@@ -42,7 +42,7 @@ export const documented = {
     refusal(400, `${field} must be a valid timestamp`),
 } as const;
 
-/** Texts that no document shows: chosen here. Nothing may rely on them, only on the status. */
+/** Error texts that no document states. Clients may rely only on the status. */
 export const assumed = {
   rateLimited: (retryAfterMs: number): Refusal => ({ ...refusal(429, 'too many requests'), retryAfterMs }),
   malformed: (why: string): Refusal => refusal(400, `invalid request: ${why}`),

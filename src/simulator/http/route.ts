@@ -7,31 +7,31 @@ import type { Exchange } from '../exchange/exchange.ts';
 import { assumed, Written } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 
-/** What a request brings to its route. */
+/** The data of a request that its route receives. */
 export interface Call {
   readonly account: string;
-  /** Name of the user of the token; default: that of the account. */
+  /** Name of the token's user; default: the name of the account. */
   readonly user?: string | undefined;
   readonly now: Instant;
   readonly query: unknown;
   readonly params: unknown;
-  /** Body as it came. */
+  /** Body as received. */
   readonly body: string;
-  /** The body, read; `undefined` when it is not plain or was not read yet. */
+  /** The parsed body; `undefined` if it is not plain or has not been parsed. */
   readonly plain?: PlainBody | undefined;
 }
 
-/** A route of the venue with what the simulated venue answers, as plain JSON. */
+/** A route of the venue with its handler, which returns plain JSON. */
 export interface Route extends VenueRoute {
   readonly answer: Answer;
 }
 
 export type Answer = (exchange: Exchange, call: Call) => Reply<object>;
 
-/** What a route answers with a part of its request that was checked. */
+/** Handler of a route that receives a validated part of the request. */
 type AnswerTo<T> = (exchange: Exchange, asked: T, call: Call) => Reply<object>;
 
-/** Checks the parameters of the path first; what does not fit is refused. */
+/** Validates the path parameters before it calls the handler. */
 export const withPath =
   <T>(schema: z.ZodType<T>, answer: AnswerTo<T>): Answer =>
   (exchange, call) => {
@@ -39,7 +39,7 @@ export const withPath =
     return path.ok ? answer(exchange, path.value, call) : path;
   };
 
-/** Checks the parameters after the question mark first. */
+/** Validates the query parameters before it calls the handler. */
 export const withQuery =
   <T>(schema: z.ZodType<T>, answer: AnswerTo<T>): Answer =>
   (exchange, call) => {
@@ -47,7 +47,7 @@ export const withQuery =
     return query.ok ? answer(exchange, query.value, call) : query;
   };
 
-/** Checks the body first. */
+/** Validates the body before it calls the handler. */
 export const withBody =
   <T>(schema: z.ZodType<T>, answer: AnswerTo<T>): Answer =>
   (exchange, call) => {
@@ -55,22 +55,22 @@ export const withBody =
     return body.ok ? answer(exchange, body.value, call) : body;
   };
 
-/** Text that is one of a few words of a path. */
+/** Schema of a path parameter with a fixed set of values. */
 export const id = z.string().min(1).max(128);
 
-/** Who asks: the account, and the user whose token it is. */
+/** The caller: the account, and the user that the token belongs to. */
 export const askerOf = ({ account, user }: Call): { account: string; user: string } => ({
   account,
   user: user ?? account,
 });
 
-/** The body, checked by `schema`. */
+/** The body, validated by `schema`. */
 export const bodyAs = <T>(
   schema: z.ZodType<T>,
   { body }: Call,
 ): { readonly ok: true; readonly value: T } | Refusal => readAs(schema, () => readBody(body));
 
-/** Checks what came in; a refusal in words when it is not what the route takes. */
+/** Validates the input; returns a refusal with the reason if it is invalid. */
 function readAs<T>(
   schema: z.ZodType<T>,
   read: () => unknown,
@@ -89,10 +89,10 @@ function readAs<T>(
   );
 }
 
-/** The same answer with its value written by `write`. */
+/** Serializes the value of an answer with `write`. */
 export const as = <T>(reply: Reply<T>, write: (value: T) => object): Reply<object> =>
   reply.ok ? { ...reply, value: write(reply.value) } : reply;
 
-/** As `as`, for a value whose JSON `write` writes by hand. */
+/** Like `as`, but `write` returns the JSON text. */
 export const asText = <T>(reply: Reply<T>, write: (value: T) => string): Reply<object> =>
   reply.ok ? { ok: true, status: reply.status, value: new Written(write(reply.value)) } : reply;

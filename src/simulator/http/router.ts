@@ -2,11 +2,11 @@ import type { Route } from './routes.ts';
 
 export interface FoundRoute {
   readonly route: Route;
-  /** Parts of the path that the route names, decoded. */
+  /** Path parameters, decoded. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** The route of a request; else the methods that its path does have: none where nobody knows the path. */
+/** The route of a request; otherwise the methods that the path supports (none if the path is unknown). */
 export type Routed = FoundRoute | { readonly route?: undefined; readonly allowed: readonly string[] };
 
 interface Pattern {
@@ -14,7 +14,7 @@ interface Pattern {
   readonly route: Route;
 }
 
-/** Finds routes by method and path. A path without parameters wins over one with: `/v1/orders/done` is not an order. */
+/** Finds routes by method and path. Paths without parameters take precedence: `/v1/orders/done` is not an order id. */
 export class Router {
   private readonly exact = new Map<string, Route>();
   private readonly patterns: readonly Pattern[];
@@ -30,7 +30,7 @@ export class Router {
       .map((route) => ({ steps: route.path.split('/'), route }));
   }
 
-  /** `path` without its query, as it came. */
+  /** `path` is as received, without the query. */
   find(method: string, path: string): Routed {
     const route = this.exact.get(`${method} ${path}`);
     if (route !== undefined) return { route, params: {} };

@@ -16,7 +16,7 @@ const rulePath = z.object({ rule_id: id });
 const requestPath = z.object({ request_id: id });
 const addressPath = z.object({ address_id: id });
 
-/** Approval rules, requests for approval and the whitelist. */
+/** Handlers of approval rules, approval requests and the whitelist. */
 export const custodyAnswers = {
   approvalRules: (exchange, { account }) => as(exchange.custody.list(account), approvalRulesBody),
   addRule: withBody(venueRoutes.addRule.body, (exchange, asked, call) => {

@@ -16,7 +16,7 @@ import type { Answer, Call } from './route.ts';
 
 const pairPath = z.object({ pair: z.string().min(1).max(32) });
 
-/** Market data, fees, and what post-trade settlement shows beyond rates and modes. */
+/** Handlers of market data, fees, and post-trade settlement (except its rates and modes). */
 export const marketAnswers = {
   fees: (exchange, { account, now }) => found(feeRatesBody(feeRates(account, exchange, now))),
   orderBook: (exchange, { now }) => as(orderBook(exchange.market, 'btcusd', now), orderBookBody),
@@ -41,7 +41,7 @@ const tickerOf = (exchange: Exchange, pair: string, now: Call['now']): object =>
   last: exact(text(exchange.ticker(pair, now).last)),
 });
 
-/** Newest first; the cursor is the last id of the page before. */
+/** Newest first. The cursor is the last id of the previous page. */
 function positions(
   exchange: Exchange,
   wanted: z.output<typeof venueRoutes.ptsPositions.query>,

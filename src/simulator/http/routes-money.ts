@@ -15,7 +15,7 @@ import type { Answer, Call } from './route.ts';
 const currencyPath = z.object({ currency: z.string().min(1).max(12) });
 const userPath = z.object({ user_id: id });
 
-/** Money in and out, and the tokens of a partner's users. */
+/** Handlers of deposits, withdrawals, transfers, and the tokens of a partner's users. */
 export const moneyAnswers = {
   withdrawFee: withPath(currencyPath, (exchange, { currency }, call) =>
     withQuery(venueRoutes.withdrawFee.query, (_, { channel }) =>
@@ -52,7 +52,7 @@ export const moneyAnswers = {
   }),
 } satisfies Partial<Record<RouteName, Answer>>;
 
-/** The one address of an account and a currency: a function of both, so that nothing has to be kept. */
+/** The deposit address of an account and currency. It is derived from both, so that it need not be stored. */
 function depositAddress(exchange: Exchange, currency: string, { account }: Call): Reply<DepositAddress> {
   const known = exchange.market.currencies.get(currency);
   if (known === undefined) return assumed.unknownCurrency(currency);

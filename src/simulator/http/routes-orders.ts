@@ -17,7 +17,7 @@ import type { Answer, Call } from './route.ts';
 
 const pathId = z.object({ id });
 
-/** Orders: placing, reading, canceling, and the fills of the account. */
+/** Handlers that place, read and cancel orders, and that list the fills of the account. */
 export const orderAnswers = {
   buy: order('buy'),
   sell: order('sell'),
@@ -88,7 +88,7 @@ function place(exchange: Exchange, side: Side, call: Call): Reply<object> {
   return as(reply, orderBody);
 }
 
-/** An order says by its algorithm that it is no quote's; a broken body is left to the reader of quote orders. */
+/** An order with an algorithm is a limit order. An invalid body is treated as a quote order, whose parser reports the error. */
 function isLimitOrder({ body, plain }: Call): boolean {
   if (plain !== undefined) return !plain.has('quote_id') && plain.has('algorithm_id');
   try {

@@ -43,7 +43,7 @@ const accountAnswers = {
   health: () => found({ status: 'ok' }),
 } satisfies Partial<Record<RouteName, Answer>>;
 
-/** What the simulated venue answers; a route of the venue without an answer is an error of types. */
+/** The handlers of the simulated venue. A route without a handler is a type error. */
 const answers: Readonly<Record<RouteName, Answer>> = {
   ...accountAnswers,
   ...orderAnswers,
@@ -52,7 +52,7 @@ const answers: Readonly<Record<RouteName, Answer>> = {
   ...marketAnswers,
 };
 
-/** Every route of the simulated venue. What is due until the time of the call has happened before any of them answers. */
+/** Every route of the simulated venue. All events due by the time of the call are processed before the handler runs. */
 export const routes: readonly Route[] = routeNames.map((name) => inTime(venueRoutes[name], answers[name]));
 
 function inTime(route: VenueRoute, answer: Answer): Route {
@@ -60,7 +60,7 @@ function inTime(route: VenueRoute, answer: Answer): Route {
     ...route,
     answer(exchange, call) {
       exchange.advance(call.now);
-      // Noted before it is worked: one that ends in an error of ours has drawn the same numbers when it is done again.
+      // Logged before it is processed, so that a replay of a request that failed here draws the same random numbers.
       if (route.method !== 'GET') exchange.onDeed?.(deedOf(route, exchange, call));
       return answer(exchange, call);
     },
@@ -90,6 +90,6 @@ function quote(exchange: Exchange, call: Call): Reply<object> {
   return asText(exchange.quote(call.account, named(request), call.now), quoteText);
 }
 
-/** An empty id is none, as in an order. */
+/** An empty id counts as no id, as in an order. */
 const named = (request: QuoteRequest): QuoteRequest =>
   request.clientId === '' ? { ...request, clientId: undefined } : request;

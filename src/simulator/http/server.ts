@@ -20,28 +20,28 @@ import { Router } from './router.ts';
 import type { FoundRoute } from './router.ts';
 import { lenientBody, strictProblem } from './strict-request.ts';
 
-/** A request as the venue received it. */
+/** A request as received. */
 export interface RequestSeen {
-  /** When its head had arrived. */
+  /** When the request head had arrived. */
   readonly at: Monotonic;
   readonly method: string;
-  /** Path as the interface writes it, such as `/v1/orders/:id`; empty when there is no such route. */
+  /** Path of the route, such as `/v1/orders/:id`; empty if there is no such route. */
   readonly route: string;
-  /** Name of the account; `undefined` when the token is not one. */
+  /** Name of the account; `undefined` if the token is invalid. */
   readonly account: string | undefined;
-  /** Name of the user of the account whose token it is. */
+  /** Name of the account's user that the token belongs to. */
   readonly user?: string | undefined;
 }
 
-/** What a script does to a request. Omitted parts happen as usual. */
+/** Changes that a test script makes to the processing of a request. Omitted fields change nothing. */
 export interface Fault extends Manner {
-  /** Before the exchange processes the request. */
+  /** Delay before the exchange processes the request. */
   readonly delayMs?: number | undefined;
-  /** After the exchange has processed it, before the answer leaves. */
+  /** Delay between processing and sending the answer. */
   readonly replyDelayMs?: number | undefined;
-  /** What is answered; `processed: true` lets the exchange work all the same, as behind a failing gateway. */
+  /** Replaces the answer. With `processed: true` the exchange still processes the request, as behind a failing gateway. */
   readonly answer?: (Answer & { readonly processed?: boolean | undefined }) | undefined;
-  /** Breaks the connection off, before or after the exchange has worked. */
+  /** Drops the connection, before or after the exchange has processed the request. */
   readonly destroy?: 'before' | 'after' | undefined;
   /** Changes the body before the exchange reads it. */
   readonly request?: ((body: string) => string) | undefined;
@@ -51,7 +51,7 @@ export interface Fault extends Manner {
   readonly orders?: OrderDrill | undefined;
   /** Number of times the exchange processes the request; the last answer is sent. */
   readonly times?: number | undefined;
-  /** Added to the header `Date`, ms. */
+  /** Offset of the header `Date`, ms. */
   readonly skewMs?: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface ServerSetup extends ServerHooks {
   readonly clock: Clock;
   /** Real time of the venue. */
   readonly now: () => Instant;
-  /** Runs `work`, in which orders go as `drill` says. */
+  /** Runs `work` with the order overrides of `drill`. */
   readonly drilling?: (<T>(drill: OrderDrill, work: () => T) => T) | undefined;
   /** Pages that need no token, by path, such as the OpenAPI document. */
   readonly pages?: ReadonlyMap<string, () => Answer> | undefined;
@@ -77,25 +77,25 @@ export interface ServerSetup extends ServerHooks {
 export interface VenueServer {
   readonly server: Server;
   listen(at: { readonly host: string; readonly port: number }): Promise<void>;
-  /** Breaks off every connection and frees the port. */
+  /** Drops every connection and frees the port. */
   close(): Promise<void>;
 }
 
-/** Where the WebSocket is. */
+/** Path of the WebSocket. */
 const FEEDS_PATH = '/ws';
 const BEARER = 'Bearer ';
 const BODY_BYTES_MAX = 65_536;
-/** More than this is not even read to be thrown away: the connection ends. */
+/** Limit for discarding the rest of a rejected body; beyond it the connection is closed. */
 const DRAIN_BYTES_MAX = 33_554_432;
 const ADDRESS_LENGTH_MAX = 4_096;
 const HEADER_BYTES_MAX = 16_384;
-/** Requests and feeds, all addresses together. */
+/** Maximum number of connections for requests and feeds, over all addresses. */
 const CONNECTIONS_MAX = 6_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 72_000;
 
-/** The REST side of the simulated venue, not listening yet. */
+/** Creates the REST server of the simulated venue. It does not listen yet. */
 export function venueServer(setup: ServerSetup): VenueServer {
   const open = routes.filter(({ kind }) => kind === 'spec' || !setup.options.specOnly);
   const desk = new Desk(setup, new Router(open));
@@ -106,9 +106,9 @@ export function venueServer(setup: ServerSetup): VenueServer {
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
-      // Refused with an answer of ours, as everything is.
+      // Rejected with the same kind of answer as other invalid requests.
       requireHostHeader: false,
-      // Other upgrades, such as HTTP/2 that some clients offer with every request, may be ignored, and are.
+      // Other upgrades, such as the HTTP/2 upgrade that some clients offer with every request, are ignored, as HTTP allows.
       shouldUpgradeCallback: ({ url, headers }) =>
         url === FEEDS_PATH && headers.upgrade?.toLowerCase() === 'websocket',
     },
@@ -156,7 +156,7 @@ interface Serving extends FoundRoute {
   readonly response: ServerResponse;
 }
 
-/** Receives requests, has them processed, and sends exactly one answer to each. */
+/** Receives requests, passes them to the exchange, and sends exactly one answer to each. */
 class Desk {
   private readonly setup: ServerSetup;
   private readonly router: Router;
@@ -167,7 +167,7 @@ class Desk {
     this.router = router;
   }
 
-  /** The head of a request has arrived: notes it, counts it, finds its account and its route, then reads the body. */
+  /** Called when the head of a request has arrived. Records and counts it, finds its account and route, then reads the body. */
   receive(request: IncomingMessage, response: ServerResponse): void {
     const { clock, exchange, now, onRequest, pages } = this.setup;
     const { method = '', url = '/' } = request;
@@ -192,7 +192,7 @@ class Desk {
     } else this.read({ ...routed, seen, query: queryOf(url, cut), request, response });
   }
 
-  /** Answers at once. What is left of the body is read away, so that the client hears the answer. */
+  /** Answers immediately and discards the rest of the body, so that the client can read the answer. */
   private refuse(request: IncomingMessage, response: ServerResponse, said: Answer | Refusal): void {
     drain(request);
     deliver(response, 'error' in said ? answerOf(said) : said, this.setup);
@@ -231,8 +231,8 @@ class Desk {
   }
 
   /**
-   * Answers of one turn of the event loop leave together, after the last of its requests was worked: a client that sleeps
-   * is then woken once and not for each, which costs more than the work itself.
+   * Sends the answers of one event-loop turn together, after the last request of that turn. The client then wakes once
+   * instead of once per answer; waking costs more than the processing itself.
    */
   private leave(response: ServerResponse, answer: Answer): void {
     this.leaving.push({ response, answer });
@@ -242,7 +242,7 @@ class Desk {
     });
   }
 
-  /** The long way: with latency, or with a fault. */
+  /** The path for requests with latency or faults. */
   private async suffer(serving: Serving, body: string, fault: Fault): Promise<void> {
     const { clock, options } = this.setup;
     const { response, route } = serving;
@@ -264,7 +264,7 @@ class Desk {
     deliver(response, { ...answer, skewMs }, { clock, keep, bytesPerSecond });
   }
 
-  /** What the exchange says. An error of ours is an answer too: one bad request never ends the venue. */
+  /** The answer of the exchange. An internal error also becomes an answer, so that a request cannot crash the venue. */
   private work(serving: Serving, body: string, { request, reply, orders, times = 1 }: Fault): Answer {
     const { drilling } = this.setup;
     const asked = request === undefined ? body : request(body);
@@ -295,7 +295,7 @@ class Desk {
     return route.answer(exchange, { account, user: seen.user, now: at, query, params, body: read, plain });
   }
 
-  /** A lenient venue takes the token as the user name of HTTP Basic as well. Source: clients and old documentation. */
+  /** A lenient venue also accepts the token as the user name of HTTP Basic. Source: clients and old documentation. */
   private tokenOf({ headers }: IncomingMessage): string {
     const given = headers.authorization ?? '';
     if (given.startsWith(BEARER)) return given.slice(BEARER.length);
@@ -305,7 +305,7 @@ class Desk {
   }
 }
 
-/** HTTP/1.1 wants the header of every request. */
+/** HTTP/1.1 requires the header Host in every request. */
 const hasHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
   httpVersion !== '1.1' || headers.host !== undefined;
 
@@ -338,7 +338,7 @@ async function pause(clock: Clock, ms: number): Promise<void> {
   if (ms > 0) await firstValueFrom(timer(ms, clock.scheduler));
 }
 
-/** What the parser could not read, as an answer. */
+/** Translates an error of the HTTP parser into an answer. */
 function refusalOf(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return refused.headers();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refused.timeout();

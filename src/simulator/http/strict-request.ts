@@ -7,20 +7,20 @@ import type { Route } from './routes.ts';
 import { refused } from '../exchange/refuse.ts';
 import type { Refusal } from './reply.ts';
 
-/** A request as its route is to see it. */
+/** A request in the form that its route receives. */
 export interface Asked {
   readonly headers: IncomingHttpHeaders;
-  /** Parameters after the question mark. */
+  /** Query parameters. */
   readonly query: Readonly<Record<string, string | readonly string[]>>;
-  /** Body as it came. */
+  /** Body as received. */
   readonly body: string;
-  /** The body, read; `undefined` when it is not plain. */
+  /** The parsed body; `undefined` if it is not plain. */
   readonly plain?: PlainBody | undefined;
 }
 
 /**
- * Why a strict venue refuses the request before its route looks at it; `undefined` when it has nothing against it. Strict
- * means: JSON and nothing else, the fields that the interface names and no others, numbers as numbers.
+ * Why a strict venue rejects the request before it reaches the route; `undefined` if it is acceptable. A strict venue
+ * accepts only JSON, only the fields that the interface defines, and numbers only as JSON numbers.
  */
 export function strictProblem(route: Route, { headers, query, body, plain }: Asked): Refusal | undefined {
   if (!acceptsJson(headers.accept)) return refused.accept();
@@ -36,7 +36,7 @@ export function strictProblem(route: Route, { headers, query, body, plain }: Ask
   return plain !== undefined && isStrict(fields, plain) ? undefined : bodyProblem(fields, body);
 }
 
-/** Whether a plain body has nothing against it. If not, or if in doubt, `bodyProblem` finds the words. */
+/** Whether a plain body is acceptable. If this is false or uncertain, `bodyProblem` decides and gives the reason. */
 function isStrict(fields: ReadonlyMap<string, WireField>, plain: PlainBody): boolean {
   for (const [name, { type }] of plain) {
     const types = fields.get(name)?.types;
@@ -73,10 +73,10 @@ const worded = (types: ReadonlySet<string>): string =>
   [...types].map((type) => `a JSON ${type}`).join(' or ');
 
 /**
- * The body as a lenient venue reads it: what clients of the venue are known to send and get away with. Forms instead of
- * JSON, sides in capitals, fields that nobody knows; numbers as text are read by every route anyway.
+ * Converts a body as a lenient venue does: it accepts forms instead of JSON, sides in capitals, and unknown fields, which
+ * clients of the venue are known to send. Every route accepts numbers as strings in any case.
  *
- * Source: open-source clients of the venue; no document states it.
+ * Source: open-source clients of the venue; no document states this.
  */
 export function lenientBody(route: Route, { headers, body }: Asked): string {
   if (route.body === undefined || body === '') return body;
@@ -85,7 +85,7 @@ export function lenientBody(route: Route, { headers, body }: Asked): string {
   return json.replaceAll(/(?<="side"\s*:\s*")(?:BUY|SELL|Buy|Sell)(?=")/gu, (side) => side.toLowerCase());
 }
 
-/** Names stay text, whatever they look like; numbers become numbers, digit for digit. */
+/** Text fields stay strings even if they look like numbers; numeric fields become JSON numbers with the same digits. */
 function jsonOfForm(fields: ReadonlyMap<string, WireField>, body: string): string {
   const members = [...new URLSearchParams(body)].map(([name, value]) => {
     const types = fields.get(name)?.types;
@@ -100,5 +100,5 @@ const isJsonType = (type: string | undefined): boolean =>
 const acceptsJson = (accept: string | undefined): boolean =>
   accept === undefined || accept === '' || /json|\*\/\*|application\/\*/iu.test(accept);
 
-/** A name from outside, short and without what a terminal or a page would act on. */
+/** A client-supplied name for display, shortened and without control characters or markup. */
 const shown = (name: string): string => JSON.stringify(name.slice(0, 40).replaceAll(/[^\w.-]/gu, '?'));

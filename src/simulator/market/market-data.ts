@@ -30,15 +30,15 @@ import { dealerPrice } from '../exchange/pricing.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 
-/** Market data that is worked out from the middle price: nothing is remembered. */
+/** Market data derived from the mid price; nothing is stored. */
 
-/** USD at which the levels of the book stand: each is as deep as what comes before it. */
+/** Cumulative depths of the book's levels, USD: each level is as deep as all levels before it. */
 const LEVELS_USD = ['1000', '5000', '10000', '25000', '50000', '100000', '250000', '500000'].map(money);
 const PLACE = 'simulated';
-/** Looks at the market in one candle. */
+/** Number of price samples in one candle. */
 const LOOKS = 12;
 
-/** The book of a pair: what the dealer would quote for growing sizes. */
+/** The book of a pair: the dealer's quotes for increasing sizes. */
 export function orderBook(market: Market, pair: string, now: Instant): Reply<OrderBook> {
   const listing = market.listings.get(pair);
   if (listing === undefined) return assumed.unknownPair(pair);
@@ -56,14 +56,14 @@ function levels(market: Market, listing: Listing, side: Side, now: Instant): rea
     const amount = money(fraction(usd, usdEach).toFixed(18));
     const volume = quantityDown(amount, each, listing.basePrecision);
     const last = out.at(-1);
-    // Two sizes at one price are one level.
+    // Sizes at the same price form one level.
     if (last !== undefined && last[0].eq(each)) out[out.length - 1] = [each, add(last[1], volume), PLACE];
     else out.push([each, volume, PLACE]);
   }
   return out;
 }
 
-/** Candles of market time, as far as the market has come; at most 500. `volume` and `trades` are 0: nobody else trades here. */
+/** Candles in market time, up to the current market time; at most 500. `volume` and `trades` are 0, because nobody else trades. */
 export function candles(
   market: Market,
   { pair, from, to, period }: { pair: string; from: number; to: number; period: CandlePeriod },
@@ -109,7 +109,7 @@ function candle(market: Market, listing: Listing, startsAt: number, period: Cand
   };
 }
 
-/** What trading costs: the one fee of the settings, and what the account traded in 14 days. */
+/** Fee rates: the configured fee, and the volume that the account traded in 14 days. */
 export function feeRates(
   account: string,
   { options, market, registry }: { options: VenueOptions; market: Market; registry: OrderRegistry },

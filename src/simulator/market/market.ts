@@ -21,7 +21,7 @@ import type { PriceTape } from './price-tape.ts';
 import { randomWalk } from './random-walk.ts';
 import type { PriceSource } from './random-walk.ts';
 
-/** USD for one of a currency: itself, a fixed rate, or one step along a pair. */
+/** Source of the USD value of a currency: usd itself, a fixed rate, or a conversion along one pair. */
 type Rate =
   | { readonly kind: 'same' }
   | { readonly kind: 'fixed'; readonly rate: Price }
@@ -37,19 +37,19 @@ export interface MarketSetup {
 
 const DAYS_A_YEAR = 365;
 const USD_EACH = price('1');
-/** Digits of a rate that is not quoted but worked out. */
+/** Digits of a derived rate. */
 const RATE_DIGITS = 30;
 
 /**
- * The market that the dealer sees: a middle price for every pair at any time. Market time starts with the tapes and
- * runs `speed` times as fast as real time; everything else of the venue lives in real time.
+ * The dealer's view of the market: a mid price for every pair at any time. Market time starts with the tapes and runs
+ * `speed` times as fast as real time; the rest of the venue uses real time.
  */
 export class Market {
   readonly currencies: ReadonlyMap<string, ListedCurrency>;
   readonly listings: ReadonlyMap<string, Listing>;
   /** Market time at the start. */
   readonly startsAt: Instant;
-  /** Called before a price is held elsewhere, or let go: what was valued by it must be valued by then. */
+  /** Called before a price is pinned or released: everything that depends on the old price must be valued first. */
   onPin: (() => void) | undefined;
   private readonly startedAt: Instant;
   private readonly speed: number;
@@ -73,22 +73,22 @@ export class Market {
     this.rates = findRates(options, this.currencies, this.listings);
   }
 
-  /** Market time at the real time `now`. */
+  /** Converts the real time `now` to market time. */
   timeAt(now: Instant): Instant {
     return instant(this.startsAt + (now - this.startedAt) * this.speed);
   }
 
-  /** Real time of the market time `market`. */
+  /** Converts the market time `market` to real time. */
   realTimeOf(market: Instant): Instant {
     return instant(this.startedAt + (market - this.startsAt) / this.speed);
   }
 
-  /** The middle price of a pair at the real time `now`. Quote per base. */
+  /** The mid price of a pair at the real time `now`, quote per base. */
   mid(pair: string, now: Instant): Price {
     return this.pinned.get(pair) ?? this.sourceOf(pair).midAt(this.timeAt(now));
   }
 
-  /** Holds the price of a pair where a drill wants it; `undefined` lets it go again. */
+  /** Pins the price of a pair for a drill; `undefined` releases it. */
   pin(pair: string, mid: Price | undefined): void {
     this.sourceOf(pair);
     this.onPin?.();
@@ -96,7 +96,7 @@ export class Market {
     else this.pinned.set(pair, mid);
   }
 
-  /** What `amount` of a currency is worth at the real time `now`, USD. Exact but for pairs that had to be inverted. */
+  /** The value of `amount` of a currency at the real time `now`, USD. Exact unless a pair had to be inverted. */
   usdValue(currency: string, amount: Quantity, now: Instant): Money {
     if (amount.isZero()) return NO_MONEY;
     if (this.rates.get(currency)?.kind === 'same') return counted(amount);
@@ -165,7 +165,7 @@ function findRates(
   return rates;
 }
 
-/** What one of the quote currency is worth, where one of the base currency is worth `onward`. */
+/** The value of one unit of the quote currency when one unit of the base currency is worth `onward`. */
 const inverse = (each: Price, onward: Price): Price =>
   priceOf(money(onward.toFixed()), quantity(each.toFixed()));
 

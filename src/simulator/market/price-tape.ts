@@ -1,11 +1,11 @@
 import type { Instant } from '../../core/time.ts';
 import type { PriceSource } from './random-walk.ts';
 
-/** Market history of one pair: closes of bars, each known at the end of its bar, or trades. Whoever starts a venue reads it. */
+/** Market history of one pair: trades, or closes of bars, each known at the end of its bar. The caller that starts a venue loads it. */
 export interface PriceTape extends PriceSource {
   /** When the first close is known. */
   readonly startsAt: Instant;
-  /** When the last close is known; it holds from then on. */
+  /** When the last close is known; it applies from then on. */
   readonly endsAt: Instant;
   readonly rows: number;
   /** Length of a bar, ms; 0 for trades. */
@@ -13,7 +13,7 @@ export interface PriceTape extends PriceSource {
 }
 
 /**
- * Reads the prices of a pair from the file that the options of a venue name.
+ * Reads the prices of a pair from the file named in the options of a venue.
  *
  * @throws OperatorError (`data`) that names the file, and the row when one is damaged.
  */

@@ -6,7 +6,7 @@ import { hash32, normalAt } from './random.ts';
 
 /** Mid prices of one pair over market time. */
 export interface PriceSource {
-  /** Quote per base, as known at `market`. Never looks ahead. */
+  /** Quote per base, as known at `market`. Never uses later prices. */
   midAt(market: Instant): Price;
 }
 
@@ -21,23 +21,23 @@ export interface WalkOptions {
   readonly volatilityPerRootDay: number;
 }
 
-/** The span that the walk is cut from: 2^41 ms are almost 70 years. */
+/** Length of the whole walk: 2^41 ms are almost 70 years. */
 const SPAN_LEVELS = 41;
-/** Below 16 ms the walk is a straight line. */
+/** Within intervals shorter than 16 ms the walk is linear. */
 const FINEST_MS = 16;
 /** Digits of a synthetic price: more than any venue quotes, few enough to be the same on every machine. */
 const DIGITS = 12;
 
 /**
- * A geometric random walk without drift of its own that can be looked at anywhere at once: the path is cut in halves
- * (Lévy's construction), each cut with a random number that belongs to its place. A look costs about 40 small steps at
- * any distance, and the order of looks does not matter.
+ * A geometric random walk without drift and with random access: the interval is halved repeatedly (Lévy's construction),
+ * and each midpoint has its own random number. Reading a price takes about 40 small steps at any time, and the order of
+ * reads does not matter.
  */
 export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }: WalkOptions): PriceSource {
   const path = brownian(hash32(`walk\n${seed}`));
   const start = approximate(startPrice);
   const variancePerMs = volatilityPerRootDay ** 2 / DAY_MS;
-  // One request looks several times at the same moment.
+  // One request reads the price of the same time repeatedly.
   let last: { readonly elapsedMs: number; readonly mid: Price } | undefined;
   return {
     midAt(market) {
@@ -53,8 +53,8 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
 }
 
 /**
- * Standard Brownian motion at a number of ms (variance 1 per ms): its span is halved until the point is enclosed. Looks at
- * one moment after another mostly fall into the piece of the look before, which is kept.
+ * Standard Brownian motion after a number of ms (variance 1 per ms): the interval is halved until it encloses the point.
+ * Consecutive reads mostly fall into the same final interval, which is cached.
  */
 function brownian(key: number): (elapsedMs: number) => number {
   let piece = { from: 0, spanMs: 0, left: 0, right: 0 };
@@ -65,7 +65,7 @@ function brownian(key: number): (elapsedMs: number) => number {
   };
 }
 
-/** The straight piece of the path that encloses `elapsedMs`, with the values at its ends. */
+/** The linear interval that encloses `elapsedMs`, with the values at its ends. */
 function pieceAt(
   key: number,
   elapsedMs: number,

@@ -11,7 +11,7 @@ export function seededRandom(seed: string): Random {
   };
 }
 
-/** 32 bits that stand for `text` (FNV-1a, then mixed). */
+/** 32-bit hash of `text` (FNV-1a, then mixed). */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -19,8 +19,8 @@ export function hash32(text: string): number {
 }
 
 /**
- * A standard normal number that belongs to a place: the same seed, level and index always give the same one, in
- * whatever order they are asked for. Box-Muller over two mixed words.
+ * A standard normal number determined by seed, level and index, independent of the order of calls. Uses Box-Muller over
+ * two mixed words.
  */
 export function normalAt(seed: number, level: number, index: number): number {
   const low = index >>> 0;
@@ -33,7 +33,7 @@ export function normalAt(seed: number, level: number, index: number): number {
   return Math.sqrt(-2 * Math.log(first)) * Math.cos(2 * Math.PI * second);
 }
 
-/** Spreads 32 bits over 32 bits (the finisher of MurmurHash3). Unsigned. */
+/** Mixes 32 bits (the finalizer of MurmurHash3). The result is unsigned. */
 export function mix(word: number): number {
   let bits = word | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);

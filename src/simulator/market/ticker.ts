@@ -18,18 +18,18 @@ import type { Filled, Fills, Trade } from '../exchange/fills.ts';
 import { shownPrice } from '../exchange/listing.ts';
 import type { Market } from './market.ts';
 
-/** The day of a pair since 00:00 GMT of the market. `high` and `low` are of the moments that somebody looked at. */
+/** Statistics of a pair since 00:00 GMT, market time. `high` and `low` cover only the times at which the price was read. */
 export interface Ticker {
   readonly pair: string;
   readonly last: Price;
   readonly open: Price;
   readonly high: Price;
   readonly low: Price;
-  /** Base currency that this venue and, by its options, others traded. */
+  /** Base-currency volume of this venue, plus that of others if configured. */
   readonly volume: Quantity;
-  /** Quote currency that this venue traded. */
+  /** Quote-currency volume of this venue. */
   readonly amount: Money;
-  /** Average price of what was traded; `last` when nothing was. */
+  /** Average price of the trades; `last` if there are none. */
   readonly vwap: Price;
   /** Market time. */
   readonly market: Instant;
@@ -41,15 +41,15 @@ interface Day {
   readonly number: number;
   /** Real time. */
   readonly begins: Instant;
-  /** Prices come in when somebody looks: most days nobody does. */
+  /** Computed on first use, because most days are never read. */
   prices: Pick<Ticker, 'open' | 'high' | 'low'> | undefined;
-  /** Without the fills in columns from `uncounted` on: they come in when somebody looks as well. */
+  /** Excludes the fills in the columns from `uncounted` on; they are added on the next read. */
   volume: Quantity;
   amount: Money;
   uncounted: number;
 }
 
-/** Keeps the day summary of each pair. */
+/** Maintains the daily statistics of each pair. */
 export class TickerBoard {
   private readonly days = new Map<string, Day>();
   private readonly market: Market;
@@ -60,7 +60,7 @@ export class TickerBoard {
     this.fills = fills;
   }
 
-  /** The pair at the real time `now`. */
+  /** The statistics of the pair at the real time `now`. */
   look(pair: string, now: Instant): Ticker {
     const day = this.dayOf(pair, this.fills.count, now);
     for (; day.uncounted < this.fills.count; day.uncounted++) {
@@ -76,7 +76,7 @@ export class TickerBoard {
     return { ...day.prices, pair, last, volume, amount, vwap, market: this.market.timeAt(now) };
   }
 
-  /** What others have traded of a pair today: so much of what they trade in a day as has passed of it. */
+  /** Volume that others have traded in a pair today: their daily volume times the elapsed fraction of the day. */
   private othersIn(pair: string, now: Instant): Quantity {
     const listing = this.market.listings.get(pair);
     if (listing === undefined) return NO_QUANTITY;
@@ -84,7 +84,7 @@ export class TickerBoard {
     return roundDown(scale(quantity(listing.options.volumePerDay), passed), listing.basePrecision);
   }
 
-  /** Notes the first price of every day by the prices as they are told now. */
+  /** Records the opening price of the day from the current prices. */
   settle(): void {
     for (const [pair, day] of this.days) day.prices = this.pricesOf(pair, day);
   }
@@ -95,7 +95,7 @@ export class TickerBoard {
     return { open, high: open, low: open };
   }
 
-  /** Counts a trade of this venue into the day. `place`: where it is kept in columns. */
+  /** Adds a trade of this venue to the day. `place` is its index in the columns. */
   traded({ listing, fill }: Filled, place: number | undefined, now: Instant): void {
     const day = this.dayOf(listing.pair, place ?? this.fills.count, now);
     if (place === undefined) count(day, fill);
@@ -106,7 +106,7 @@ export class TickerBoard {
     return listing === undefined ? roundEven(each, 8) : shownPrice(listing, each);
   }
 
-  /** The day of a pair: one that begins now counts the fills in columns from `from` on. */
+  /** The day of a pair. A new day counts the fills in the columns from `from` on. */
   private dayOf(pair: string, from: number, now: Instant): Day {
     const number = Math.floor(this.market.timeAt(now) / DAY_MS);
     const known = this.days.get(pair);
