@@ -18,14 +18,14 @@ type Words = Pick<Notice, 'kind' | 'topic' | 'severity' | 'title' | 'lines'> & P
 
 /** The notice for a record, if people are to be notified of it; depends only on the record. */
 export function noticeOf({ seq, at, body }: StoredRecord): Notice | undefined {
-  const words = wordsOf(body, at);
+  const words = wordsOf({ seq, at, body });
   return words && { at, page: `/#/record?seq=${seq}`, ...words };
 }
 
-function wordsOf(body: StoredRecord['body'], at: StoredRecord['at']): Words | undefined {
+function wordsOf({ seq, at, body }: Omit<StoredRecord, 'hash'>): Words | undefined {
   switch (body.kind) {
     case 'alert':
-      return alertNotice(body, isoOf(at));
+      return alertNotice(body, seq);
     case 'override':
       return overrideNotice(body);
     case 'control':
@@ -105,15 +105,9 @@ const whyPage = (strategy: string, at: string): string =>
 
 const FACTS_MAX = 12;
 
-function alertNotice({ alert, severity, facts, others }: AlertRecord, at: string): Words {
+function alertNotice({ alert, severity, facts, others }: AlertRecord, seq: number): Words {
   const known = Object.hasOwn(alerts, alert) ? alerts[alert as Alert] : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion -- compared in this line
-  const { client_order_id: order, strategy, channel } = facts;
-  const page =
-    typeof order === 'string'
-      ? `/#/doubts?id=${encodeURIComponent(order)}`
-      : typeof strategy === 'string'
-        ? whyPage(strategy, at)
-        : undefined;
+  const { channel } = facts;
   return {
     kind: alert,
     topic: 'alerts',
@@ -125,7 +119,8 @@ function alertNotice({ alert, severity, facts, others }: AlertRecord, at: string
         .map(([name, value]) => `${foreign(name, 40)}: ${foreign(value)}`),
       ...(known === undefined ? [] : [`what to do: ${known.runbook}`]),
     ],
-    ...(page === undefined ? {} : { page }),
+    // What happened, what to do, and the way from there to the doubt or the reasons.
+    page: `/#/now?alert=${seq}`,
     ...(others === undefined ? {} : { others }),
     ...(alert === 'channel_failing' && typeof channel === 'string' ? { about: channel } : {}),
   };

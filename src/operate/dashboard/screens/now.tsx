@@ -16,7 +16,8 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Bar, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
 import { Verdict } from '../parts/verdict.tsx';
-import { linkTo } from '../router.ts';
+import { Marked } from '../parts/marked.tsx';
+import { linkTo, route } from '../router.ts';
 import { mayAct } from '../shell.tsx';
 
 const DAY_MS = 86_400_000;
@@ -33,6 +34,7 @@ export function Now(): JSX.Element {
   const open = useComputed(() => openAlerts(status.value, read.data.value?.items ?? []));
   return (
     <>
+      <LinkedAlert />
       <State open={open.value} />
       <div class="columns">
         <Strategies />
@@ -43,6 +45,56 @@ export function Now(): JSX.Element {
         </div>
       </div>
     </>
+  );
+}
+
+/** The alert that a message links to: what happened, whether it still holds, what to do, and the way to its cause. */
+function LinkedAlert(): JSX.Element | null {
+  const seq = Number(route.value.query['alert']);
+  const isAsked = Number.isSafeInteger(seq) && seq > 0;
+  const read = useRead<Page<Alert>>(
+    isAsked ? 'alerts' : undefined,
+    { after: seq - 1, limit: 1 },
+    { kinds: ['alert', 'control', 'resolved', 'fill', 'balances'], everyMs: 5_000 },
+  );
+  if (!isAsked) return null;
+  const found = read.data.value?.items.find((one) => one.seq === seq);
+  const { client_order_id: order, strategy } = found?.facts ?? {};
+  return (
+    <Panel
+      title="The alert of the message"
+      aside={found === undefined ? '' : found.is_open === true ? 'still open' : 'nothing is open of it now'}
+      class="alerts"
+    >
+      <Problem of={read.problem} />
+      {found === undefined ? (
+        <p class="none">{read.data.value === undefined ? 'Reading…' : `Record ${seq} is no alert.`}</p>
+      ) : (
+        <>
+          <ul class="alert-list">
+            <AlertItem one={found} isOpen />
+          </ul>
+          <p class="ways">
+            {typeof order === 'string' && found.is_open === true && (
+              <a class="button primary" href={linkTo('doubts', { id: order })}>
+                Open the doubt
+              </a>
+            )}
+            {typeof strategy === 'string' && (
+              <a class="button" href={linkTo('why', { strategy, at: found.at })}>
+                What {strategy} did
+              </a>
+            )}
+            <a class="button" href={linkTo('why', { at: found.at })}>
+              What happened around it
+            </a>
+            <a class="button" href={linkTo('record', { seq: String(seq) })}>
+              Record
+            </a>
+          </p>
+        </>
+      )}
+    </Panel>
   );
 }
 
@@ -88,7 +140,7 @@ function State({ open }: { readonly open: readonly Alert[] }): JSX.Element {
       )}
       {action !== undefined && (
         <p class="action">
-          <strong>Do this:</strong> {action.words}{' '}
+          <strong>Do this:</strong> <Marked text={action.words} />{' '}
           {action.href !== undefined && (
             <a class="button primary small" href={action.href}>
               Open
@@ -286,7 +338,11 @@ function AlertItem({ one, isOpen = false }: { readonly one: Alert; readonly isOp
         <Tag level={levels[one.severity]}>{one.severity}</Tag> <strong>{one.says ?? words(one.alert)}</strong>{' '}
         <time class="muted figures">{shortTime(one.at, second.peek())}</time>
       </p>
-      {isOpen && one.does !== undefined && <p>{one.does}</p>}
+      {isOpen && one.does !== undefined && (
+        <p>
+          <Marked text={one.does} />
+        </p>
+      )}
       <p class="muted facts">
         {Object.entries(one.facts)
           .slice(0, FACTS_SHOWN)

@@ -83,7 +83,7 @@ export function Why(): JSX.Element {
             },
             {
               title: 'Why',
-              kind: 'wide',
+              kind: 'whole',
               cell: ({ words: said, says, seq }) => (
                 <span title={said ?? says}>
                   {said ?? says}
