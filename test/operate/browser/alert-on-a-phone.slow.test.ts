@@ -26,7 +26,7 @@ async function linkOf(hook: Receiver, kind: string): Promise<string> {
     () => found() !== undefined,
     () => `no message about ${kind}`,
   );
-  return (found() ?? '').replace('127.0.0.1', 'localhost');
+  return found() ?? '';
 }
 
 describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}`, () => {
@@ -40,7 +40,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
 
   it('leads from the link of its message to what happened, the cause, and what to do', async () => {
     const cwd = aFolder();
-    const venue = await aVenueProcess(['--balance', 'usd=1000000'], cwd);
+    const venue = await aVenueProcess([], cwd);
     const hook = await receiver();
     writeFileSync(join(cwd, 'hook'), `${hook.url}/hook`, { mode: 0o600 });
     const desk = aDesk({
@@ -51,6 +51,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
         operate: {
           listen: '127.0.0.1:0',
           notify: {
+            dashboard: 'https://desk.example',
             window: 'PT1S',
             channels: [
               {
@@ -69,14 +70,15 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
       await daemon.kill();
       await venue.program.kill();
     });
-    await daemon.event('ready');
+    // The port is any that is free: the host of a link is the one of this desk.
+    const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
     const { stdout } = await desk.command('sign-in', '--config', 'desk.yaml', '--json');
     const { page, problems } = await openPage(browser, sizes.phone);
     await page.goto(String((JSON.parse(stdout) as { link: unknown }).link));
     await page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
 
     const shows = async (kind: string, says: RegExp, does: RegExp): Promise<Page> => {
-      await page.goto(await linkOf(hook, kind));
+      await page.goto((await linkOf(hook, kind)).replace('https://desk.example', url));
       const alert = page.getByRole('region', { name: 'The alert of the message' });
       await alert.getByText(says).waitFor();
       await alert.getByText(does).waitFor();
@@ -97,14 +99,11 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     await page.getByRole('link', { name: /^What small did/u }).click();
     await page.getByText('What small did, and why').waitFor();
 
-    await venue.program.kill();
-    await shows('venue_unreachable', /venue does not answer/u, /Check the status of the venue/u);
-
     await desk.command('halt', '--why', 'the drill', '--config', 'desk.yaml');
     await shows('halted', /requests no quote and sends no order/u, /Re-arm with/u);
     await page.getByRole('button', { name: 'Re-arm' }).waitFor();
 
     expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toStrictEqual([]);
     await page.context().close();
-  }, 120_000);
+  }, 35_000);
 });

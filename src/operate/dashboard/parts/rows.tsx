@@ -5,8 +5,8 @@ import { useEffect, useRef } from 'preact/hooks';
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** `number`: to the right, in figures of one width. `wide`: takes what is left. `whole`: the same, and on a phone a line of its own below the row. */
-  readonly kind?: 'number' | 'time' | 'wide' | 'whole' | 'code';
+  /** `number`: to the right, in figures of one width. `wide`: takes what is left. */
+  readonly kind?: 'number' | 'time' | 'wide' | 'code';
   /** Left out on a phone. */
   readonly isExtra?: boolean;
 }

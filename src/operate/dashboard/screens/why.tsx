@@ -83,7 +83,7 @@ export function Why(): JSX.Element {
             },
             {
               title: 'Why',
-              kind: 'whole',
+              kind: 'wide',
               cell: ({ words: said, says, seq }) => (
                 <span title={said ?? says}>
                   {said ?? says}
