@@ -162,6 +162,12 @@ export const alerts = {
     runbook:
       'Check NTP on this machine. Trading does not depend on the wall clock, but record timestamps and the UTC day of the limits do. A live desk does not start with a difference of 30 s or more.',
   },
+  fenced_out: {
+    severity: 'critical',
+    says: 'another owner has taken over this desk, or its database failed over: this process sends nothing more and ends',
+    runbook:
+      'Check which process owns the desk: `tranche run` names it. One owner at a time is safe; look for why this one could not renew its lease (a machine that stood still, a cut network, a failover of the database). What its last orders came to is in the table `tranche.evidence`, and the new owner reads it from the account.',
+  },
   journal_rolled_back: {
     severity: 'critical',
     says: 'the journal is older than the journal anchor: a restored backup or snapshot; the desk starts halted',

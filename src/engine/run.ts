@@ -133,7 +133,11 @@ const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never>
       ignoreElements(),
     ),
   ).pipe(
-    tap(() => desk.ports.venue.shut?.()),
+    take(1),
+    tap(() => {
+      desk.ports.venue.shut?.();
+      desk.observer.alert('fenced_out');
+    }),
     mergeMap((error) => {
       const lateMs = desk.leaving.size === 0 ? 0 : desk.policy.orderTimeoutMs;
       return timer(lateMs, desk.ports.clock.scheduler).pipe(mergeMap(() => throwError(() => error)));

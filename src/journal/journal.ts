@@ -1,3 +1,5 @@
+import type { Observable } from 'rxjs';
+import type { FencedOut } from '../core/errors.ts';
 import type { OutboxPort } from '../core/outbox.ts';
 import type { StoredRecord } from '../core/record.ts';
 import type { JournalPort } from '../engine/ports.ts';
@@ -17,6 +19,9 @@ export interface Journal extends JournalPort {
 
   /** Checks the chain from the first record to the head. Never throws for damage. */
   verify(): Verdict;
+
+  /** Emits once another owner has taken over the desk, as the renewal of the lease found out. Omitted: there is one owner. */
+  readonly lost$?: Observable<FencedOut> | undefined;
 
   /** Notices that wait for delivery, stored beside the records. A backtest journal has none. */
   readonly outbox?: OutboxPort | undefined;

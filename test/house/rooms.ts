@@ -71,8 +71,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // Records, hash chain, drivers, exports.
   journal: {
-    parts: ['core', 'engine/ports.ts', 'engine/owner/lease-port.ts', 'files'],
-    packages: { rxjs: anywhere, zod: ['format/record-schema.ts'], 'node:sqlite': anywhere, 'node:crypto': ['proof/link.ts', 'proof/signed-head.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite/sqlite.ts'], 'node:worker_threads': ['proof/proof.ts', 'proof/proof-worker.ts', 'postgres/blocking-client.ts', 'postgres/blocking-client-worker.ts'], pg: ['postgres/connection.ts', 'postgres/append-queue.ts', 'postgres/postgres.ts', 'postgres/blocking-client-worker.ts'], 'node:os': anywhere, 'node:process': anywhere },
+    parts: ['core', 'engine/ports.ts', 'engine/owner/lease-port.ts', 'engine/owner/renewals.ts', 'files'],
+    packages: { rxjs: anywhere, zod: ['format/record-schema.ts'], 'node:sqlite': anywhere, 'node:crypto': ['proof/link.ts', 'proof/signed-head.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite/sqlite.ts'], 'node:worker_threads': ['proof/proof.ts', 'proof/proof-worker.ts', 'postgres/blocking-client.ts', 'postgres/blocking-client-worker.ts'], pg: ['postgres/connection.ts', 'postgres/server-session.ts', 'postgres/blocking-client-worker.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
   report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-bootstrap.ts'] } },

@@ -196,7 +196,14 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     const promoted = open(desk);
     expect(promoted.oddity).toMatchObject({ what: 'rolled_back', why: matching(/timeline/u) });
     promoted.close();
-    expect(open(desk).oddity).toBeUndefined();
+    const again = open(desk);
+    // Who adds no record has told nobody.
+    expect(again.oddity).toBeDefined();
+    await appended(again, [control('looked at')]);
+    again.close();
+    const trusted = open(desk);
+    expect(trusted.oddity).toBeUndefined();
+    trusted.close();
     await sql("UPDATE tranche.desk SET system_identifier = '1', until = '-infinity' WHERE desk = $1", [desk]);
     expect(open(desk, join(aFolder(), 'x')).oddity?.why).toMatch(/another database server/u);
   });

@@ -299,7 +299,8 @@ async function assemble(
     heads === undefined
       ? EMPTY
       : publishHeads(heads, { journal, url: config.journal, clock: systemClock, alert });
-  const running = runDesk(desk, options).pipe(
+  const { lost$ } = journal;
+  const running = runDesk(desk, { ...options, lost$ }).pipe(
     tap((phase) => {
       if (phase === 'closing') {
         for (const line of closingWords(desk)) progress.say(line);

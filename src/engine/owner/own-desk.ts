@@ -3,12 +3,9 @@ import {
   catchError,
   concat,
   defer,
-  exhaustMap,
-  filter,
   ignoreElements,
   map,
   mergeMap,
-  of,
   repeat,
   retry,
   shareReplay,
@@ -22,6 +19,7 @@ import type { Observable } from 'rxjs';
 import { FencedOut } from '../../core/errors.ts';
 import type { Clock, JournalPort } from '../ports.ts';
 import type { DeskStore, Lease, LeaseRequest } from './lease-port.ts';
+import { renewals } from './renewals.ts';
 
 export interface OwnerOptions extends LeaseRequest {
   readonly clock: Pick<Clock, 'scheduler'>;
@@ -82,22 +80,5 @@ export function ownDesk<J extends JournalPort, T>(
     }),
   );
 }
-
-/** Emits once, when the lease is lost. */
-const renewals = (store: DeskStore, lease: Lease, options: OwnerOptions): Observable<FencedOut> => {
-  const { scheduler } = options.clock;
-  const everyMs = options.leaseMs / 3;
-  return timer(everyMs, everyMs, scheduler).pipe(
-    exhaustMap(() =>
-      store.renew(lease, options.leaseMs).pipe(
-        timeout({ first: options.leaseMs, scheduler }),
-        catchError(() => of(lease)),
-      ),
-    ),
-    filter((renewed) => renewed === undefined),
-    take(1),
-    map(() => new FencedOut(lease.desk)),
-  );
-};
 
 const RELEASE_MS = 2_000;

@@ -1,17 +1,14 @@
-import { Observable, map } from 'rxjs';
-import type { Subscriber } from 'rxjs';
-import { FencedOut, OperatorError } from '../../core/errors.ts';
-import type { RecordBody, StoredRecord } from '../../core/record.ts';
-import type { Instant } from '../../core/time.ts';
+import { map } from 'rxjs';
 import type { DeskStore, Lease } from '../../engine/owner/lease-port.ts';
 import type { JournalPort, Oddity } from '../../engine/ports.ts';
-import { EMPTY, readLines, tie } from '../proof/chain.ts';
-import type { Head, Line, Tied } from '../proof/chain.ts';
+import { EMPTY, readLines } from '../proof/chain.ts';
+import type { Head, Line } from '../proof/chain.ts';
+import { ownedChain } from './owned-chain.ts';
 import type { RecordStore, StoredLines } from './record-store.ts';
 
 /** A journal in a store that several owners reach. */
 export interface OwnedJournal extends JournalPort {
-  /** The newest record that is durable or on its way. */
+  /** The newest durable record. */
   head(): Head;
 }
 
@@ -26,84 +23,36 @@ export const deskStore = (store: RecordStore): DeskStore<OwnedJournal> => ({
       .pipe(map((found) => (found === undefined ? undefined : ownedJournal(store, lease, found)))),
 });
 
-interface Append {
-  readonly tied: readonly Tied[];
-  readonly subscriber: Subscriber<readonly StoredRecord[]>;
-}
-
-/**
- * Appends are durable in their order: those that come while one is on its way to the store go together after it. After an append
- * that failed or was refused nothing more is written: whether a lost answer hides a commit, the next owner reads.
- */
+/** With all its records in memory, as they were when it was opened. */
 function ownedJournal(store: RecordStore, lease: Lease, found: StoredLines): OwnedJournal {
   const where = `of desk ${lease.desk}`;
-  let head: Head = found.lines.at(-1) ?? EMPTY;
-  let refusal: OperatorError | undefined;
-  let isWriting = false;
-  const waiting: Append[] = [];
-  const refuse = (error: OperatorError, batch: readonly Append[]): void => {
-    refusal ??= error;
-    for (const { subscriber } of [...batch, ...waiting.splice(0)]) subscriber.error(refusal);
-  };
-  const write = (): void => {
-    if (isWriting || waiting.length === 0) return;
-    isWriting = true;
-    const batch = waiting.splice(0);
-    const lines = batch.flatMap(({ tied }) => tied.map(({ line }) => line));
-    store.insert(lease, lines).subscribe({
-      next: (isHeld) => {
-        isWriting = false;
-        if (!isHeld) {
-          refuse(new FencedOut(lease.desk), batch);
-          return;
-        }
-        for (const { tied, subscriber } of batch) {
-          subscriber.next(tied.map(({ record }) => record));
-          subscriber.complete();
-        }
-        write();
-      },
-      error: (cause: unknown) => {
-        isWriting = false;
-        const why = cause instanceof Error ? cause.message : String(cause);
-        refuse(new OperatorError('storage', `journal ${where} failed: ${why}`, cause), batch);
-      },
-    });
-  };
+  const { durable, append, fence, close } = ownedChain(store, {
+    lease,
+    where,
+    head: headAt(found.lines, found.lines.length),
+  });
   return {
-    append: (bodies: readonly RecordBody[], at: Instant) =>
-      new Observable((subscriber) => {
-        if (refusal !== undefined) {
-          subscriber.error(refusal);
-          return;
-        }
-        const tied = tie(head, bodies, at);
-        head = tied.at(-1)?.line ?? head;
-        waiting.push({ tied, subscriber });
-        write();
-      }),
-    fence: {
-      evidence: (bodies, at) => {
-        // What cannot be kept is lost: the account shows what traded.
-        store.keep(lease, { bodies, at }).subscribe({ error: () => undefined });
-      },
-    },
-    oddity: oddityOf(lease, found),
+    append,
+    fence,
+    oddity: oddityOf(lease, found.timeline),
     read: (after = 0) => readLines(where, found.lines.slice(after), headAt(found.lines, after)),
-    head: () => head,
-    close() {
-      refusal ??= new OperatorError('storage', `journal ${where} is closed`);
-    },
+    head: durable,
+    close,
   };
 }
 
 const headAt = (lines: readonly Line[], seq: number): Head => lines[seq - 1] ?? EMPTY;
 
-/** A server that was promoted may lack what its predecessor had confirmed. */
-const oddityOf = ({ timeline, desk }: Lease, { timeline: before }: StoredLines): Oddity | undefined =>
+/** A server that was promoted may lack what its predecessor had confirmed. `before`: where the newest record was added. */
+export const oddityOf = ({ timeline, desk }: Lease, before: string | undefined): Oddity | undefined =>
   before === undefined || before === timeline
     ? undefined
     : {
         what: 'rolled_back',
-        why: `the store of desk ${desk} went from timeline ${before} to ${timeline}: records may be missing`,
+        why:
+          systemOf(before) === systemOf(timeline)
+            ? `the store of desk ${desk} went from timeline ${before} to ${timeline} (a standby was promoted, or a backup restored): records may be missing`
+            : `the journal of desk ${desk} was moved to another database server (${before} to ${timeline}): records may be missing`,
       };
+
+const systemOf = (timeline: string): string => timeline.replace(/\/\d+$/u, '');

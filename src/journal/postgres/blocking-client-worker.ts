@@ -28,7 +28,7 @@ async function answer(statements: Statements): Promise<BlockingAnswer> {
     const isOne = only !== undefined && others.length === 0;
     if (!isOne) await client.query('BEGIN');
     try {
-      for (const { text, values = [] } of statements) rows.push(await rowsOf(client, text, values));
+      for (const statement of statements) rows.push(await rowsOf(client, statement));
     } catch (error) {
       if (!isOne) await client.query('ROLLBACK');
       throw error;

@@ -10,8 +10,17 @@ const SCRIPT = new URL(`blocking-client-worker${extname(import.meta.url)}`, impo
 export type Value = string | number | null;
 export type Row = readonly (Value | boolean)[];
 
-/** What the thread is asked: one statement, or several as one transaction. */
-export type Statements = readonly { readonly text: string; readonly values?: readonly Value[] | undefined }[];
+export type Parameter = Value | readonly (string | number)[];
+
+export interface Statement {
+  /** With a name the server plans it once for each connection. */
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values?: readonly Parameter[] | undefined;
+}
+
+/** What the server is asked: one statement, or several as one transaction. */
+export type Statements = readonly Statement[];
 
 export type BlockingAnswer = { readonly rows: readonly (readonly Row[])[] } | { readonly fault: FaultFacts };
 
@@ -27,7 +36,7 @@ const GRACE_MS = 5_000;
 
 /**
  * A connection whose answers are waited for on the spot, for opening and reading a journal: the ports read synchronously, as from a
- * file. A thread holds the connection; this one sleeps until it answers. A daemon appends through `append-queue.ts`, which does not
+ * file. A thread holds the connection; this one sleeps until it answers. A daemon appends through `server-session.ts`, which does not
  * block, and reads its past on threads of their own.
  */
 export class BlockingClient {

@@ -1,6 +1,6 @@
 import pg, { TypeOverrides } from 'pg';
 import type { Client } from 'pg';
-import type { Row, Value } from './blocking-client.ts';
+import type { Row, Statement, Value } from './blocking-client.ts';
 
 export interface ConnectionOptions {
   /** Longest wait for a connection, a lock or a statement, milliseconds. */
@@ -40,15 +40,28 @@ export async function connectTo(
     `SET statement_timeout = ${timeoutMs}; SET lock_timeout = ${timeoutMs}; SET idle_in_transaction_session_timeout = ${timeoutMs}; ` +
       "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'",
   );
+  await client.query(NOTE_TIMELINE);
   return client;
 }
+
+/**
+ * Notes the cluster and its timeline for as long as the connection lasts: a primary keeps its timeline. The first eight digits of
+ * the name of a WAL file are the timeline, as it is now.
+ */
+const NOTE_TIMELINE = `SELECT set_config('tranche.timeline', CASE WHEN pg_is_in_recovery() THEN '' ELSE
+  (SELECT system_identifier::text FROM pg_control_system()) || '/' ||
+  ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END, false)`;
 
 /** The rows of one statement as arrays, in the order of its columns. */
 export async function rowsOf(
   client: Client,
-  text: string,
-  values: readonly Value[] = [],
+  { name, text, values = [] }: Statement,
 ): Promise<readonly Row[]> {
-  const { rows } = await client.query<(Value | boolean)[]>({ text, values: [...values], rowMode: 'array' });
+  const { rows } = await client.query<(Value | boolean)[]>({
+    ...(name !== undefined && { name }),
+    text,
+    values: [...values],
+    rowMode: 'array',
+  });
   return rows;
 }

@@ -1,4 +1,5 @@
-import { OperatorError } from '../../core/errors.ts';
+import { firstValueFrom } from 'rxjs';
+import { FencedOut, OperatorError } from '../../core/errors.ts';
 import type { Journal } from '../journal.ts';
 import type { Line } from '../proof/chain.ts';
 import { storageFault } from './postgres-errors.ts';
@@ -13,11 +14,13 @@ const BATCH = 500;
  * @throws OperatorError `usage` when it holds other records; else as `postgresJournal`
  */
 export async function copyIntoPostgres(url: string, source: Journal): Promise<void> {
-  const { head, queue, shown, close } = openWriter(url);
+  const { store, lease, end, shown, close } = openWriter(url);
+  const { head } = end;
   try {
     let batch: Line[] = [];
     const flush = async (): Promise<void> => {
-      if (batch.length > 0) await queue.append(batch);
+      const isHeld = batch.length === 0 || (await firstValueFrom(store.insert(lease, batch)));
+      if (!isHeld) throw new FencedOut(lease.desk);
       batch = [];
     };
     if (head.seq > source.head().seq) throw holdsOthers(shown);

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import type { Client } from 'pg';
-import { asyncScheduler, of } from 'rxjs';
-import { OperatorError } from '../../core/errors.ts';
-import type { Oddity } from '../../engine/ports.ts';
+import { AsyncSubject, asyncScheduler } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { FencedOut, OperatorError } from '../../core/errors.ts';
+import type { Lease } from '../../engine/owner/lease-port.ts';
+import { renewals } from '../../engine/owner/renewals.ts';
 import type { Journal } from '../journal.ts';
+import { ownedChain } from '../owned/owned-chain.ts';
+import { oddityOf } from '../owned/owned-journal.ts';
 import { placeOfJournal } from '../journal-place.ts';
 import { anchorAt, compare } from '../proof/anchor.ts';
 import { EMPTY, damage, readLines, verify } from '../proof/chain.ts';
@@ -12,17 +15,18 @@ import { stateFile } from '../sidecar/snapshot-file.ts';
 import { outboxFile } from '../sqlite/outbox-file.ts';
 import { takeLock } from '../sqlite/lock.ts';
 import type { SqliteOptions } from '../sqlite/sqlite-options.ts';
-import { AppendQueue } from './append-queue.ts';
 import { BlockingClient } from './blocking-client.ts';
-import { ChainWriter } from './chain-writer.ts';
-import { CLUSTER, clusterIn, releaseLease, sameCluster, takeLease } from './lease.ts';
-import type { Lease } from './lease.ts';
 import { storageFault } from './postgres-errors.ts';
+import { PostgresStore } from './postgres-store.ts';
+import type { StoredEnd } from './postgres-store.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import type { PostgresPlace } from './postgres-url.ts';
 import { hashOf, headOf, linesOf, selectFrom } from './record-reader.ts';
 import { checkLayout, layoutOf, migrate } from './schema.ts';
 import { SETTINGS, checkSettings } from './server-settings.ts';
+import { ServerSession } from './server-session.ts';
+import { atOnce, blockingSession } from './session.ts';
+import { LEASE_MS, takeDesk } from './take-desk.ts';
 
 export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'anchor' | 'states' | 'commits'> {
   /** Longest wait for the server, milliseconds; default: 30 s. */
@@ -132,9 +136,11 @@ function reads(
 /** A journal open for writing, before anything of its desk is read. */
 interface OpenWriter {
   readonly shown: string;
-  readonly head: Head;
   readonly lease: Lease;
-  readonly queue: AppendQueue;
+  readonly store: PostgresStore;
+  readonly end: StoredEnd;
+  /** Emits once another owner has taken over, as the renewal found out. */
+  readonly lost$: Observable<FencedOut>;
   /** Gives the lease back. */
   readonly close: () => void;
 }
@@ -146,15 +152,15 @@ export function openWriter(url: string, options: PostgresOptions = {}): OpenWrit
   try {
     const client = new BlockingClient(place.connectionString, options.timeoutMs ?? TIMEOUT_MS);
     cleanup.defer(() => client.close());
-    return takeDesk({ place, client, cleanup, files: placeOfJournal(url) ?? '', options });
+    return own({ place, client, cleanup, files: placeOfJournal(url) ?? '', options });
   } catch (error) {
     cleanup.dispose();
     throw storageFault(place.shown, error);
   }
 }
 
-function takeDesk({ place, client, cleanup, files, options }: Open): OpenWriter {
-  const { shown, desk } = place;
+function own({ place, client, cleanup, files, options }: Open): OpenWriter {
+  const { connectionString, shown, desk } = place;
   const lock = takeLock(files);
   if (lock === undefined)
     throw new OperatorError(
@@ -165,37 +171,59 @@ function takeDesk({ place, client, cleanup, files, options }: Open): OpenWriter 
   migrate(client, shown);
   const warning = checkSettings(shown, client.query(SETTINGS)[0]);
   if (warning !== undefined) options.warn?.(warning);
-  const lease = takeLease(client, { desk, shown, place: files });
+  const opening = new PostgresStore(blockingSession(client), { shown });
+  const lease = takeDesk(opening, client, { desk, shown, files });
   cleanup.defer(() => {
     try {
-      releaseLease(client, lease);
+      atOnce(opening.release(lease));
     } catch {
       // It ends by itself.
     }
   });
+  const end = atOnce(opening.end(lease));
+  if (end === undefined) throw new FencedOut(desk);
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const queue = new AppendQueue({
-    lease,
-    shown,
-    connect: async (onEnd) => await connectForWrites({ place, lease, timeoutMs }, onEnd),
-    scheduler: asyncScheduler,
-    commits: options.commits,
+  const session = new ServerSession({ connectionString, shown, timeoutMs });
+  cleanup.defer(() => {
+    session.close();
   });
-  cleanup.defer(() => queue.close());
-  return { shown, lease, queue, head: headOf(client, desk), close: () => cleanup.dispose() };
+  const store = new PostgresStore(session, { shown, commits: options.commits });
+  const lost$ = new AsyncSubject<FencedOut>();
+  const renewing = renewals(store, lease, {
+    clock: { scheduler: asyncScheduler },
+    leaseMs: LEASE_MS,
+  }).subscribe(lost$);
+  cleanup.defer(() => {
+    renewing.unsubscribe();
+  });
+  return { shown, lease, store, end, lost$, close: () => cleanup.dispose() };
 }
+
+/** Records between two notes in the second place. */
+const NOTE_EVERY = 1_000;
 
 function writer(open: Open): Journal {
   const { place, client, cleanup, files, options } = open;
-  const { shown, lease, queue, head } = takeDesk(open);
+  const { shown, lease, store, end, lost$ } = own(open);
+  const { head } = end;
   const hashAt = (seq: number): string | undefined => hashOf(client, place.desk, seq);
   const anchor = options.anchor === undefined ? undefined : anchorAt(resolve(options.anchor));
   const states = options.states && stateFile(`${files}.state`, options.states, hashAt);
   cleanup.defer(() => states?.close());
   const outbox = outboxFile(`${files}.outbox`);
   cleanup.defer(() => outbox.close());
-  const chain = new ChainWriter({ shown, head, queue, note: (at) => anchor?.note(at) });
-  const read = reads(place, client, () => chain.durable);
+  let noted = -NOTE_EVERY;
+  const chain = ownedChain(store, {
+    lease,
+    head,
+    where: shown,
+    onDurable(at) {
+      if (at.seq - noted < NOTE_EVERY) return;
+      noted = at.seq;
+      anchor?.note(at);
+    },
+  });
+  const read = reads(place, client, chain.durable);
   let isProven = false;
   const prove = (): void => {
     if (isProven) return;
@@ -207,54 +235,16 @@ function writer(open: Open): Journal {
   return {
     ...read,
     outbox,
-    oddity: failedOver(lease) ?? (anchor && compare(anchor.read(), head, hashAt)),
+    oddity: oddityOf(lease, end.timeline) ?? (anchor && compare(anchor.read(), head, hashAt)),
     states,
     prove,
-    append: (bodies, at) => (bodies.length === 0 ? of([]) : chain.append(bodies, at)),
-    fence: {
-      evidence(bodies, at) {
-        void queue.keepEvidence(bodies, at);
-      },
-    },
+    append: chain.append,
+    fence: chain.fence,
+    lost$,
     close() {
+      if (chain.isWhole() && chain.durable().seq > 0) anchor?.note(chain.durable());
       chain.close();
       cleanup.dispose();
     },
-  };
-}
-
-/** The client library is loaded here alone: a desk on a file does without it. */
-async function connectForWrites(
-  {
-    place: { connectionString, shown },
-    lease,
-    timeoutMs,
-  }: { readonly place: PostgresPlace; readonly lease: Lease; readonly timeoutMs: number },
-  onEnd: () => void,
-): Promise<Client> {
-  const { connectTo, rowsOf } = await import('./connection.ts');
-  const client = await connectTo(connectionString, { timeoutMs, onEnd });
-  try {
-    checkSettings(shown, (await rowsOf(client, SETTINGS))[0]);
-    if (sameCluster(clusterIn((await rowsOf(client, CLUSTER))[0]), lease.cluster)) return client;
-    throw new OperatorError(
-      'storage',
-      `journal ${shown} answers from another timeline of the server: a standby was promoted. Restart: the desk then starts halted and compares its records with the account of the venue`,
-    );
-  } catch (error) {
-    await client.end();
-    throw error;
-  }
-}
-
-/** Another cluster or timeline than at the last lease: a standby was promoted, or a backup restored. It may lack the last records. */
-function failedOver({ before, cluster }: Lease): Oddity | undefined {
-  if (before === undefined || sameCluster(before, cluster)) return undefined;
-  const isSameSystem = before.systemIdentifier === cluster.systemIdentifier;
-  return {
-    what: 'rolled_back',
-    why: isSameSystem
-      ? `the server changed from timeline ${before.timeline} to ${cluster.timeline} (a standby was promoted, or a backup restored): the last records may be missing`
-      : 'the journal was moved to another database server: the last records may be missing',
   };
 }

@@ -68,7 +68,8 @@ export function* selectFrom(
   }
 }
 
-const lineOf = ([seq, at, kind, body, hash]: Row): Line => ({
+/** A line from the columns `seq, at, kind, body, hash`. */
+export const lineOf = ([seq, at, kind, body, hash]: Row): Line => ({
   seq: Number(seq),
   at: Number(at),
   kind: String(kind),

@@ -1,0 +1,31 @@
+import { catchError, exhaustMap, filter, map, of, take, timeout, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { FencedOut } from '../../core/errors.ts';
+import type { Clock } from '../ports.ts';
+import type { Lease, LeasePort } from './lease-port.ts';
+
+export interface RenewalOptions {
+  readonly clock: Pick<Clock, 'scheduler'>;
+  readonly leaseMs: number;
+}
+
+/**
+ * Renews the lease three times in its length for as long as somebody listens. Emits once, when another owner has taken over. A renewal
+ * that does not come through says nothing: the next one may.
+ */
+export const renewals = (
+  store: Pick<LeasePort, 'renew'>,
+  lease: Lease,
+  { clock: { scheduler }, leaseMs }: RenewalOptions,
+): Observable<FencedOut> =>
+  timer(leaseMs / 3, leaseMs / 3, scheduler).pipe(
+    exhaustMap(() =>
+      store.renew(lease, leaseMs).pipe(
+        timeout({ first: leaseMs, scheduler }),
+        catchError(() => of(lease)),
+      ),
+    ),
+    filter((renewed) => renewed === undefined),
+    take(1),
+    map(() => new FencedOut(lease.desk)),
+  );

@@ -1,0 +1,99 @@
+import type { Client } from 'pg';
+import { defer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Row, Statement } from './blocking-client.ts';
+import { PostgresFault, factsOf, isTransient } from './postgres-errors.ts';
+import { SETTINGS, checkSettings } from './server-settings.ts';
+import type { Session } from './session.ts';
+
+export interface ServerSessionOptions {
+  readonly connectionString: string;
+  /** For messages. */
+  readonly shown: string;
+  /** Longest wait for the server, milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * One connection that blocks nothing, made when it is needed and again after it broke. Statements run one after the other, in
+ * the order in which they were asked for. The client library is loaded with the first of them: a desk on a file does without it.
+ */
+export class ServerSession implements Session {
+  readonly #options: ServerSessionOptions;
+  #client: Promise<Client> | undefined;
+  #before: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: ServerSessionOptions) {
+    this.#options = options;
+  }
+
+  ask(statement: Statement): Observable<readonly Row[]> {
+    return defer(async () => {
+      const answer = this.#after(this.#before, statement);
+      this.#before = answer;
+      return await answer;
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  async #after(before: Promise<unknown>, statement: Statement): Promise<readonly Row[]> {
+    try {
+      await before;
+    } catch {
+      // Whoever asked for it was told.
+    }
+    if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
+    try {
+      const client = await this.#connected();
+      const { rowsOf } = await import('./connection.ts');
+      return await rowsOf(client, statement);
+    } catch (error) {
+      // A connection in an unknown state is not used again.
+      if (isTransient(factsOf(error))) this.#drop();
+      throw error;
+    }
+  }
+
+  #drop(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    if (client !== undefined) void endQuietly(client);
+  }
+
+  async #connected(): Promise<Client> {
+    if (this.#client !== undefined) return await this.#client;
+    const connecting = this.#connect(() => {
+      if (this.#client === connecting) this.#client = undefined;
+    });
+    this.#client = connecting;
+    return await connecting;
+  }
+
+  async #connect(onEnd: () => void): Promise<Client> {
+    const { connectionString, shown, timeoutMs } = this.#options;
+    const { connectTo, rowsOf } = await import('./connection.ts');
+    const client = await connectTo(connectionString, { timeoutMs, onEnd });
+    try {
+      checkSettings(shown, (await rowsOf(client, { text: SETTINGS }))[0]);
+      return client;
+    } catch (error) {
+      await client.end();
+      throw error;
+    }
+  }
+}
+
+/** What the end of a broken connection says is of no interest. */
+async function endQuietly(connecting: Promise<Client>): Promise<void> {
+  try {
+    const client = await connecting;
+    await client.end();
+  } catch {
+    // It is gone.
+  }
+}

@@ -1,0 +1,45 @@
+import { hostname } from 'node:os';
+import process from 'node:process';
+import { OperatorError } from '../../core/errors.ts';
+import type { Lease } from '../../engine/owner/lease-port.ts';
+import type { BlockingClient } from './blocking-client.ts';
+import type { PostgresPlace } from './postgres-url.ts';
+import type { PostgresStore } from './postgres-store.ts';
+import { atOnce } from './session.ts';
+
+/** How long a lease lasts from its last renewal. */
+export const LEASE_MS = 15_000;
+
+/**
+ * Takes the desk over, or says who has it. `files` is where this process holds the lock of its files: it has outlived the owner before
+ * it at the same place, whose lease then ends at once.
+ *
+ * @throws OperatorError `again`: another process has the desk, or it is retired.
+ */
+export function takeDesk(
+  store: PostgresStore,
+  client: BlockingClient,
+  { desk, shown, files }: Pick<PostgresPlace, 'desk' | 'shown' | 'files'>,
+): Lease {
+  client.query(
+    "UPDATE tranche.desk SET until = '-infinity' WHERE desk = $1 AND owner LIKE $2 AND until < 'infinity'",
+    [desk, `% on ${likeText(hostname())}, files at ${likeText(files)}`],
+  );
+  const owner = `process ${process.pid} on ${hostname()}, files at ${files}`;
+  const lease = atOnce(store.acquire({ desk, owner, leaseMs: LEASE_MS }));
+  if (lease !== undefined) return lease;
+  const [[who, left] = []] = client.query(
+    `SELECT owner, CASE WHEN until < 'infinity' THEN ceil(extract(epoch FROM until - clock_timestamp()))::float8 END
+     FROM tranche.desk WHERE desk = $1`,
+    [desk],
+  );
+  if (typeof left !== 'number')
+    throw new OperatorError('again', `journal ${shown} is retired: ${String(who)}.`);
+  throw new OperatorError(
+    'again',
+    `journal ${shown} is in use by ${String(who)}. Stop it first; if it died, its lease ends in ${Math.max(1, left)} s.`,
+  );
+}
+
+/** A text as a pattern of LIKE that matches only itself. */
+const likeText = (text: string): string => text.replaceAll(/[\\%_]/gu, (sign) => `\\${sign}`);
