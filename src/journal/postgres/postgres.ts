@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { AsyncSubject, asyncScheduler } from 'rxjs';
+import { asyncScheduler, shareReplay } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { FencedOut, OperatorError } from '../../core/errors.ts';
 import type { Lease } from '../../engine/owner/lease-port.ts';
@@ -188,11 +188,12 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
     session.close();
   });
   const store = new PostgresStore(session, { shown, commits: options.commits });
-  const lost$ = new AsyncSubject<FencedOut>();
-  const renewing = renewals(store, lease, {
+  const lost$ = renewals(store, lease, {
     clock: { scheduler: asyncScheduler },
     leaseMs: LEASE_MS,
-  }).subscribe(lost$);
+  }).pipe(shareReplay({ bufferSize: 1, refCount: true }));
+  // Renews from now on, whether anybody listens or not.
+  const renewing = lost$.subscribe();
   cleanup.defer(() => {
     renewing.unsubscribe();
   });
