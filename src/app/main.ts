@@ -211,7 +211,14 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     },
     onSignal(listener) {
       for (const signal of SIGNALS) process.on(signal, listener);
+      // Only a daemon of a fleet starts a desk with a channel. It has died: the desk ends, and another daemon takes it.
+      const orphaned = (): void => {
+        listener('SIGTERM');
+      };
+      process.on('disconnect', orphaned);
+      process.channel?.unref();
       return () => {
+        process.off('disconnect', orphaned);
         for (const signal of SIGNALS) process.off(signal, listener);
       };
     },

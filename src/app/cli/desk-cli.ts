@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
@@ -15,6 +16,9 @@ export function addDesk(cli: Command, world: DeskCli): void {
   addRun(cli, world);
   addValidate(cli, world);
 }
+
+/** Each desk is a process of some 100 MB. */
+const DESKS_MAX = 20;
 
 function addRun(cli: Command, { io, config, done }: DeskCli): void {
   cli
@@ -35,7 +39,20 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       'continue a journal written with another token or address of the same account',
     )
     .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
+    .option(
+      '--fleet <url>',
+      'run the desks of this PostgreSQL instead of the one of a config; see tranche fleet',
+    )
+    .option('--name <name>', 'with --fleet: name of this daemon (default: name of the host)', notEmpty)
+    .option('--capacity <n>', 'with --fleet: most desks that this daemon runs', wholeNumber(4), DESKS_MAX)
+    .option('--folder <folder>', 'with --fleet: where the files of its desks lie', './var/fleet')
     .action(async (options) => {
+      const { fleet, folder, ...rest } = options;
+      if (fleet !== undefined) {
+        const { runFleet } = await import('../fleet/fleet-daemon.ts');
+        done(await runFleet({ ...rest, fleet, folder: resolve(io.cwd, folder) }, io));
+        return;
+      }
       const { run } = await import('../commands/run.ts');
       done(await run(options, io));
     });

@@ -82,6 +82,11 @@ export const groups: readonly Group[] = [
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addVenue(cli, { io, done }),
   },
   {
+    names: ['fleet'],
+    add: async (cli, { io, done }) =>
+      (await import('../fleet/fleet-cli.ts')).addFleet(cli, { io, config, done }),
+  },
+  {
     names: ['journal'],
     add: async (cli, { io, done }) => (await import('./journal-cli.ts')).addJournal(cli, { io, done }),
   },

@@ -38,6 +38,45 @@ const STEPS: readonly string[] = [
   CREATE TRIGGER records_stay_all BEFORE TRUNCATE ON record
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
   `,
+  `
+  CREATE TABLE fleet_version (         -- what a desk is to run: added to, never changed
+    desk text NOT NULL,
+    version bigint NOT NULL,
+    config text NOT NULL,              -- name of the config among the files
+    files text NOT NULL,               -- JSON: name to text
+    hash text NOT NULL,                -- SHA-256 of both, hex
+    author text NOT NULL DEFAULT session_user,
+    why text NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (desk, version)
+  );
+  CREATE TABLE fleet_desk (            -- which daemon starts the desk; who may trade is the lease in the table desk
+    desk text PRIMARY KEY,
+    daemon text
+  );
+  CREATE TABLE fleet_daemon (
+    daemon text PRIMARY KEY,
+    instance text NOT NULL,            -- one run of the daemon
+    host text NOT NULL,
+    capacity bigint NOT NULL,
+    is_draining boolean NOT NULL DEFAULT false,
+    beat timestamptz NOT NULL
+  );
+  CREATE TABLE fleet_command (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    verb text NOT NULL CHECK (verb IN ('move', 'drain')),
+    desk text,
+    epoch bigint,                      -- the desk moves only from this epoch
+    daemon text NOT NULL,
+    author text NOT NULL DEFAULT session_user,
+    why text NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  CREATE TRIGGER versions_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON fleet_version
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  CREATE TRIGGER commands_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON fleet_command
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  `,
 ];
 
 /** Layout that this version reads and writes. */
@@ -106,5 +145,11 @@ export const grants = (role: string): readonly string[] => {
     `GRANT SELECT ON tranche.layout TO ${name}`,
     `GRANT SELECT, INSERT ON tranche.record, tranche.evidence TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.desk TO ${name}`,
+    // Not the author or the time: those are the server's.
+    `GRANT SELECT ON tranche.fleet_version, tranche.fleet_command TO ${name}`,
+    `GRANT INSERT (desk, version, config, files, hash, why) ON tranche.fleet_version TO ${name}`,
+    `GRANT INSERT (verb, desk, epoch, daemon, why) ON tranche.fleet_command TO ${name}`,
+    `GRANT SELECT, INSERT, UPDATE ON tranche.fleet_desk TO ${name}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON tranche.fleet_daemon TO ${name}`,
   ];
 };

@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { diff } from 'node:util';
+import { parseDocument } from 'yaml';
+import { OperatorError } from '../../core/errors.ts';
+import { canonicalValue } from '../../core/text/json.ts';
+
+/** Config and strategies of a desk, as the store keeps them. Tokens are none of them: the config names their files. */
+export interface DeskFiles {
+  /** Name of the config among the files. */
+  readonly config: string;
+  /** Texts by name, relative to the folder that they have in common. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+const BYTES_MAX = 4 * 1024 * 1024;
+
+/** Reads the config and the other files. @throws OperatorError `config` when they are too large */
+export function readDeskFiles(config: string, others: readonly string[]): DeskFiles {
+  const paths = [config, ...others].map((file) => resolve(file));
+  const root = commonFolder(paths.map(dirname));
+  const texts = Object.fromEntries(paths.map((path) => [relative(root, path), readFileSync(path, 'utf8')]));
+  const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (bytes > BYTES_MAX)
+    throw new OperatorError(
+      'config',
+      `the files of a desk are ${bytes} bytes together, at most ${BYTES_MAX} are kept`,
+    );
+  return { config: relative(root, resolve(config)), texts };
+}
+
+function commonFolder(folders: readonly string[]): string {
+  let root = folders[0] ?? '/';
+  while (!folders.every((folder) => isWithin(root, folder))) root = dirname(root);
+  return root;
+}
+
+function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
+}
+
+export const hashOf = (files: DeskFiles): string =>
+  hash('sha256', canonicalValue([files.config, files.texts]), 'hex');
+
+/** What changed from one version to the next, line by line. */
+export function changedLines(before: DeskFiles | undefined, now: DeskFiles): readonly string[] {
+  const names = [...new Set([...Object.keys(before?.texts ?? {}), ...Object.keys(now.texts)])].toSorted();
+  return names.flatMap((name) => {
+    const changes = diff(linesOf(before?.texts[name]), linesOf(now.texts[name]))
+      .filter(([kind]) => kind !== 0)
+      .map(([kind, line]) => `${kind === 1 ? '+' : '-'} ${line}`);
+    // `diff` says how the second becomes the first where they are swapped: one sign for one direction, tested.
+    return changes.length === 0 ? [] : [`${name}:`, ...changes];
+  });
+}
+
+const linesOf = (text = ''): readonly string[] =>
+  text.split('\n').filter((line, index, all) => line !== '' || index < all.length - 1);
+
+export interface PlacedFiles {
+  /** Folder of the desk on this machine. */
+  readonly folder: string;
+  /** Journal that the config names from now on, whatever it named before. */
+  readonly journal: string;
+}
+
+/** Writes the files for `tranche run`, the config last. Gives the path of the config. @throws OperatorError `data` for a name outside */
+export function writeDeskFiles({ config, texts }: DeskFiles, { folder, journal }: PlacedFiles): string {
+  for (const [name, text] of Object.entries(texts)) if (name !== config) writeWithin(folder, name, text);
+  const document = parseDocument(texts[config] ?? '');
+  document.set('journal', journal);
+  return writeWithin(folder, config, document.toString());
+}
+
+function writeWithin(folder: string, name: string, text: string): string {
+  const path = join(folder, name);
+  if (!isWithin(folder, path))
+    throw new OperatorError('data', `the store names a file outside of the desk: ${name}`);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.new`;
+  writeFileSync(fresh, text, { mode: 0o600 });
+  chmodSync(fresh, 0o600);
+  renameSync(fresh, path);
+  return path;
+}

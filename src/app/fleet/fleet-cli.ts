@@ -1,0 +1,58 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { ControlCli } from '../cli/control-cli.ts';
+
+const STORE = 'postgres://user@host/database';
+
+/** `tranche fleet …`. */
+export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
+  const fleet = cli
+    .command('fleet')
+    .description('desks that daemons take from PostgreSQL; see tranche run --fleet');
+  fleet
+    .command('put')
+    .description('check the config and strategies of a desk and store them as its next version')
+    .argument('<desk>', 'name of the desk')
+    .addOption(config())
+    .requiredOption('--store <url>', STORE)
+    .option('--file <file>', 'a file that a strategy names, such as a module; repeatable', collect, [])
+    .option('--why <reason>', 'reason, kept with the version')
+    .action(async (desk, options) => {
+      const { fleetPut } = await import('./fleet-commands.ts');
+      done(await fleetPut(desk, options, io));
+    });
+  fleet
+    .command('list')
+    .description('list daemons and desks')
+    .requiredOption('--store <url>', STORE)
+    .option('--json', 'print one JSON object')
+    .action(async (options) => {
+      const { fleetList } = await import('./fleet-commands.ts');
+      await fleetList(options, io);
+      done(0);
+    });
+  fleet
+    .command('move')
+    .description('move a desk to another daemon, once its orders under way have ended')
+    .argument('<desk>', 'name of the desk')
+    .requiredOption('--to <daemon>', 'daemon that is to run it')
+    .requiredOption('--store <url>', STORE)
+    .option('--why <reason>', 'reason, kept with the command')
+    .action(async (desk, options) => {
+      const { fleetMove } = await import('./fleet-commands.ts');
+      await fleetMove(desk, options, io);
+      done(0);
+    });
+  fleet
+    .command('drain')
+    .description('have a daemon give its desks to the others and end')
+    .argument('<daemon>', 'name of the daemon')
+    .requiredOption('--store <url>', STORE)
+    .option('--why <reason>', 'reason, kept with the command')
+    .action(async (daemon, options) => {
+      const { fleetDrain } = await import('./fleet-commands.ts');
+      await fleetDrain(daemon, options, io);
+      done(0);
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];

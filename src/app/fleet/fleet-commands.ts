@@ -1,0 +1,126 @@
+import { OperatorError } from '../../core/errors.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
+import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { validate } from '../commands/validate.ts';
+import { loadConfig, readConfig } from '../config/config.ts';
+import { changedLines, hashOf, readDeskFiles } from './desk-files.ts';
+import { FleetStore } from './fleet-store.ts';
+
+export interface FleetCommandOptions {
+  readonly store: string;
+  readonly why?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export interface PutOptions extends FleetCommandOptions {
+  readonly config: string;
+  /** Files that the strategies name, such as modules and profiles. */
+  readonly file: readonly string[];
+}
+
+async function withStore<T>(url: string, use: (store: FleetStore) => Promise<T>): Promise<T> {
+  const store = new FleetStore(url);
+  try {
+    await store.check();
+    return await use(store);
+  } finally {
+    await store.close().catch(() => undefined);
+  }
+}
+
+/** Puts a version of the config and strategies of a desk into the store. Exit codes: 0, 75, 78 as `validate`. */
+export async function fleetPut(desk: string, options: PutOptions, io: CommandIo): Promise<number> {
+  const { desk: checked } = readPostgresUrl(withDesk(options.store, desk));
+  if (checked !== desk) throw new OperatorError('usage', 'the URL of a fleet names no desk');
+  const code = validate({ config: options.config }, io);
+  if (code !== 0) return code;
+  const settings = { env: io.env, cwd: io.cwd, now: io.now };
+  const { config } = loadConfig(options.config, settings);
+  if (config.desk !== desk)
+    throw new OperatorError(
+      'config',
+      `the config is of desk ${config.desk}, not of ${desk}: set desk: ${desk}`,
+    );
+  if (config.mode !== 'paper' && config.venue.tokenSource === 'config')
+    throw new OperatorError(
+      'config',
+      'the config contains a token, which stays out of the store: use venue.token_file',
+    );
+  const { strategyFiles } = readConfig(options.config, settings);
+  const files = readDeskFiles(options.config, [...strategyFiles, ...options.file]);
+  const hash = hashOf(files);
+  return await withStore(options.store, async (store) => {
+    const before = await store.newest(desk);
+    if (before?.hash === hash) {
+      io.stderr.write(`desk ${desk} already has these files, as version ${before.version}\n`);
+      return 0;
+    }
+    for (const line of before === undefined ? [] : changedLines(before.files, files))
+      io.stderr.write(`${forTerminal(line)}\n`);
+    const version = before?.version ?? 0;
+    const why = options.why ?? 'tranche fleet put';
+    if (!(await store.put(desk, { before: version, files, hash, why })))
+      throw new OperatorError(
+        'again',
+        `somebody else has put version ${version + 1} of desk ${desk}: look at it, then run this again`,
+      );
+    io.stderr.write(`desk ${desk} has version ${version + 1}; the daemon that runs it reloads it\n`);
+    return 0;
+  });
+}
+
+/** Daemons and desks of the store. */
+export async function fleetList({ store: url, json }: FleetCommandOptions, io: CommandIo): Promise<void> {
+  await withStore(url, async (store) => {
+    const [daemons, desks] = [await store.daemons(), await store.desks()];
+    if (json === true) {
+      io.stdout.write(`${escapeMarks(JSON.stringify({ daemons, desks }))}\n`);
+      return;
+    }
+    for (const { daemon, host, capacity, isAlive, isDraining } of daemons) {
+      const state = isAlive ? (isDraining ? 'draining' : 'alive') : 'silent';
+      const count = desks.filter((one) => one.daemon === daemon).length;
+      io.stdout.write(
+        `${forTerminal(`daemon ${daemon}  ${state}  ${count} of ${capacity} desks  on ${host}`)}\n`,
+      );
+    }
+    for (const { desk, daemon, version, epoch, owner } of desks)
+      io.stdout.write(
+        `${forTerminal(`desk ${desk}  version ${version}  epoch ${epoch}  at ${daemon ?? 'no daemon'}  ${owner === undefined ? 'no lease' : `leased to ${owner}`}`)}\n`,
+      );
+  });
+}
+
+/** Moves a desk to another daemon. */
+export async function fleetMove(
+  desk: string,
+  { store: url, to, why = 'tranche fleet move' }: FleetCommandOptions & { readonly to: string },
+  io: CommandIo,
+): Promise<void> {
+  await withStore(url, async (store) => {
+    const [desks, daemons] = [await store.desks(), await store.daemons()];
+    const found = desks.find((one) => one.desk === desk);
+    if (found === undefined)
+      throw new OperatorError('usage', `the store has no desk ${desk}: see tranche fleet list`);
+    if (!daemons.some((one) => one.daemon === to && one.isAlive && !one.isDraining))
+      throw new OperatorError('usage', `no daemon ${to} runs: see tranche fleet list`);
+    await store.move(desk, { epoch: found.epoch, to, why });
+    io.stderr.write(`desk ${desk} moves to ${to} once orders under way have ended\n`);
+  });
+}
+
+/** Has a daemon give up its desks and end. */
+export async function fleetDrain(
+  daemon: string,
+  { store: url, why = 'tranche fleet drain' }: FleetCommandOptions,
+  io: CommandIo,
+): Promise<void> {
+  await withStore(url, async (store) => {
+    const daemons = await store.daemons();
+    if (!daemons.some((one) => one.daemon === daemon && one.isAlive))
+      throw new OperatorError('usage', `no daemon ${daemon} runs: see tranche fleet list`);
+    await store.drain(daemon, why);
+    io.stderr.write(`daemon ${daemon} gives up its desks and ends\n`);
+  });
+}

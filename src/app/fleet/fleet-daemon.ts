@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { escapeMarks } from '../../core/text/escape.ts';
+import { withDesk } from '../../journal/postgres/postgres-url.ts';
+import type { RunIo } from '../commands/run.ts';
+import { writeDeskFiles } from './desk-files.ts';
+import { startDeskProcess } from './desk-process.ts';
+import type { DeskProcess } from './desk-process.ts';
+import { FleetStore } from './fleet-store.ts';
+import type { StoredDesk } from './fleet-store.ts';
+import { placement } from './placement.ts';
+
+export interface FleetOptions {
+  /** The store: `postgres://…`. */
+  readonly fleet: string;
+  readonly name?: string | undefined;
+  readonly capacity: number;
+  /** Folder of this machine for the files of its desks. */
+  readonly folder: string;
+  readonly json?: boolean | undefined;
+}
+
+/** How often a daemon looks at the store. */
+const LOOK_MS = 1_000;
+const RETRY_MS_MAX = 30_000;
+
+/** A desk that this daemon starts, and starts again when its process ends. */
+interface Running {
+  process: DeskProcess | undefined;
+  version: number;
+  isReleased: boolean;
+  /** Ends of its process in a row without an hour between them. */
+  failures: number;
+  startedAt: number;
+  notBefore: number;
+  lastCode: number | undefined;
+}
+
+/**
+ * Takes desks from the store and runs each in a process of its own. Nothing here decides who may trade: the process of a desk takes its
+ * lease, or ends. Exit codes: 0, 75 when a desk ended with an outcome unknown, and those of `OperatorError`.
+ */
+export async function runFleet(options: FleetOptions, io: RunIo): Promise<number> {
+  return await new FleetDaemon(options, io).run();
+}
+
+class FleetDaemon {
+  readonly #options: FleetOptions;
+  readonly #io: RunIo;
+  readonly #store: FleetStore;
+  readonly #me: string;
+  readonly #instance = randomUUID();
+  readonly #running = new Map<string, Running>();
+  #isDraining = false;
+  #code = 0;
+  #lastTrouble: string | undefined;
+
+  constructor(options: FleetOptions, io: RunIo) {
+    this.#options = options;
+    this.#io = io;
+    this.#store = new FleetStore(options.fleet);
+    this.#me = options.name ?? hostname();
+  }
+
+  async run(): Promise<number> {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    const forget = this.#io.onSignal((signal) => {
+      if (signal === 'SIGTERM' || signal === 'SIGINT') {
+        if (this.#isDraining && signal === 'SIGINT') this.#io.exitNow(130);
+        this.#drain(signal);
+      }
+    });
+    try {
+      await this.#store.check();
+      await this.#beat();
+      this.#say('fleet_ready', { daemon: this.#me });
+      while (!this.#isDraining || this.#running.size > 0) {
+        await this.#look();
+        await sleep(LOOK_MS);
+      }
+      await this.#store.leave(this.#me, this.#instance).catch((error: unknown) => {
+        this.#trouble(error);
+      });
+      return this.#code;
+    } finally {
+      forget();
+      await this.#store.close().catch(() => undefined);
+    }
+  }
+
+  #drain(why: string): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    this.#say('fleet_draining', { daemon: this.#me, why });
+    for (const desk of this.#running.keys()) this.#release(desk);
+  }
+
+  async #beat(): Promise<void> {
+    const capacity = this.#isDraining ? 0 : this.#options.capacity;
+    const { isDraining } = await this.#store.beat({
+      daemon: this.#me,
+      instance: this.#instance,
+      host: hostname(),
+      capacity,
+    });
+    if (isDraining) this.#drain('fleet drain');
+  }
+
+  /** While the store is away the desks go on as long as they can write: what they do without it they decide themselves. */
+  async #look(): Promise<void> {
+    try {
+      await this.#beat();
+      const [desks, daemons] = [await this.#store.desks(), await this.#store.daemons()];
+      this.#lastTrouble = undefined;
+      const { take, release } = placement(this.#me, desks, daemons);
+      for (const desk of release) this.#release(desk);
+      for (const one of desks) await this.#follow(one, !this.#isDraining && take.includes(one.desk));
+    } catch (error) {
+      if (!(error instanceof OperatorError) || error.exit !== 'storage') {
+        this.#drain('the daemon cannot continue');
+        if (this.#running.size === 0) throw error;
+        this.#code = error instanceof OperatorError ? exitCodes[error.exit] : exitCodes.software;
+      }
+      this.#trouble(error);
+    }
+  }
+
+  async #follow(one: StoredDesk, isToTake: boolean): Promise<void> {
+    const { desk, daemon, version } = one;
+    const running = this.#running.get(desk);
+    if (running === undefined) {
+      // What an earlier run of this daemon claimed counts as its own.
+      const isMine = daemon === this.#me && !this.#isDraining;
+      if (isMine || (isToTake && (await this.#store.claim(desk, this.#me, daemon)))) await this.#begin(desk);
+      return;
+    }
+    if (running.isReleased && running.process === undefined) {
+      await this.#store.unclaim(desk, this.#me);
+      this.#running.delete(desk);
+      this.#say('desk_released', { desk });
+      return;
+    }
+    // Another has it: this daemon was silent for a while.
+    if (daemon !== this.#me) this.#release(desk);
+    else if (running.isReleased) return;
+    else if (running.process === undefined) {
+      if (performance.now() >= running.notBefore) await this.#start(desk, running);
+    } else if (version > running.version) {
+      const newest = await this.#write(desk);
+      running.version = newest.version;
+      this.#say('desk_reloading', { desk, ...newest.facts });
+      running.process.reload();
+    }
+  }
+
+  async #begin(desk: string): Promise<void> {
+    const running: Running = {
+      process: undefined,
+      version: 0,
+      isReleased: false,
+      failures: 0,
+      startedAt: 0,
+      notBefore: 0,
+      lastCode: undefined,
+    };
+    this.#running.set(desk, running);
+    await this.#start(desk, running);
+  }
+
+  async #start(desk: string, running: Running): Promise<void> {
+    const { config, version, facts } = await this.#write(desk);
+    // A drain may have begun during the read.
+    if (running.isReleased) return;
+    running.version = version;
+    running.startedAt = performance.now();
+    this.#say('desk_starting', { desk, ...facts });
+    const child = startDeskProcess({
+      config,
+      cwd: join(this.#options.folder, desk),
+      env: this.#io.env,
+      isJson: this.#options.json === true,
+      onLine: (line, stream) => {
+        this.#pass(desk, line, stream);
+      },
+    });
+    running.process = child;
+    void child.ended.then((code) => {
+      running.process = undefined;
+      running.lastCode = code;
+      if (running.isReleased && code === exitCodes.again) this.#code = exitCodes.again;
+      const wasLong = performance.now() - running.startedAt > 60_000;
+      running.failures = wasLong ? 0 : running.failures + 1;
+      // Another owner's lease runs out within seconds: looked for again soon.
+      const wait = code === exitCodes.again ? LOOK_MS : Math.min(RETRY_MS_MAX, 1_000 * 2 ** running.failures);
+      running.notBefore = performance.now() + wait;
+      this.#say('desk_ended', { desk, code: code ?? 'signal' });
+    });
+  }
+
+  /** Writes the newest files of a desk into its folder. */
+  async #write(
+    desk: string,
+  ): Promise<{ readonly config: string; readonly version: number; readonly facts: object }> {
+    const newest = await this.#store.newest(desk);
+    if (newest === undefined) throw new OperatorError('data', `the store has no files of desk ${desk}`);
+    const folder = join(this.#options.folder, desk);
+    const url = new URL(withDesk(this.#options.fleet, desk));
+    url.searchParams.set('desk', desk);
+    url.searchParams.set('files', join(folder, 'journal'));
+    const config = writeDeskFiles(newest.files, { folder, journal: url.href });
+    const { version, author, why } = newest;
+    return { config, version, facts: { version, author, why } };
+  }
+
+  #release(desk: string): void {
+    const running = this.#running.get(desk);
+    if (running === undefined || running.isReleased) return;
+    running.isReleased = true;
+    running.process?.drain();
+  }
+
+  #pass(desk: string, line: string, stream: 'stdout' | 'stderr'): void {
+    if (stream === 'stderr') this.#io.stderr.write(`${desk}: ${line}\n`);
+    else if (this.#options.json === true && line.startsWith('{'))
+      this.#io.stdout.write(`{"desk":${JSON.stringify(desk)},${line.slice(1)}\n`);
+  }
+
+  #say(event: string, facts: Readonly<Record<string, unknown>> & object): void {
+    if (this.#options.json === true)
+      this.#io.stdout.write(`${escapeMarks(JSON.stringify({ event, ...facts }))}\n`);
+    const words = Object.entries(facts).map(([name, value]) => `${name} ${String(value)}`);
+    this.#io.stderr.write(`${event.replaceAll('_', ' ')}: ${escapeMarks(words.join(', '))}\n`);
+  }
+
+  /** Once for each trouble, not once a second. */
+  #trouble(error: unknown): void {
+    const words = error instanceof Error ? error.message : String(error);
+    if (words === this.#lastTrouble) return;
+    this.#lastTrouble = words;
+    this.#io.stderr.write(`warning: ${escapeMarks(words)}; trying again\n`);
+  }
+}

@@ -1,0 +1,233 @@
+import { OperatorError } from '../../core/errors.ts';
+import { connectTo, rowsOf } from '../../journal/postgres/connection.ts';
+import type { Row, Value } from '../../journal/postgres/blocking-client.ts';
+import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
+import { LAYOUT } from '../../journal/postgres/schema.ts';
+import type { DeskFiles } from './desk-files.ts';
+import type { PlacedDaemon, PlacedDesk } from './placement.ts';
+
+/** A desk that has files in the store. */
+export interface StoredDesk extends PlacedDesk {
+  readonly version: number;
+  /** Of the lease, for people; undefined when nobody holds it. */
+  readonly owner: string | undefined;
+}
+
+export interface StoredDaemon extends PlacedDaemon {
+  readonly host: string;
+}
+
+export interface Version {
+  readonly version: number;
+  readonly hash: string;
+  readonly files: DeskFiles;
+  readonly author: string;
+  readonly why: string;
+}
+
+/** A daemon whose heartbeats stay away for so long is silent, by the clock of the server. */
+const SILENT_S = 10;
+/** Longest wait for the server. */
+const TIMEOUT_MS = 5_000;
+
+const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_timestamp(), false), coalesce(d.epoch, 0),
+    m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END
+  FROM (SELECT desk, max(version) AS version FROM tranche.fleet_version GROUP BY desk) v
+  LEFT JOIN tranche.fleet_desk f USING (desk)
+  LEFT JOIN tranche.desk d USING (desk)
+  LEFT JOIN LATERAL (SELECT daemon, epoch FROM tranche.fleet_command c
+    WHERE c.desk = v.desk AND verb = 'move' ORDER BY id DESC LIMIT 1) m ON true
+  ORDER BY v.desk`;
+
+const DAEMONS = `SELECT daemon, capacity, beat > clock_timestamp() - make_interval(secs => ${SILENT_S}), is_draining, host
+  FROM tranche.fleet_daemon ORDER BY daemon`;
+
+/** The rows of a fleet in PostgreSQL. Each statement is one transaction. */
+export class FleetStore {
+  readonly #url: string;
+  #client: ReturnType<typeof connectTo> | undefined;
+
+  /** @throws OperatorError `config` for a URL that is not of PostgreSQL, or not safe */
+  constructor(url: string) {
+    if (!isPostgres(url))
+      throw new OperatorError(
+        'config',
+        `a fleet is kept in PostgreSQL: give postgres://user@host/database instead of ${url}`,
+      );
+    this.#url = url;
+    readPostgresUrl(withDesk(url, 'main'));
+  }
+
+  /** @throws OperatorError `storage` when the tables are not there */
+  async check(): Promise<void> {
+    const [[isThere] = []] = await this.#rows("SELECT to_regclass('tranche.layout') IS NOT NULL");
+    const [[step] = []] =
+      isThere === true ? await this.#rows('SELECT coalesce(max(step), 0) FROM tranche.layout') : [[0]];
+    if (Number(step) === LAYOUT) return;
+    throw new OperatorError(
+      'storage',
+      `the database has layout ${Number(step)}, this version of tranche needs ${LAYOUT}. Run "tranche journal prepare" first.`,
+    );
+  }
+
+  async desks(): Promise<readonly StoredDesk[]> {
+    const rows = await this.#rows(DESKS);
+    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner]) => ({
+      desk: String(desk),
+      version: Number(version),
+      daemon: textOf(daemon),
+      isLeased: isLeased === true,
+      epoch: Number(epoch),
+      move: typeof to === 'string' ? { to, epoch: Number(moveEpoch) } : undefined,
+      owner: textOf(owner),
+    }));
+  }
+
+  async daemons(): Promise<readonly StoredDaemon[]> {
+    const rows = await this.#rows(DAEMONS);
+    return rows.map(([daemon, capacity, isAlive, isDraining, host]) => ({
+      daemon: String(daemon),
+      capacity: Number(capacity),
+      isAlive: isAlive === true,
+      isDraining: isDraining === true,
+      host: String(host),
+    }));
+  }
+
+  /** The newest files of a desk. */
+  async newest(desk: string): Promise<Version | undefined> {
+    const [row] = await this.#rows(
+      `SELECT version, config, files, hash, author, why FROM tranche.fleet_version
+       WHERE desk = $1 ORDER BY version DESC LIMIT 1`,
+      [desk],
+    );
+    if (row === undefined) return undefined;
+    const [version, config, files, hash, author, why] = row;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `put` writes this column
+    const texts = JSON.parse(String(files)) as Readonly<Record<string, string>>;
+    return {
+      version: Number(version),
+      hash: String(hash),
+      files: { config: String(config), texts },
+      author: String(author),
+      why: String(why),
+    };
+  }
+
+  /** Adds a version after `before`. `false`: somebody else has added one meanwhile. */
+  async put(
+    desk: string,
+    { before, files, hash, why }: Pick<Version, 'files' | 'hash' | 'why'> & { readonly before: number },
+  ): Promise<boolean> {
+    const added = await this.#rows(
+      `INSERT INTO tranche.fleet_version (desk, version, config, files, hash, why) VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT DO NOTHING RETURNING 1`,
+      [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why],
+    );
+    await this.#rows('INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT DO NOTHING', [desk]);
+    return added.length > 0;
+  }
+
+  /** Asks for a desk to move from the epoch that it has now. */
+  async move(desk: string, { epoch, to, why }: { epoch: number; to: string; why: string }): Promise<void> {
+    await this.#rows(
+      `INSERT INTO tranche.fleet_command (verb, desk, epoch, daemon, why) VALUES ('move', $1, $2, $3, $4)`,
+      [desk, epoch, to, why],
+    );
+  }
+
+  /** Asks a daemon to give up its desks and end. */
+  async drain(daemon: string, why: string): Promise<void> {
+    await this.#rows(
+      `WITH told AS (INSERT INTO tranche.fleet_command (verb, daemon, why) VALUES ('drain', $1, $2))
+       UPDATE tranche.fleet_daemon SET is_draining = true WHERE daemon = $1`,
+      [daemon, why],
+    );
+  }
+
+  /** A heartbeat. Gives whether somebody has asked this daemon to drain. @throws OperatorError `usage` when another has its name */
+  async beat(me: {
+    readonly daemon: string;
+    readonly instance: string;
+    readonly host: string;
+    readonly capacity: number;
+  }): Promise<{ readonly isDraining: boolean }> {
+    const [row] = await this.#rows(
+      `INSERT INTO tranche.fleet_daemon AS f (daemon, instance, host, capacity, beat) VALUES ($1, $2, $3, $4, clock_timestamp())
+       ON CONFLICT (daemon) DO UPDATE SET beat = excluded.beat, instance = excluded.instance, host = excluded.host,
+         capacity = excluded.capacity, is_draining = f.is_draining AND f.instance = excluded.instance
+       WHERE f.instance = excluded.instance OR f.beat < clock_timestamp() - make_interval(secs => ${SILENT_S})
+       RETURNING is_draining`,
+      [me.daemon, me.instance, me.host, me.capacity],
+    );
+    if (row === undefined)
+      throw new OperatorError(
+        'again',
+        `another daemon of this fleet is named ${me.daemon}: give this one another --name, or start it again in ${SILENT_S} s if that one has died`,
+      );
+    return { isDraining: row[0] === true };
+  }
+
+  /** Says that this daemon starts the desk, if the desk still has the daemon that was seen. */
+  async claim(desk: string, me: string, seen: string | undefined): Promise<boolean> {
+    const rows = await this.#rows(
+      'UPDATE tranche.fleet_desk SET daemon = $2 WHERE desk = $1 AND daemon IS NOT DISTINCT FROM $3 RETURNING 1',
+      [desk, me, seen ?? null],
+    );
+    return rows.length > 0;
+  }
+
+  async unclaim(desk: string, me: string): Promise<void> {
+    await this.#rows('UPDATE tranche.fleet_desk SET daemon = NULL WHERE desk = $1 AND daemon = $2', [
+      desk,
+      me,
+    ]);
+  }
+
+  async leave(daemon: string, instance: string): Promise<void> {
+    await this.#rows('DELETE FROM tranche.fleet_daemon WHERE daemon = $1 AND instance = $2', [
+      daemon,
+      instance,
+    ]);
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await (await client)?.end();
+  }
+
+  async #rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    this.#client ??= this.#connect();
+    try {
+      return await rowsOf(await this.#client, text, values);
+    } catch (error) {
+      // The next statement opens a connection of its own.
+      const broken = this.#client;
+      this.#client = undefined;
+      void broken.then(
+        async (client) => {
+          await client.end();
+        },
+        () => undefined,
+      );
+      throw new OperatorError(
+        'storage',
+        `the store of the fleet: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  #connect(): ReturnType<typeof connectTo> {
+    const { connectionString } = readPostgresUrl(withDesk(this.#url, 'main'));
+    return connectTo(connectionString, {
+      timeoutMs: TIMEOUT_MS,
+      onEnd: () => {
+        this.#client = undefined;
+      },
+    });
+  }
+}
+
+const textOf = (value: Row[number] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { placement } from '../../../src/app/fleet/placement.ts';
+import type { PlacedDaemon, PlacedDesk } from '../../../src/app/fleet/placement.ts';
+
+const desk = (name: string, rest: Partial<PlacedDesk> = {}): PlacedDesk => ({
+  desk: name,
+  daemon: undefined,
+  isLeased: false,
+  epoch: 1,
+  move: undefined,
+  ...rest,
+});
+const daemon = (name: string, rest: Partial<PlacedDaemon> = {}): PlacedDaemon => ({
+  daemon: name,
+  capacity: 200,
+  isAlive: true,
+  isDraining: false,
+  ...rest,
+});
+const held = (name: string, by: string, rest: Partial<PlacedDesk> = {}): PlacedDesk =>
+  desk(name, { daemon: by, isLeased: true, ...rest });
+
+describe('placement of desks on daemons', () => {
+  it('spreads free desks evenly, each to one daemon', () => {
+    const desks = ['a', 'b', 'c', 'd'].map((name) => desk(name));
+    const daemons = [daemon('one'), daemon('two')];
+    expect(placement('one', desks, daemons).take).toEqual(['a', 'c']);
+    expect(placement('two', desks, daemons).take).toEqual(['b', 'd']);
+  });
+
+  it('never takes a desk whose lease holds, even from a daemon that is silent', () => {
+    const daemons = [daemon('one', { isAlive: false }), daemon('two')];
+    expect(placement('two', [held('a', 'one'), desk('b', { isLeased: true })], daemons).take).toEqual([]);
+    expect(placement('two', [held('a', 'one', { isLeased: false })], daemons).take).toEqual(['a']);
+  });
+
+  it('leaves a desk to a daemon that is alive while the desk restarts', () => {
+    const desks = [held('a', 'one', { isLeased: false })];
+    expect(placement('two', desks, [daemon('one'), daemon('two')]).take).toEqual([]);
+  });
+
+  it('takes no more than its capacity', () => {
+    const desks = [desk('a'), desk('b'), held('c', 'one')];
+    expect(placement('one', desks, [daemon('one', { capacity: 2 })]).take).toEqual(['a']);
+  });
+
+  it('gives up all desks when it drains, and takes none', () => {
+    const daemons = [daemon('one', { isDraining: true }), daemon('two')];
+    expect(placement('one', [held('a', 'one'), desk('b')], daemons)).toEqual({ take: [], release: ['a'] });
+    expect(placement('two', [held('a', 'one'), desk('b')], daemons).take).toEqual(['b']);
+  });
+
+  it('gives up one desk at a time to a daemon that has joined', () => {
+    const desks = ['a', 'b', 'c', 'd'].map((name) => held(name, 'one'));
+    const daemons = [daemon('one'), daemon('two')];
+    expect(placement('one', desks, daemons)).toEqual({ take: [], release: ['d'] });
+    const even = [held('a', 'one'), held('b', 'one'), held('c', 'two')];
+    expect(placement('one', even, daemons).release).toEqual([]);
+  });
+
+  it('moves a desk by a command to its epoch, and not by one to an earlier epoch', () => {
+    const daemons = [daemon('one'), daemon('two')];
+    const now = held('a', 'one', { epoch: 3, move: { to: 'two', epoch: 3 } });
+    const earlier = held('a', 'one', { epoch: 3, move: { to: 'two', epoch: 2 } });
+    expect(placement('one', [now], daemons).release).toEqual(['a']);
+    expect(placement('one', [earlier], daemons).release).toEqual([]);
+  });
+
+  it('gives a moved desk to the daemon it was moved to, and does not move it back', () => {
+    const daemons = [daemon('one'), daemon('two')];
+    const others = [
+      held('b', 'two', { move: { to: 'two', epoch: 1 } }),
+      held('c', 'two', { move: { to: 'two', epoch: 1 } }),
+    ];
+    expect(placement('two', [desk('a', { move: { to: 'two', epoch: 3 } }), ...others], daemons).take).toEqual(
+      ['a'],
+    );
+    expect(placement('two', others, daemons).release).toEqual([]);
+  });
+
+  it('does not move a desk to a daemon that is silent, draining or full', () => {
+    const desks = [held('a', 'one', { move: { to: 'two', epoch: 1 } })];
+    for (const two of [{ isAlive: false }, { isDraining: true }, { capacity: 0 }])
+      expect(placement('one', desks, [daemon('one'), daemon('two', two)]).release).toEqual([]);
+  });
+});
