@@ -50,8 +50,7 @@ export function changedLines(before: DeskFiles | undefined, now: DeskFiles): rea
   return names.flatMap((name) => {
     const changes = diff(linesOf(before?.texts[name]), linesOf(now.texts[name]))
       .filter(([kind]) => kind !== 0)
-      .map(([kind, line]) => `${kind === 1 ? '+' : '-'} ${line}`);
-    // `diff` says how the second becomes the first where they are swapped: one sign for one direction, tested.
+      .map(([kind, line]) => `${kind === 1 ? '-' : '+'} ${line}`);
     return changes.length === 0 ? [] : [`${name}:`, ...changes];
   });
 }

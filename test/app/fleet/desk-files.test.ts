@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { changedLines, hashOf, readDeskFiles, writeDeskFiles } from '../../../src/app/fleet/desk-files.ts';
+
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fleet-files-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+describe('files of a desk in the store', () => {
+  it('keep their places to one another and get the journal of the store', () => {
+    const from = aFolder();
+    mkdirSync(join(from, 'config'));
+    mkdirSync(join(from, 'strategies'));
+    const config = join(from, 'config', 'desk.yaml');
+    writeFileSync(config, '# ours\ndesk: a\njournal: sqlite:./x.db\n');
+    writeFileSync(join(from, 'strategies', 's.yaml'), 'id: s\n');
+    const files = readDeskFiles(config, [join(from, 'strategies', 's.yaml')]);
+    expect(files.config).toBe('config/desk.yaml');
+
+    const folder = aFolder();
+    const path = writeDeskFiles(files, { folder, journal: 'postgres://t@localhost/t?desk=a' });
+    expect(path).toBe(join(folder, 'config', 'desk.yaml'));
+    expect(readFileSync(path, 'utf8')).toBe('# ours\ndesk: a\njournal: postgres://t@localhost/t?desk=a\n');
+    expect(readFileSync(join(folder, 'strategies', 's.yaml'), 'utf8')).toBe('id: s\n');
+  });
+
+  it('are never written outside of the folder of the desk', () => {
+    const files = { config: 'desk.yaml', texts: { 'desk.yaml': '', '../other/desk.yaml': 'desk: b' } };
+    expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x' })).toThrow(/outside of the desk/u);
+  });
+
+  it('show which lines a version removes and adds', () => {
+    const before = { config: 'c', texts: { c: 'a: 1\nb: 2\n', gone: 'x\n' } };
+    const now = { config: 'c', texts: { c: 'a: 1\nb: 3\n', fresh: 'y\n' } };
+    expect(changedLines(before, now)).toEqual(['c:', '- b: 2', '+ b: 3', 'fresh:', '+ y', 'gone:', '- x']);
+    expect(hashOf(before)).not.toBe(hashOf(now));
+    expect(changedLines(now, now)).toEqual([]);
+  });
+});
