@@ -59,6 +59,7 @@ describe.skipIf(missing !== undefined)(
       };
 
       expect(await finish(['journal', 'prepare', store], { cwd })).toMatchObject({ code: 0 });
+      const configs = new Map<string, string>();
       for (const name of DESKS) {
         const { folder } = aDesk({
           venue: { ...venue, token: tokenOf(name) },
@@ -69,11 +70,14 @@ describe.skipIf(missing !== undefined)(
             in_doubt: { poll: 'PT2S', quote_life_max: 'PT12S', booking_margin: 'PT3S' },
           },
         });
+        configs.set(name, join(folder, 'desk.yaml'));
         // Where the config is put from, any token will do: only the machines trade.
         keepToken(join(folder, 'token'), `not-of-an-account-${name}-0001`);
         for (const machine of Object.values(machines)) keepToken(join(machine, name, 'token'), tokenOf(name));
-        await fleet('put', name, '--config', join(folder, 'desk.yaml'));
       }
+      const put = async (name: string): Promise<unknown> =>
+        await fleet('put', name, '--config', configs.get(name) ?? '');
+      await Promise.all(DESKS.map(put));
       const machine = (name: 'one' | 'two'): Program =>
         start(['run', '--fleet', store, '--name', name, '--folder', machines[name], '--json'], { cwd });
       onTestFinished(async () => {
@@ -89,12 +93,21 @@ describe.skipIf(missing !== undefined)(
       const ofOne = (await list()).filter(({ daemon }) => daemon === 'one').map(({ desk }) => desk);
       expect(ofOne).toHaveLength(2);
 
+      // A command moves a desk, and a new version reaches the desk that runs.
+      const [moved = '', stays = ''] = ofOne;
+      await fleet('move', moved, '--to', 'two');
+      await tradesAt([moved], two);
+      const added = join(dirname(configs.get(stays) ?? ''), 'strategies', 'more.yaml');
+      writeFileSync(added, JSON.stringify(twapOf({ id: 'more', slices: 900, everyMs: 1_000 })));
+      await put(stays);
+      await one.event('reload');
+
       // The machine dies: its daemon and the processes of its desks with it.
       const owners = (await list()).filter(({ daemon }) => daemon === 'one').map(({ owner }) => owner);
       one.signal('SIGKILL');
       for (const owner of owners) kill(owner);
       await one.ended();
-      await tradesAt(ofOne, two);
+      await tradesAt([stays], two);
 
       // A daemon joins, and one drains: its desks move at once.
       const three = machine('one');
@@ -107,14 +120,16 @@ describe.skipIf(missing !== undefined)(
       expect(await three.ended()).toMatchObject({ code: 0 });
       expect((await list()).filter(({ isLeased }) => isLeased)).toEqual([]);
 
-      for (const name of DESKS) {
-        const url = server.url(name);
-        expect(await finish(['journal', 'verify', url], { cwd })).toMatchObject({ code: 0 });
-        const { stdout } = await finish(['journal', 'export', '--kind', 'fills', url], { cwd });
-        const fills: readonly FillRow[] = parse(stdout, { columns: true });
-        expect(fills.length).toBeGreaterThan(0);
-        expectSameStory(fills, await readTrades({ ...venue, token: tokenOf(name) }));
-      }
+      await Promise.all(
+        DESKS.map(async (name) => {
+          const url = server.url(name);
+          expect(await finish(['journal', 'verify', url], { cwd })).toMatchObject({ code: 0 });
+          const { stdout } = await finish(['journal', 'export', '--kind', 'fills', url], { cwd });
+          const fills: readonly FillRow[] = parse(stdout, { columns: true });
+          expect(fills.length).toBeGreaterThan(0);
+          expectSameStory(fills, await readTrades({ ...venue, token: tokenOf(name) }));
+        }),
+      );
     });
   },
 );

@@ -27,17 +27,17 @@ export interface FleetOptions {
 /** How often a daemon looks at the store. */
 const LOOK_MS = 1_000;
 const RETRY_MS_MAX = 30_000;
+const STEADY_MS = 60_000;
 
 /** A desk that this daemon starts, and starts again when its process ends. */
 interface Running {
   process: DeskProcess | undefined;
   version: number;
   isReleased: boolean;
-  /** Ends of its process in a row without an hour between them. */
+  /** Processes in a row that ended within `STEADY_MS`. */
   failures: number;
   startedAt: number;
   notBefore: number;
-  lastCode: number | undefined;
 }
 
 /**
@@ -165,7 +165,6 @@ class FleetDaemon {
       failures: 0,
       startedAt: 0,
       notBefore: 0,
-      lastCode: undefined,
     };
     this.#running.set(desk, running);
     await this.#start(desk, running);
@@ -188,17 +187,19 @@ class FleetDaemon {
       },
     });
     running.process = child;
-    void child.ended.then((code) => {
-      running.process = undefined;
-      running.lastCode = code;
-      if (running.isReleased && code === exitCodes.again) this.#code = exitCodes.again;
-      const wasLong = performance.now() - running.startedAt > 60_000;
-      running.failures = wasLong ? 0 : running.failures + 1;
-      // Another owner's lease runs out within seconds: looked for again soon.
-      const wait = code === exitCodes.again ? LOOK_MS : Math.min(RETRY_MS_MAX, 1_000 * 2 ** running.failures);
-      running.notBefore = performance.now() + wait;
-      this.#say('desk_ended', { desk, code: code ?? 'signal' });
-    });
+    void this.#watch(desk, running, child);
+  }
+
+  async #watch(desk: string, running: Running, child: DeskProcess): Promise<void> {
+    const code = await child.ended;
+    running.process = undefined;
+    if (running.isReleased && code === exitCodes.again) this.#code = exitCodes.again;
+    const wasLong = performance.now() - running.startedAt > STEADY_MS;
+    running.failures = wasLong ? 0 : running.failures + 1;
+    // Another owner's lease runs out within seconds: looked for again soon.
+    const wait = code === exitCodes.again ? LOOK_MS : Math.min(RETRY_MS_MAX, LOOK_MS * 2 ** running.failures);
+    running.notBefore = performance.now() + wait;
+    this.#say('desk_ended', { desk, code: code ?? 'signal' });
   }
 
   /** Writes the newest files of a desk into its folder. */

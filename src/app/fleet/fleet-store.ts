@@ -199,18 +199,12 @@ export class FleetStore {
 
   async #rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
     this.#client ??= this.#connect();
+    const client = this.#client;
     try {
-      return await rowsOf(await this.#client, text, values);
+      return await rowsOf(await client, text, values);
     } catch (error) {
       // The next statement opens a connection of its own.
-      const broken = this.#client;
-      this.#client = undefined;
-      void broken.then(
-        async (client) => {
-          await client.end();
-        },
-        () => undefined,
-      );
+      this.#forget(client);
       throw new OperatorError(
         'storage',
         `the store of the fleet: ${error instanceof Error ? error.message : String(error)}`,
@@ -218,14 +212,22 @@ export class FleetStore {
     }
   }
 
-  #connect(): ReturnType<typeof connectTo> {
+  async #connect(): ReturnType<typeof connectTo> {
     const { connectionString } = readPostgresUrl(withDesk(this.#url, 'main'));
-    return connectTo(connectionString, {
-      timeoutMs: TIMEOUT_MS,
-      onEnd: () => {
-        this.#client = undefined;
-      },
-    });
+    return await connectTo(connectionString, { timeoutMs: TIMEOUT_MS, onEnd: () => undefined });
+  }
+
+  #forget(client: ReturnType<typeof connectTo>): void {
+    if (this.#client === client) this.#client = undefined;
+    void endOf(client);
+  }
+}
+
+async function endOf(client: ReturnType<typeof connectTo>): Promise<void> {
+  try {
+    await (await client).end();
+  } catch {
+    // It is broken: that is why it ends.
   }
 }
 
