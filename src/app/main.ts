@@ -230,6 +230,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     },
     self: fileURLToPath(import.meta.url).startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',
     exitNow: (code) => process.exit(code),
+    program: process.argv[1] ?? '',
     nodeOptions: process.execArgv,
     get debuggerUrl() {
       return process.getBuiltinModule('node:inspector').url();

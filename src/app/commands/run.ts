@@ -42,6 +42,8 @@ export interface RunIo extends CommandIo, ProcessFacts {
   onSignal(listener: (signal: string) => void): () => void;
   /** Calls back for an unexpected error before it ends the process, until the returned function is called. */
   onBug(listener: (error: unknown) => void): () => void;
+  /** File that Node runs. */
+  readonly program: string;
   /** How this program is called here: `tranche`, or `npx tranche` in its own folder. */
   readonly self: string;
   /** Takes a secret out of the variables of this process, so that no report and no child of it shows it. */

@@ -12,6 +12,8 @@ export interface DeskProcess {
 }
 
 export interface DeskProcessOptions {
+  /** File that Node runs. */
+  readonly program: string;
   readonly config: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,8 +26,14 @@ export interface DeskProcessOptions {
  * `tranche run` in a process of its own. The channel between the two says nothing: the desk drains when it breaks, so that a
  * daemon that has died leaves no desk behind that nobody moves.
  */
-export function startDeskProcess({ config, cwd, env, isJson, onLine }: DeskProcessOptions): DeskProcess {
-  const program = process.argv[1] ?? '';
+export function startDeskProcess({
+  program,
+  config,
+  cwd,
+  env,
+  isJson,
+  onLine,
+}: DeskProcessOptions): DeskProcess {
   const child = spawn(
     process.execPath,
     [...process.execArgv, program, 'run', '--config', config, ...(isJson ? ['--json'] : [])],

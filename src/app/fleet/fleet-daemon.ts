@@ -178,6 +178,7 @@ class FleetDaemon {
     running.startedAt = performance.now();
     this.#say('desk_starting', { desk, ...facts });
     const child = startDeskProcess({
+      program: this.#io.program,
       config,
       cwd: join(this.#options.folder, desk),
       env: this.#io.env,

@@ -22,6 +22,7 @@ export function aRunIo(changes: Partial<RunIo> = {}): PrintedIo {
     now: instant(0),
     colour: false,
     self: 'tranche',
+    program: '',
     nodeOptions: [],
     debuggerUrl: undefined,
     onSignal: () => () => undefined,
