@@ -201,7 +201,7 @@ export class FleetStore {
     this.#client ??= this.#connect();
     const client = this.#client;
     try {
-      return await rowsOf(await client, text, values);
+      return await rowsOf(await client, { text, values });
     } catch (error) {
       // The next statement opens a connection of its own.
       this.#forget(client);
