@@ -36,16 +36,7 @@ import {
 import { limitsToKeep, ownPolicy } from '../state/kept-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
-import {
-  beginnings,
-  faultLine,
-  faultsOf,
-  infeasible,
-  planFor,
-  tellKept,
-  unknownPairs,
-  wishes,
-} from './reload.ts';
+import { beginnings, faultLine, infeasible, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
 import type { ResolutionContext } from '../account/operator-resolutions.ts';
@@ -395,9 +386,9 @@ function beginLives(desk: RecoverContext): Observable<never> {
   // A run that continues with its old document may trade a pair that no file names any more.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
-  const refused = infeasible(desk, planned);
+  const { refused, running } = infeasible(desk, planned);
   if (refused.length > 0) return throwError(() => new OperatorError('config', infeasibleWords(refused)));
-  for (const standing of faultsOf(desk, run)) desk.observer.warn(faultLine(standing));
+  for (const standing of running) desk.observer.warn(faultLine(standing));
   tellKept(desk, changes);
   desk.strategies.run(run);
   const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));

@@ -151,7 +151,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   const faults = [
     ...planned.faults,
     ...unknownPairs(desk, planned.run),
-    ...infeasible(desk, planned).map(faultLine),
+    ...(planned.begin.length === 0 ? [] : infeasible(desk, planned).refused.map(faultLine)),
   ];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
@@ -312,20 +312,27 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
     }),
   );
 
-/**
- * Why a strategy that would start now could not trade as written. What runs already is not refused: its parent is under way, and
- * its orders need this desk.
- */
-export const infeasible = (desk: ReloadContext, { run, begin }: Planned): readonly StrategyFault[] =>
-  begin.length === 0
-    ? []
-    : faultsOf(desk, run).filter(
-        ({ strategy }) => strategy === undefined || begin.some(({ id }) => id === strategy),
-      );
+/** Faults of the strategies that will run, apart by what they concern. */
+interface Infeasible {
+  /** What would start now: refused. */
+  readonly refused: readonly StrategyFault[];
+  /** What runs already: not refused, because its parent is under way and its orders need this desk. */
+  readonly running: readonly StrategyFault[];
+}
 
-/** All faults of these strategies, those that run already included. */
-export const faultsOf = (desk: ReloadContext, run: readonly StrategySource[]): readonly StrategyFault[] =>
-  desk.ports.strategies?.infeasible?.(run, { lives: desk.state.lives, now: desk.ports.clock.wall() }) ?? [];
+/** Which strategies could not trade as they are written. */
+export function infeasible(desk: ReloadContext, { run, begin }: Planned): Infeasible {
+  const faults = desk.ports.strategies?.infeasible?.(run, {
+    lives: desk.state.lives,
+    now: desk.ports.clock.wall(),
+  });
+  const isRefused = ({ strategy }: StrategyFault): boolean =>
+    strategy === undefined ? begin.length > 0 : begin.some(({ id }) => id === strategy);
+  return {
+    refused: (faults ?? []).filter(isRefused),
+    running: (faults ?? []).filter((fault) => !isRefused(fault)),
+  };
+}
 
 export const faultLine = ({ strategy, says }: StrategyFault): string =>
   `${strategy === undefined ? 'the strategies together' : `strategy ${strategy}`}: ${says}`;
