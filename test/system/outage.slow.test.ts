@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { aCable } from './support/cable.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
@@ -11,9 +10,9 @@ import { expectSlicesOnce, twapOf, units } from './support/drill.ts';
 import { SPEED, fastClock } from './support/fast.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
 import { ROOT } from './support/program.ts';
-import type { Event, Program } from './support/program.ts';
+import type { Event } from './support/program.ts';
 import { until } from './support/until.ts';
-import { aVenueProcess } from './support/venue.ts';
+import { aVenueProcess, playFaults } from './support/venue.ts';
 
 /** A quote must live for the order and a machine that is busy, on a clock that runs fast. */
 const config = {
@@ -28,20 +27,6 @@ function alertsOf({ folder }: DeskFolder): readonly string[] {
   const file = join(folder, 'journal.db.log');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   return lines.map((line) => (JSON.parse(line) as Event)['alert']).filter((id) => typeof id === 'string');
-}
-
-/** Plays a script of faults from now on. */
-async function play(venue: Program, file: string): Promise<void> {
-  const ready = venue.events()[0];
-  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
-    method: 'PUT',
-    headers: {
-      authorization: `Bearer ${String(ready?.['admin_token'])}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify(parse(readFileSync(file, 'utf8'))),
-  });
-  expect(answer.status).toBe(200);
 }
 
 const attempts = (records: readonly Event[], result: string): readonly Event[] =>
@@ -72,7 +57,7 @@ describe('a venue that fills and never answers', () => {
     const desk = aDesk({ venue, strategies: [twap], config, imports: [clock] });
     const daemon = desk.run('--json', '--until-done');
     await daemon.event('fill');
-    await play(venue.program, DRILL);
+    await playFaults(venue.program, DRILL);
     expect(await daemon.ended(300_000)).toEqual({ code: 0, signal: null });
 
     const [fills, records] = [await desk.fills(), await desk.records()];

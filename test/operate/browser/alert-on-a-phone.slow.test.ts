@@ -6,14 +6,25 @@ import { buildDashboard } from '../../../scripts/build-dashboard.ts';
 import { receiver } from '../../app/notify/receiver.ts';
 import type { Receiver } from '../../app/notify/receiver.ts';
 import { aDesk, aFolder } from '../../system/support/desk.ts';
+import type { DeskFolder } from '../../system/support/desk.ts';
 import { twapOf } from '../../system/support/drill.ts';
 import { ROOT } from '../../system/support/program.ts';
+import type { Program } from '../../system/support/program.ts';
 import { until } from '../../system/support/until.ts';
-import { aVenueProcess } from '../../system/support/venue.ts';
+import { aVenueProcess, playFaults } from '../../system/support/venue.ts';
 import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
 
 interface Told {
   readonly notices: readonly { readonly kind: string; readonly link?: string }[];
+}
+
+interface OnAPhone {
+  readonly desk: DeskFolder;
+  readonly daemon: Program;
+  readonly page: Page;
+  readonly problems: readonly string[];
+  /** Opens the link of the first message about an alert; both texts must stand there. */
+  readonly shows: (kind: string, says: RegExp, does: RegExp) => Promise<void>;
 }
 
 /** The link of the first message about an alert. */
@@ -38,37 +49,25 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     await browser.close();
   });
 
-  it('leads from the link of its message to what happened, the cause, and what to do', async () => {
-    const cwd = aFolder();
-    const venue = await aVenueProcess([], cwd);
+  /** A desk whose alerts go to a webhook, and its dashboard on a phone. */
+  async function aDeskOnAPhone(over: Parameters<typeof aDesk>[0]): Promise<OnAPhone> {
     const hook = await receiver();
-    writeFileSync(join(cwd, 'hook'), `${hook.url}/hook`, { mode: 0o600 });
+    const secrets = aFolder();
+    writeFileSync(join(secrets, 'hook'), `${hook.url}/hook`, { mode: 0o600 });
+    const channel = {
+      name: 'hook',
+      severity: 'info',
+      topics: ['alerts'],
+      webhook: { format: 'json', url_file: join(secrets, 'hook') },
+    };
+    const notify = { dashboard: 'https://desk.example', window: 'PT1S', channels: [channel] };
     const desk = aDesk({
-      venue,
-      strategies: [twapOf({ id: 'small', slices: 2, everyMs: 1_000 })],
-      config: {
-        controls: { max_order_notional: { amount: '1', currency: 'usd' } },
-        operate: {
-          listen: '127.0.0.1:0',
-          notify: {
-            dashboard: 'https://desk.example',
-            window: 'PT1S',
-            channels: [
-              {
-                name: 'hook',
-                severity: 'info',
-                topics: ['alerts'],
-                webhook: { format: 'json', url_file: join(cwd, 'hook') },
-              },
-            ],
-          },
-        },
-      },
+      ...over,
+      config: { ...over.config, operate: { listen: '127.0.0.1:0', notify } },
     });
     const daemon = desk.run('--json');
     onTestFinished(async () => {
       await daemon.kill();
-      await venue.program.kill();
     });
     // The port is any that is free: the host of a link is the one of this desk.
     const url = String((await daemon.event('ready'))['operate_url']).replace('127.0.0.1', 'localhost');
@@ -76,8 +75,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     const { page, problems } = await openPage(browser, sizes.phone);
     await page.goto(String((JSON.parse(stdout) as { link: unknown }).link));
     await page.getByRole('button', { name: 'Halt', exact: true }).waitFor();
-
-    const shows = async (kind: string, says: RegExp, does: RegExp): Promise<Page> => {
+    const shows = async (kind: string, says: RegExp, does: RegExp): Promise<void> => {
       await page.goto((await linkOf(hook, kind)).replace('https://desk.example', url));
       const alert = page.getByRole('region', { name: 'The alert of the message' });
       await alert.getByText(says).waitFor();
@@ -85,8 +83,17 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
       expect(await alert.textContent()).not.toContain('`');
       if (process.env['SHOTS'] !== undefined) await page.screenshot({ path: join(process.env['SHOTS'], `${kind}.png`) }); // prettier-ignore
       expect(await accessProblems(page)).toStrictEqual([]);
-      return page;
     };
+    return { desk, daemon, page, problems, shows };
+  }
+
+  it('leads from the link of its message to what happened, the cause, and what to do', async () => {
+    const venue = await aVenueProcess([], aFolder());
+    const { desk, page, problems, shows } = await aDeskOnAPhone({
+      venue,
+      strategies: [twapOf({ id: 'small', slices: 2, everyMs: 1_000 })],
+      config: { controls: { max_order_notional: { amount: '1', currency: 'usd' } } },
+    });
 
     await shows('limit_refused', /a limit refused an order/u, /a wrong unit or an extra zero/u);
     await page.getByRole('link', { name: 'What happened around it' }).click();
@@ -103,7 +110,34 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     await shows('halted', /requests no quote and sends no order/u, /Re-arm with/u);
     await page.getByRole('button', { name: 'Re-arm' }).waitFor();
 
+    await venue.program.kill();
     expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toStrictEqual([]);
     await page.context().close();
-  }, 35_000);
+  }, 120_000);
+
+  it('leads to the order whose outcome is unknown, and to the venue that is gone', async () => {
+    const venue = await aVenueProcess([], aFolder());
+    const { daemon, page, problems, shows } = await aDeskOnAPhone({
+      venue,
+      strategies: [twapOf({ id: 'btc', slices: 60, everyMs: 2_000 })],
+      config: { venue: { order_timeout: 'PT4S' }, in_doubt: { booking_margin: 'PT2S' } },
+    });
+    await daemon.event('fill');
+    await playFaults(venue.program, join(ROOT, 'config/faults/fills-and-never-answers.yaml'));
+
+    await shows('doubt_open', /the outcome of an order is unknown/u, /No action needed/u);
+    await page.getByRole('link', { name: 'Open the doubt' }).click();
+    await page.getByRole('heading', { name: /unknown outcome|Nothing is in doubt/u }).waitFor();
+
+    await venue.program.kill();
+    await shows('venue_unreachable', /venue does not answer/u, /Check the status of the venue/u);
+    await page.getByRole('link', { name: 'What happened around it' }).click();
+    await page
+      .getByText(/no answer|timeout|ECONNREFUSED|connect/u)
+      .first()
+      .waitFor();
+
+    expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toStrictEqual([]);
+    await page.context().close();
+  }, 180_000);
 });

@@ -1,4 +1,6 @@
-import { onTestFinished } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
 import { systemClock } from '../../../src/app/daemon/clock.ts';
 import type { VenueInput } from '../../../src/simulator/options/options.ts';
 import type { ServerHooks } from '../../../src/simulator/http/server.ts';
@@ -48,4 +50,18 @@ export async function aVenueProcess(
     readonly tokens: readonly string[];
   };
   return { baseUrl: line.base_url, wsUrl: line.ws_url, token: line.tokens[0] ?? '', program };
+}
+
+/** Plays a script of faults from now on, instead of the one before. */
+export async function playFaults(venue: Program, file: string): Promise<void> {
+  const ready = venue.events()[0];
+  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${String(ready?.['admin_token'])}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(parse(readFileSync(file, 'utf8'))),
+  });
+  expect(answer.status).toBe(200);
 }
