@@ -79,7 +79,9 @@ class FleetDaemon {
       await this.#beat();
       this.#say('fleet_ready', { daemon: this.#me });
       while (!this.#isDraining || this.#running.size > 0) {
-        await this.#look();
+        const isStoreThere = await this.#look();
+        // Its claims end with its heartbeats, as those of a daemon that died.
+        if (this.#isDraining && !isStoreThere && this.#isIdle()) break;
         await sleep(LOOK_MS);
       }
       await this.#store.leave(this.#me, this.#instance).catch((error: unknown) => {
@@ -110,22 +112,38 @@ class FleetDaemon {
     if (isDraining) this.#drain('fleet drain');
   }
 
-  /** While the store is away the desks go on as long as they can write: what they do without it they decide themselves. */
-  async #look(): Promise<void> {
+  #isIdle(): boolean {
+    return [...this.#running.values()].every(({ process }) => process === undefined);
+  }
+
+  /**
+   * While the store is away the desks go on as long as they can write: what they do without it they decide themselves. Gives whether the
+   * store answered.
+   */
+  async #look(): Promise<boolean> {
     try {
       await this.#beat();
       const [desks, daemons] = [await this.#store.desks(), await this.#store.daemons()];
-      this.#lastTrouble = undefined;
       const { take, release } = placement(this.#me, desks, daemons);
       for (const desk of release) this.#release(desk);
-      for (const one of desks) await this.#follow(one, !this.#isDraining && take.includes(one.desk));
-    } catch (error) {
-      if (!(error instanceof OperatorError) || error.exit !== 'storage') {
-        this.#drain('the daemon cannot continue');
-        if (this.#running.size === 0) throw error;
-        this.#code = error instanceof OperatorError ? exitCodes[error.exit] : exitCodes.software;
+      let isWell = true;
+      for (const one of desks) {
+        try {
+          await this.#follow(one, !this.#isDraining && take.includes(one.desk));
+        } catch (error) {
+          // Of this desk alone: the others go on.
+          isWell = false;
+          this.#trouble(error);
+        }
       }
+      if (isWell) this.#lastTrouble = undefined;
+      return true;
+    } catch (error) {
       this.#trouble(error);
+      if (error instanceof OperatorError && error.exit === 'storage') return false;
+      this.#code = error instanceof OperatorError ? exitCodes[error.exit] : exitCodes.software;
+      this.#drain('the daemon cannot continue');
+      return false;
     }
   }
 
