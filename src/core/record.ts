@@ -365,7 +365,7 @@ export interface OverrideRecord {
   readonly assertion?: PasskeyAssertion | undefined;
   /** Of a strategy or a parent. */
   readonly strategy?: string | undefined;
-  /** Of a parent: what it is worth at most, in the currency of the limits. Older versions leave it out. */
+  /** The highest value of a parent, in the currency of the limits. Older versions omit it. */
   readonly amount?: string | undefined;
   /** Value of the limit for that order; absent if the limit is lifted entirely. */
   readonly value?: string | undefined;

@@ -45,7 +45,7 @@ export type Wait =
       readonly on: 'debt';
       /** Pairs that may close it: debts in other currencies are ignored. */
       readonly pairs: readonly string[];
-      /** So long before the grace period ends, ms. */
+      /** How long before the grace period ends, ms. */
       readonly beforeGraceMs?: number | undefined;
       /** Before the carry passes this, basis points, as text. */
       readonly carryBpsMax?: string | undefined;

@@ -119,7 +119,7 @@ function personWords({ person, step, role, passkey, by, why }: PersonRecord): st
   }
 }
 
-/** Severity and id, meaning, and facts. */
+/** An alert in one line: its severity, id, meaning and facts. */
 export function alertWords({ alert, severity, facts, others }: AlertRecord): string {
   const says = Object.hasOwn(alerts, alert) ? alerts[alert as Alert].says : 'an alert of another version'; // oxlint-disable-line typescript/no-unsafe-type-assertion -- compared in this line
   const about = Object.entries(facts).map(([name, value]) => `${name} ${wordOf(value)}`);

@@ -215,7 +215,7 @@ export function worthOf(
   return { quantity, amount, notional };
 }
 
-/** Decimals of a quantity that is only worked out to be compared. */
+/** Decimal places of a quantity that is computed only for comparison. */
 const PRECISION = 12;
 
 /** The worst price of a buy, by limit and collar; a sell counts at the mid, as in the gate. */

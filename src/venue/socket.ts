@@ -57,7 +57,7 @@ const BATCH = 100;
 
 /**
  * Feeds of the venue's WebSocket: one connection for all subscribers, open while there is one. Authenticates, subscribes,
- * and after every end connects again, 1 to 60 s later. Never errors, never decides: what the feeds say is a hint.
+ * and reconnects 1 to 60 s after each disconnection. Never errors. Feeds are hints: no decision depends on them alone.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */

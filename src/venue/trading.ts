@@ -23,7 +23,7 @@ import type { Exchange, VenueHttp } from './http.ts';
 export interface TradingOptions {
   readonly http: VenueHttp;
   readonly capabilities: Capabilities;
-  /** Path that sells, `POST`. Without it nothing is ever sold: the specification does not show it. */
+  /** Path for sell orders (`POST`), which the specification does not name. Omitted: the desk never sells. */
   readonly sellPath?: string | undefined;
   readonly orderTimeoutMs: number;
   /** For quotes and reads. */

@@ -98,7 +98,7 @@ export class People {
   }
 
   #forgetRemoved(): void {
-    // One who had a passkey stays, so that passkeys stay required.
+    // People who had a passkey stay listed, so that passkeys stay required.
     const removed = [...this.data]
       .filter(([, { state }]) => state === 'removed')
       .toSorted(([, a], [, b]) => Number(a.hadPasskey ?? false) - Number(b.hadPasskey ?? false));

@@ -60,7 +60,7 @@ const MISSED_MAX = 20_000;
 /** A channel, and how it fares. */
 interface Lane {
   readonly queue: ChannelQueue;
-  /** Ends when the message under way has been taken or not. */
+  /** Resolves when the channel has accepted or refused the current message. */
   sending: Promise<void> | undefined;
   failures: number;
   refusals: number;

@@ -37,7 +37,7 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** One for this program, whatever else uses the database. Journals have another one. */
+/** Number of the advisory lock of these migrations; those of journals have another one. */
 const LOCK = 7_216_042_002;
 
 /** Makes or migrates the tables and the queue as their owner, and gives a role the rights of a worker. @returns the layout */

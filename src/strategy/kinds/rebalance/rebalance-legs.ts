@@ -168,7 +168,7 @@ function affordable(legs: readonly Leg[]): Ratio {
 
 const amountOf = ({ amount = '0' }: Leg): Money => money(amount);
 
-/** Of a bridging currency: what sales against it should have brought and did not. */
+/** The amount of a bridging currency that sales against it should have brought and did not. */
 const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>
   legs
     .filter((one) => turnOf(one) === turns.crossSell && one.bridge?.currency === currency)
