@@ -60,7 +60,8 @@ describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
     const killedAt = performance.now();
     await vi.waitFor(
       async () => {
-        expect(await count('tranche_sweep_queue.job WHERE retry_count = 1')).toBe(1);
+        // Back in the queue, or taken from it already: the other worker may have its own chunk to end first.
+        expect(await count("tranche_sweep_queue.job WHERE state = 'retry' OR retry_count = 1")).toBe(1);
       },
       { timeout: 20_000, interval: 50 },
     );
@@ -70,5 +71,5 @@ describe.skipIf(missing !== undefined)(`workers of a sweep${because}`, () => {
     expect((await sweep(cwd, [...LINE, '--out', 'local'])).code).toBe(0);
     for (const file of ['results.json', 'results.csv', 'results.html'])
       expect(readFileSync(join(cwd, 'shared', file)).equals(readFileSync(join(cwd, 'local', file)))).toBe(true);
-  }, 60_000); // prettier-ignore
+  }, 150_000); // prettier-ignore
 });
