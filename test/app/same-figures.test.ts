@@ -125,7 +125,9 @@ describe('a run reports the same figures on the terminal, in JSON, HTML, CSV, Pa
     expect(terminal).toContain(`${percent(course?.drift_max)} from its targets before`);
     expect(html).toContain(percent(built?.drift_max));
     expect(html).toContain(percent(built?.drift_mean));
-    for (const each of [course?.return, course?.drawdown]) {
+    // So is the tracking error.
+    expect(built?.tracking_error).toBeLessThan(course?.tracking_error ?? 0);
+    for (const each of [course?.return, course?.drawdown, course?.tracking_error, built?.tracking_error]) {
       expect(terminal).toContain(percent(each));
       expect(html).toContain(percent(each));
     }

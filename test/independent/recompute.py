@@ -279,7 +279,7 @@ def course_of(strategy, market, holdings, fills):
         "drift_mean": nine(np.mean(drifts)),
         "drift_max": nine(max(drifts)),
         "outside": nine(np.mean([drift > float(portfolio.threshold) for drift in drifts])),
-        "since_built": since_built(points, drifts, float(portfolio.threshold)),
+        "since_built": since_built(points, drifts, float(portfolio.threshold), index, target, steps, a_year),
         "gap": gap_of(portfolio, market, fills, points=points, worths=worths, built=first_inside(drifts, portfolio)),
         "gains": gains_of(portfolio, after(fills, begin), worths[0], worths[-1]),
         "at_costs": [
@@ -306,16 +306,21 @@ def first_inside(drifts, portfolio):
     return inside[0] if inside else None
 
 
-def since_built(points, drifts, threshold):
+def since_built(points, drifts, threshold, index, target, steps, a_year):
     inside = [i for i, drift in enumerate(drifts) if drift <= threshold]
     if not inside:
         return None
-    own = drifts[inside[0] :]
+    first = inside[0]
+    own = drifts[first:]
+    error = {}
+    if len(steps) - first >= 10:
+        error["tracking_error"] = nine(tracking_error(index[first:], target[first:], steps[first:], a_year))
     return {
-        "at": iso_of(points[inside[0]]),
+        "at": iso_of(points[first]),
         "drift_mean": nine(np.mean(own)),
         "drift_max": nine(max(own)),
         "outside": nine(np.mean([drift > threshold for drift in own])),
+        **error,
     }
 
 

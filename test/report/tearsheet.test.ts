@@ -188,7 +188,7 @@ describe('the tearsheet of a portfolio', () => {
     expect(course.since_built).toMatchObject({ at: '2026-12-01T12:00:00.000Z', outside: 0 });
     expect(driftOf(course)).toMatchObject({ drift: course.since_built, bought: { driftMax: 0.5 } });
     const { since_built: _, ...never } = course;
-    expect(driftOf(never)).toEqual({ drift: never, bought: undefined });
+    expect(driftOf(never)).toEqual({ drift: never, bought: undefined, trackingError: course.tracking_error });
   });
 
   it('is named after its strategy, stands before the costs, and defines each figure beside it', () => {

@@ -96,10 +96,8 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
             `return ${percent(course.return)} against ${percent(course.target_return)} of the targets`,
             `drawdown ${percent(course.drawdown)}`,
             ...driftParts(course),
+            ...trackingParts(course),
           ]),
-      ...(course?.tracking_error === undefined
-        ? []
-        : [`tracking error ${percent(course.tracking_error)} a year`]),
     ];
     return [
       '',
@@ -121,6 +119,18 @@ function driftParts(course: Course): readonly string[] {
     : [
         `${largest} since it was bought on ${shortTime(bought.at)}`,
         `${percent(bought.driftMax)} from its targets before`,
+      ];
+}
+
+function trackingParts(course: Course): readonly string[] {
+  const { bought, trackingError } = driftOf(course);
+  if (course.tracking_error === undefined) return [];
+  const whole = `${percent(course.tracking_error)} a year`;
+  if (bought === undefined) return [`tracking error ${whole}`];
+  return trackingError === undefined
+    ? [`tracking error ${whole} with the time of buying`]
+    : [
+        `tracking error ${percent(trackingError)} a year since it was bought, ${whole} with the time of buying`,
       ];
 }
 

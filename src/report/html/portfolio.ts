@@ -124,16 +124,20 @@ function overPeriod({ course, cash, traded, decisions, drift_type: type, drift_t
     ['Band', `${type}, ${percent(Number(band))}`],
   ];
   if (course !== undefined) {
-    const { drift, bought } = driftOf(course);
+    const { drift, bought, trackingError } = driftOf(course);
     const since = bought === undefined ? '' : ` since it was bought, ${timeText(bought.at)}`;
     facts.push(
       ['Turnover, one-way', percent(course.turnover)],
-      ['Tracking error, per year', percent(course.tracking_error)],
       [`Largest drift${since}`, percent(drift.drift_max)],
       [`Mean drift${bought === undefined ? '' : ' since then'}`, percent(drift.drift_mean)],
       [`Points outside the band${bought === undefined ? '' : ' since then'}`, percent(drift.outside)],
+      [`Tracking error${bought === undefined ? '' : ' since then'}, per year`, percent(trackingError)],
     );
-    if (bought !== undefined) facts.push(['While it was bought: largest distance from the targets', percent(bought.driftMax)]);
+    if (bought !== undefined)
+      facts.push(
+        ['While it was bought: largest distance from the targets', percent(bought.driftMax)],
+        ['Tracking error with the time of buying, per year', percent(course.tracking_error)],
+      );
   }
   return table({ caption: 'Over the period', head: ['Figure', '#Value'], rows: facts });
 } // prettier-ignore

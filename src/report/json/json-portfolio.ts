@@ -71,10 +71,14 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
       return gapJson(figures.gap);
     },
     flows: nineDigits(course.flows),
+    ...trackingJson(course.trackingError),
     ...known({
-      tracking_error: course.trackingError === undefined ? undefined : nineDigits(course.trackingError),
       drawdown_at: drawdownAt && isoOf(drawdownAt),
-      since_built: sinceBuilt && { at: isoOf(sinceBuilt.at), ...driftJson(sinceBuilt) },
+      since_built: sinceBuilt && {
+        at: isoOf(sinceBuilt.at),
+        ...driftJson(sinceBuilt),
+        ...trackingJson(sinceBuilt.trackingError),
+      },
     }),
     get tearsheet(): CourseJson['tearsheet'] {
       return (tearsheet ??= tearsheetJson(course));
@@ -84,6 +88,9 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
     },
   };
 }
+
+const trackingJson = (found: number | undefined): Pick<CourseJson, 'tracking_error'> =>
+  found === undefined ? {} : { tracking_error: nineDigits(found) };
 
 const driftJson = ({
   mean,

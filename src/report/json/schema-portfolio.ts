@@ -116,6 +116,11 @@ const sinceBuilt = z.strictObject({
   drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
   drift_max: fraction.describe('Maximum of that drift, nine digits'),
   outside: fraction.describe('Share of the points outside the band, nine digits'),
+  tracking_error: fraction
+    .optional()
+    .describe(
+      'That of the steps after that point; a fraction a year, nine digits. Omitted below ten differences',
+    ),
 });
 
 const gain = z.strictObject({
@@ -144,7 +149,7 @@ const course = z
     tracking_error: fraction
       .optional()
       .describe(
-        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. Omitted below ten differences',
+        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. The purchase of the portfolio is part of it: `since_built` has it without. Omitted below ten differences',
       ),
     drawdown: fraction.describe(
       'Largest fall of the index from its peak, as a fraction of the peak: 0 or more, nine digits',

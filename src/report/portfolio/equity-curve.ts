@@ -39,9 +39,14 @@ export interface EquityCurve {
   readonly drawdownAt: Instant | undefined;
   readonly drift: Drift;
   /** The same from the first point within all bands on; until then the portfolio is being bought. `undefined` where no point is. */
-  readonly sinceBuilt: (Drift & { readonly at: Instant }) | undefined;
+  readonly sinceBuilt: SinceBuilt | undefined;
   /** Value of all balance changes without a fill, and of trades against currencies outside the portfolio. */
   readonly flows: number;
+}
+
+export interface SinceBuilt extends Drift {
+  readonly at: Instant;
+  readonly trackingError: number | undefined;
 }
 
 /** Mean and largest of the largest drift at each point, and the share of points outside the band. */
@@ -134,7 +139,8 @@ class Walk implements EquityPoints {
   #sum = 0;
   readonly #drift = new Drifts();
   #sinceBuilt: Drifts | undefined;
-  #builtAt = 0;
+  /** The first point within all bands. */
+  #built = 0;
   #flows = 0;
   readonly #flowing = new Map<string, number>();
   readonly #aside: number;
@@ -242,7 +248,7 @@ class Walk implements EquityPoints {
     const isOutside = drift > this.#threshold;
     if (!isOutside && this.#sinceBuilt === undefined) {
       this.#sinceBuilt = new Drifts();
-      this.#builtAt = at;
+      this.#built = count;
     }
     this.#drift.add(drift, isOutside);
     this.#sinceBuilt?.add(drift, isOutside);
@@ -299,13 +305,23 @@ class Walk implements EquityPoints {
       turnover: traded / 2 / meanValue,
       return: (this.indexes[count - 1] ?? 1) - 1,
       targetReturn: (this.targetIndexes[count - 1] ?? 1) - 1,
-      trackingError: deviation(this.#differences.subarray(1, count), this.times.subarray(0, count), stepMs),
+      trackingError: this.#trackingError(stepMs, 0),
       drawdown: -drawdown,
       drawdownAt: drawdown < 0 ? instant(this.times[this.#lowest] ?? 0) : undefined,
       drift: this.#drift.sum(),
-      sinceBuilt: this.#sinceBuilt && { at: instant(this.#builtAt), ...this.#sinceBuilt.sum() },
+      sinceBuilt: this.#sinceBuilt && {
+        at: instant(this.times[this.#built] ?? 0),
+        ...this.#sinceBuilt.sum(),
+        trackingError: this.#trackingError(stepMs, this.#built),
+      },
       flows: this.#flows,
     };
+  }
+
+  /** Of the steps after a point. */
+  #trackingError(stepMs: number, first: number): number | undefined {
+    const { count } = this;
+    return deviation(this.#differences.subarray(first + 1, count), this.times.subarray(first, count), stepMs);
   }
 }
 

@@ -28,16 +28,21 @@ export const builtAt = ({ points, since_built: since }: Course): number =>
         points.findIndex(({ at }) => at === since.at),
       );
 
-/** Drift since the portfolio was bought, apart from that of buying it. */
+/** Drift and tracking error since the portfolio was bought, apart from those of buying it. */
 export interface ToldDrift {
   readonly drift: Pick<Course, 'drift_max' | 'drift_mean' | 'outside'>;
   /** When it was bought, and the largest drift of all points; `undefined` where it is the same, or was never within its bands. */
   readonly bought: { readonly at: string; readonly driftMax: number } | undefined;
+  readonly trackingError: number | undefined;
 }
 
 export function driftOf(course: Course): ToldDrift {
   const since = course.since_built;
   return since === undefined || builtAt(course) === 0
-    ? { drift: course, bought: undefined }
-    : { drift: since, bought: { at: since.at, driftMax: course.drift_max } };
+    ? { drift: course, bought: undefined, trackingError: course.tracking_error }
+    : {
+        drift: since,
+        bought: { at: since.at, driftMax: course.drift_max },
+        trackingError: since.tracking_error,
+      };
 }
