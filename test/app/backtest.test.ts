@@ -245,7 +245,7 @@ describe('tranche backtest', () => {
       'the value of chf in USD is unknown: add --data chfusd=FILE, use --holdings without chf, or set rates: { chf:',
     ],
     [[...DATA, '--holdings', 'usd=-5'], 64, 'a backtest starts without debts, got usd=-5'],
-    [[...DATA, '--assume', 'spread=5'], 64, 'there are half_spread_bps, impact_bps, max_usd'],
+    [[...DATA, '--assume', 'spread=5'], 64, 'expected one of half_spread_bps, impact_bps, max_usd'],
     [[...DATA, '--assume', 'max_usd=0'], 64, '--assume max_usd=0: expected more than 0 (Largest quote, USD)'],
     [[...DATA, '--from', '2026-01-05'], 64, 'use that time or omit --from'],
   ])('refuses %j with %d and says why', async (line, code, why) => {
