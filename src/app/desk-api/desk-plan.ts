@@ -3,7 +3,7 @@ import type { Desk } from '../../engine/desk.ts';
 import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
 import type { Config } from '../config/config.ts';
-import type { PlannedSource, PlanWorld } from '../planning/planning.ts';
+import type { PlanWorld } from '../planning/planning.ts';
 import { planData } from '../planning/plan-text.ts';
 import { checkedPlan } from '../planning/checked-plan.ts';
 
@@ -47,7 +47,7 @@ export async function deskPlan(
   );
   const told = checkedPlan({
     config,
-    strategies: sources as readonly PlannedSource[], // oxlint-disable-line typescript/no-unsafe-type-assertion -- documents are objects
+    strategies: sources,
     found: {
       prices,
       funds:

@@ -153,8 +153,7 @@ function plannedSlices(
       .filter((one) => one.strategy === source.id)
       .map(({ intent }) => `${intent.leg}/${intent.slice}`),
   );
-  const document = source.document as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it is an object
-  return planOf({ ...source, document }, { from, until: horizon }, world)
+  return planOf(source, { from, until: horizon }, world)
     .slices.filter(
       ({ leg = 'all', slice, at }) =>
         !open.has(`${leg}/${slice}`) && (since === undefined || at >= since) && (next.length > 0 || at > now),
