@@ -52,8 +52,8 @@ const schedules: readonly Document[] = [
   // Some of its slices find a price below the limit at once, some later, some never.
   { id: 'choosy', kind: 'twap', ...base, total_quantity: { amount: '0.6', currency: 'btc' }, slices: 8, limit_price: '59900' },
   { id: 'plan', kind: 'recurring', pair: 'ethusd', side: 'buy', each_notional: usd('700'), window: 'PT2M', schedule: { cron: '*/6 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
-  // More than an order may be: each is refused.
-  { id: 'large', kind: 'recurring', pair: 'ethusd', side: 'buy', each_notional: usd('90000'), window: 'PT2M', schedule: { cron: '*/12 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
+  // More than an order may be, at a price that nobody knows beforehand: each is refused.
+  { id: 'large', kind: 'recurring', pair: 'ethusd', side: 'buy', each_quantity: { amount: '30', currency: 'eth' }, window: 'PT2M', schedule: { cron: '*/12 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
   { id: 'dip', kind: 'limit', pair: 'ethusd', side: 'buy', limit_price: '2990', total_quantity: { amount: '4', currency: 'eth' }, max_slice_quantity: { amount: '1', currency: 'eth' }, interval: 'PT50S', start_time: iso(BEGINS), good_til: iso(ENDS) },
   { id: 'own', kind: 'module', module: './own.ts', pairs: ['ethusd'], side: 'sell', total_quantity: { amount: '5', currency: 'eth' }, params: { from: BEGINS, until: ENDS, each: '0.4' } },
 ]; // prettier-ignore

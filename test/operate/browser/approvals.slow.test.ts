@@ -45,7 +45,7 @@ const large = (id: string): object => ({
   side: 'buy',
   total_quantity: { amount: '2', currency: 'btc' },
   duration: 'PT60S',
-  slices: 60,
+  slices: 30,
   catch_up: 'pace',
 });
 
