@@ -3,7 +3,10 @@
  * another thread; a third one between them notes when bytes of an order pass, on the clock by which the trigger is given. A try that no
  * byte follows counts as 0. Exit code 1 when a p99 is above the target, or a halt on a full disk left no file.
  *
- * Run: `npm run bench:halt [-- --tries N] [--full N] [--only variant,…]`
+ * With `--dashboard` one daemon is measured with an open dashboard and without, in alternating rounds, and nothing else: the time until
+ * a halt by HTTP is answered as well, because most halts have no order after them.
+ *
+ * Run: `npm run bench:halt [-- --tries N] [--full N] [--only variant,…] [--dashboard]`
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,6 +14,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { chromium } from 'playwright-core';
+import { buildDashboard } from '../scripts/build-dashboard.ts';
 import { halt } from '../src/app/commands/desk/halt.ts';
 import { instant } from '../src/core/time.ts';
 import { hasEnded, inFolder, startDesk, stopDesk } from './halt-desk.ts';
@@ -31,11 +36,13 @@ const { values } = parseArgs({
     tries: { type: 'string', default: '1000' },
     full: { type: 'string' },
     only: { type: 'string', default: 'normal,deaf,full' },
+    dashboard: { type: 'boolean', default: false },
+    chromium: { type: 'string', default: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium' },
   },
 });
 const tries = Number(values.tries);
 const triesFull = Number(values.full ?? values.tries);
-const variants = new Set(values.only.split(','));
+const variants = new Set(values.dashboard ? [] : values.only.split(','));
 
 /** What the simulated venue takes. */
 const ACCOUNTS = 100;
@@ -96,8 +103,15 @@ const triggers = {
     ),
 } as const satisfies Readonly<Record<string, Trigger>>;
 
-/** Waits for trade, triggers at any moment of it, and gives the milliseconds to the last byte of an order. */
-async function measure(running: Running, trigger: Trigger, before?: () => void): Promise<number> {
+interface Halted {
+  /** Milliseconds to the last byte of an order; 0 when none came. */
+  readonly lastOrderMs: number;
+  /** Milliseconds until the trigger was answered. */
+  readonly answeredMs: number;
+}
+
+/** Waits for trade, and triggers at any moment of it. */
+async function measure(running: Running, trigger: Trigger, before?: () => void): Promise<Halted> {
   const from = seen[0] ?? 0;
   for (let waited = 0; (seen[0] ?? 0) < from + 2; waited += 2) {
     if (waited > PATIENCE_MS) throw new Error(`no order came: ${await statusOf(running)}`);
@@ -106,13 +120,17 @@ async function measure(running: Running, trigger: Trigger, before?: () => void):
   await sleep(Math.random() * 40);
   before?.();
   const at = monotonicMs();
-  const answered = trigger(running).catch(() => undefined);
+  let answeredMs = Number.POSITIVE_INFINITY;
+  const answered = trigger(running).then(
+    () => (answeredMs = monotonicMs() - at),
+    () => undefined,
+  );
   await sleep(WATCHED_MS);
   await Promise.race([answered, sleep(5_000)]);
   await statusOf(running).catch(() => undefined);
   // What it wrote before it answered has passed the relay well before this.
   await sleep(5);
-  return Math.max(0, (seen[1] ?? 0) - at);
+  return { lastOrderMs: Math.max(0, (seen[1] ?? 0) - at), answeredMs };
 }
 
 async function rearm(running: Running): Promise<void> {
@@ -172,7 +190,7 @@ async function series(variant: string, isDeaf: boolean): Promise<void> {
     for (let i = 0; i < tries; i++) {
       if (isDeaf && i % 10 === 0) deafListener(running);
       for (const [name, trigger] of Object.entries(triggers)) {
-        measured.get(name)?.push(await measure(running, trigger));
+        measured.get(name)?.push((await measure(running, trigger)).lastOrderMs);
         await rearm(running);
       }
     }
@@ -208,7 +226,7 @@ async function full(): Promise<Full> {
         const places = { journalAt: join(disk.folder, 'desk'), journalSeen: join(disk.seen, 'desk') };
         const setup = setupOf(folder, { ...places, before: disk.command, reserveMib: 6 });
         const running = await startDesk(folder, setup);
-        const ms = await measure(running, trigger, () => {
+        const { lastOrderMs } = await measure(running, trigger, () => {
           disk.fill();
         });
         const isThere = existsSync(running.haltFile);
@@ -218,7 +236,7 @@ async function full(): Promise<Full> {
           ended += 1;
           return;
         }
-        measured.push(ms);
+        measured.push(lastOrderMs);
         if (!isThere) lost += 1;
       });
     }
@@ -227,10 +245,61 @@ async function full(): Promise<Full> {
   });
 }
 
+/** Tries between the opening of a dashboard and its end. */
+const ROUND = 10;
+/** How much a dashboard may slow a halt. */
+const RATIO_MAX = 1.05;
+
+/** One daemon, halted by HTTP: in every other round a dashboard shows its slices. */
+async function withDashboard(): Promise<string> {
+  const browser = await chromium.launch({
+    executablePath: values.chromium,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+  const measured = { without: [] as Halted[], open: [] as Halted[] };
+  await inFolder(async (folder) => {
+    const running = await startDesk(folder, setupOf(folder));
+    while (measured.open.length < tries) {
+      for (const how of ['without', 'open'] as const) {
+        const context = await browser.newContext({
+          extraHTTPHeaders: { authorization: `Bearer ${running.control.token}` },
+        });
+        if (how === 'open') {
+          const page = await context.newPage();
+          await page.goto(`${running.control.url}/#/slices`);
+          await page.locator('tbody tr td').first().waitFor();
+        }
+        for (let i = 0; i < ROUND; i++) {
+          measured[how].push(await measure(running, triggers.http));
+          await rearm(running);
+        }
+        await context.close();
+      }
+    }
+    await stopDesk(running);
+  });
+  await browser.close();
+  const answered = (each: readonly Halted[]): number =>
+    quantile(
+      each.map(({ answeredMs }) => answeredMs),
+      0.5,
+    );
+  for (const [how, each] of Object.entries(measured))
+    note(
+      `dashboard: ${how}`,
+      'http',
+      each.map(({ lastOrderMs }) => lastOrderMs),
+    );
+  const [without, open] = [answered(measured.without), answered(measured.open)];
+  if (open > without * RATIO_MAX) isMissed = true;
+  return `A halt was answered after ${without.toFixed(2)} ms without a dashboard and ${open.toFixed(2)} ms with one (medians): ratio ${(open / without).toFixed(3)}, target <= ${RATIO_MAX}.\n`;
+}
+
 const begun = Date.now();
+if (values.dashboard) await buildDashboard(join(import.meta.dirname, '../dist/dashboard'));
 if (variants.has('normal')) await series('normal', false);
 if (variants.has('deaf')) await series('deaf listeners', true);
-let says = '';
+let says = values.dashboard ? await withDashboard() : '';
 if (variants.has('full')) {
   const { measured, lost, ended } = await full();
   note('full disk', 'each', measured);
