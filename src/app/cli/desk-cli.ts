@@ -44,15 +44,35 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       'run the desks of this PostgreSQL instead of the one of a config; see tranche fleet',
     )
     .option('--name <name>', 'with --fleet: name of this daemon (default: name of the host)', notEmpty)
-    .option('--capacity <n>', 'with --fleet: most desks that this daemon runs', wholeNumber(4), DESKS_MAX)
-    .option('--folder <folder>', 'with --fleet: where the files of its desks lie', './var/fleet')
+    .option(
+      '--capacity <n>',
+      `with --fleet: most desks that this daemon runs (default: ${DESKS_MAX})`,
+      wholeNumber(4),
+    )
+    .option('--folder <folder>', 'with --fleet: where the files of its desks lie (default: ./var/fleet)')
     .action(async (options) => {
       const { fleet, folder, ...rest } = options;
       if (fleet !== undefined) {
         const { runFleet } = await import('../fleet/fleet-daemon.ts');
-        done(await runFleet({ ...rest, fleet, folder: resolve(io.cwd, folder) }, io));
+        done(
+          await runFleet(
+            {
+              ...rest,
+              fleet,
+              capacity: rest.capacity ?? DESKS_MAX,
+              folder: resolve(io.cwd, folder ?? './var/fleet'),
+            },
+            io,
+          ),
+        );
         return;
       }
+      const alone = (['name', 'capacity', 'folder'] as const).find((option) => options[option] !== undefined);
+      if (alone !== undefined)
+        throw new OperatorError(
+          'usage',
+          `--${alone} is for a daemon of a fleet: add --fleet URL, or leave it out`,
+        );
       const { run } = await import('../commands/run.ts');
       done(await run(options, io));
     });
