@@ -10,6 +10,7 @@ import type { Journal } from '../../src/journal/journal.ts';
 import { openJournal } from '../../src/journal/open-journal.ts';
 import { preparePostgres } from '../../src/journal/postgres/prepare.ts';
 import { readPostgresUrl } from '../../src/journal/postgres/postgres-url.ts';
+import { LAYOUT } from '../../src/journal/postgres/schema.ts';
 import { control, describeJournal } from './describe-journal.ts';
 import { noPostgres, startPostgres } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
@@ -231,6 +232,28 @@ describe.skipIf(missing !== undefined)(`a journal in PostgreSQL${because}`, () =
     }
     expect(openJournal(url('b'), { readOnly: true }).verify()).toMatchObject({ ok: true, count: 1 });
     await sql('DROP DATABASE fresh WITH (FORCE)');
+  });
+
+  it('works on tables that a newer version has added to, and refuses those that it changed', async () => {
+    await sql('CREATE DATABASE newer');
+    const url = server.url('a').replace('/postgres?', '/newer?');
+    const journal = openJournal(url);
+    await appended(journal, [control('before the upgrade')]);
+    const client = new pg.Client({ connectionString: readPostgresUrl(url).connectionString });
+    await client.connect();
+    await client.query(`INSERT INTO tranche.layout VALUES (${LAYOUT + 1}, ${LAYOUT})`);
+    await appended(journal, [control('during the upgrade')]);
+    journal.close();
+    const again = openJournal(url);
+    expect(again.verify()).toMatchObject({ ok: true, count: 2 });
+    again.close();
+    await client.query(`INSERT INTO tranche.layout VALUES (${LAYOUT + 2}, ${LAYOUT + 2})`);
+    await client.end();
+    expect(() => openJournal(url)).toThrow(
+      new RegExp(`has layout ${LAYOUT + 2}, which .* before layout ${LAYOUT + 2} cannot use`, 'u'),
+    );
+    expect(() => openJournal(url, { readOnly: true })).toThrow('Run a newer version');
+    await sql('DROP DATABASE newer WITH (FORCE)');
   });
 
   it('is read by others while it is written, and refuses their appends', async () => {

@@ -6,6 +6,7 @@ import { validate } from '../commands/validate.ts';
 import { loadConfig, readConfig } from '../config/config.ts';
 import { changedLines, hashOf, readDeskFiles } from './desk-files.ts';
 import { FleetStore } from './fleet-store.ts';
+import { isAtLeast } from './placement.ts';
 
 export interface FleetCommandOptions {
   readonly store: string;
@@ -78,11 +79,11 @@ export async function fleetList({ store: url, json }: FleetCommandOptions, io: C
       io.stdout.write(`${escapeMarks(JSON.stringify({ daemons, desks }))}\n`);
       return;
     }
-    for (const { daemon, host, capacity, isAlive, isDraining } of daemons) {
+    for (const { daemon, host, capacity, isAlive, isDraining, program } of daemons) {
       const state = isAlive ? (isDraining ? 'draining' : 'alive') : 'silent';
       const count = desks.filter((one) => one.daemon === daemon).length;
       io.stdout.write(
-        `${forTerminal(`daemon ${daemon}  ${state}  ${count} of ${capacity} desks  on ${host}`)}\n`,
+        `${forTerminal(`daemon ${daemon}  ${state}  ${count} of ${capacity} desks  on ${host}  tranche ${program}`)}\n`,
       );
     }
     for (const { desk, daemon, version, epoch, owner } of desks)
@@ -103,8 +104,14 @@ export async function fleetMove(
     const found = desks.find((one) => one.desk === desk);
     if (found === undefined)
       throw new OperatorError('usage', `the store has no desk ${desk}: see tranche fleet list`);
-    if (!daemons.some((one) => one.daemon === to && one.isAlive && !one.isDraining))
+    const target = daemons.find((one) => one.daemon === to && one.isAlive && !one.isDraining);
+    if (target === undefined)
       throw new OperatorError('usage', `no daemon ${to} runs: see tranche fleet list`);
+    if (!isAtLeast(target.program, found.program))
+      throw new OperatorError(
+        'usage',
+        `daemon ${to} runs tranche ${target.program}, and desk ${desk} was last run by ${found.program}: upgrade the daemon first`,
+      );
     await store.move(desk, { epoch: found.epoch, to, why });
     io.stderr.write(`desk ${desk} moves to ${to} once orders under way have ended\n`);
   });

@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/text/escape.ts';
 import { withDesk } from '../../journal/postgres/postgres-url.ts';
+import { version } from '../version.ts';
 import type { RunIo } from '../commands/run.ts';
 import { writeDeskFiles } from './desk-files.ts';
 import { startDeskProcess } from './desk-process.ts';
 import type { DeskProcess } from './desk-process.ts';
 import { FleetStore } from './fleet-store.ts';
 import type { StoredDesk } from './fleet-store.ts';
-import { placement } from './placement.ts';
+import { isAtLeast, placement } from './placement.ts';
 
 export interface FleetOptions {
   /** The store: `postgres://…`. */
@@ -108,6 +109,7 @@ class FleetDaemon {
       instance: this.#instance,
       host: hostname(),
       capacity,
+      program: version,
     });
     if (isDraining) this.#drain('fleet drain');
   }
@@ -148,12 +150,17 @@ class FleetDaemon {
   }
 
   async #follow(one: StoredDesk, isToTake: boolean): Promise<void> {
-    const { desk, daemon, version } = one;
+    const { desk, daemon } = one;
     const running = this.#running.get(desk);
     if (running === undefined) {
       // What an earlier run of this daemon claimed counts as its own.
       const isMine = daemon === this.#me && !this.#isDraining;
-      if (isMine || (isToTake && (await this.#store.claim(desk, this.#me, daemon)))) await this.#begin(desk);
+      // This daemon was set back to an older version.
+      if (isMine && !isAtLeast(version, one.program)) await this.#store.unclaim(desk, this.#me);
+      else if (isMine || isToTake) {
+        const claim = { daemon: this.#me, program: version };
+        if (await this.#store.claim(desk, claim, daemon)) await this.#begin(desk);
+      }
       return;
     }
     if (running.isReleased && running.process === undefined) {
@@ -167,7 +174,7 @@ class FleetDaemon {
     else if (running.isReleased) return;
     else if (running.process === undefined) {
       if (performance.now() >= running.notBefore) await this.#start(desk, running);
-    } else if (version > running.version) {
+    } else if (one.version > running.version) {
       const newest = await this.#write(desk);
       running.version = newest.version;
       this.#say('desk_reloading', { desk, ...newest.facts });
@@ -189,10 +196,10 @@ class FleetDaemon {
   }
 
   async #start(desk: string, running: Running): Promise<void> {
-    const { config, version, facts } = await this.#write(desk);
+    const { config, version: newest, facts } = await this.#write(desk);
     // A drain may have begun during the read.
     if (running.isReleased) return;
-    running.version = version;
+    running.version = newest;
     running.startedAt = performance.now();
     this.#say('desk_starting', { desk, ...facts });
     const child = startDeskProcess({
@@ -232,8 +239,8 @@ class FleetDaemon {
     url.searchParams.set('desk', desk);
     url.searchParams.set('files', join(folder, 'journal'));
     const config = writeDeskFiles(newest.files, { folder, journal: url.href });
-    const { version, author, why } = newest;
-    return { config, version, facts: { version, author, why } };
+    const { author, why } = newest;
+    return { config, version: newest.version, facts: { version: newest.version, author, why } };
   }
 
   #release(desk: string): void {

@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { connectTo, rowsOf } from '../../journal/postgres/connection.ts';
 import type { Row, Value } from '../../journal/postgres/blocking-client.ts';
 import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
-import { LAYOUT } from '../../journal/postgres/schema.ts';
+import { HAS_TABLES, LAYOUT_OF, layoutProblem } from '../../journal/postgres/schema.ts';
 import type { DeskFiles } from './desk-files.ts';
 import type { PlacedDaemon, PlacedDesk } from './placement.ts';
 
@@ -31,7 +31,7 @@ const SILENT_S = 10;
 const TIMEOUT_MS = 5_000;
 
 const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_timestamp(), false), coalesce(d.epoch, 0),
-    m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END
+    m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END, coalesce(f.program, '0.0.0')
   FROM (SELECT desk, max(version) AS version FROM tranche.fleet_version GROUP BY desk) v
   LEFT JOIN tranche.fleet_desk f USING (desk)
   LEFT JOIN tranche.desk d USING (desk)
@@ -39,7 +39,7 @@ const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_time
     WHERE c.desk = v.desk AND verb = 'move' ORDER BY id DESC LIMIT 1) m ON true
   ORDER BY v.desk`;
 
-const DAEMONS = `SELECT daemon, capacity, beat > clock_timestamp() - make_interval(secs => ${SILENT_S}), is_draining, host
+const DAEMONS = `SELECT daemon, capacity, beat > clock_timestamp() - make_interval(secs => ${SILENT_S}), is_draining, host, program
   FROM tranche.fleet_daemon ORDER BY daemon`;
 
 /** The rows of a fleet in PostgreSQL. Each statement is one transaction. */
@@ -58,21 +58,17 @@ export class FleetStore {
     readPostgresUrl(withDesk(url, 'main'));
   }
 
-  /** @throws OperatorError `storage` when the tables are not there */
+  /** @throws OperatorError `storage` when the tables are not there, `data` when this version cannot use them */
   async check(): Promise<void> {
-    const [[isThere] = []] = await this.#rows("SELECT to_regclass('tranche.layout') IS NOT NULL");
-    const [[step] = []] =
-      isThere === true ? await this.#rows('SELECT coalesce(max(step), 0) FROM tranche.layout') : [[0]];
-    if (Number(step) === LAYOUT) return;
-    throw new OperatorError(
-      'storage',
-      `the database has layout ${Number(step)}, this version of tranche needs ${LAYOUT}. Run "tranche journal prepare" first.`,
-    );
+    const [[isThere] = []] = await this.#rows(HAS_TABLES);
+    const [row] = isThere === true ? await this.#rows(LAYOUT_OF) : [];
+    const problem = layoutProblem('the store of the fleet', row);
+    if (problem !== undefined) throw problem;
   }
 
   async desks(): Promise<readonly StoredDesk[]> {
     const rows = await this.#rows(DESKS);
-    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner]) => ({
+    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner, program]) => ({
       desk: String(desk),
       version: Number(version),
       daemon: textOf(daemon),
@@ -80,17 +76,19 @@ export class FleetStore {
       epoch: Number(epoch),
       move: typeof to === 'string' ? { to, epoch: Number(moveEpoch) } : undefined,
       owner: textOf(owner),
+      program: String(program),
     }));
   }
 
   async daemons(): Promise<readonly StoredDaemon[]> {
     const rows = await this.#rows(DAEMONS);
-    return rows.map(([daemon, capacity, isAlive, isDraining, host]) => ({
+    return rows.map(([daemon, capacity, isAlive, isDraining, host, program]) => ({
       daemon: String(daemon),
       capacity: Number(capacity),
       isAlive: isAlive === true,
       isDraining: isDraining === true,
       host: String(host),
+      program: String(program),
     }));
   }
 
@@ -151,14 +149,16 @@ export class FleetStore {
     readonly instance: string;
     readonly host: string;
     readonly capacity: number;
+    readonly program: string;
   }): Promise<{ readonly isDraining: boolean }> {
     const [row] = await this.#rows(
-      `INSERT INTO tranche.fleet_daemon AS f (daemon, instance, host, capacity, beat) VALUES ($1, $2, $3, $4, clock_timestamp())
+      `INSERT INTO tranche.fleet_daemon AS f (daemon, instance, host, capacity, program, beat)
+       VALUES ($1, $2, $3, $4, $5, clock_timestamp())
        ON CONFLICT (daemon) DO UPDATE SET beat = excluded.beat, instance = excluded.instance, host = excluded.host,
-         capacity = excluded.capacity, is_draining = f.is_draining AND f.instance = excluded.instance
+         capacity = excluded.capacity, program = excluded.program, is_draining = f.is_draining AND f.instance = excluded.instance
        WHERE f.instance = excluded.instance OR f.beat < clock_timestamp() - make_interval(secs => ${SILENT_S})
        RETURNING is_draining`,
-      [me.daemon, me.instance, me.host, me.capacity],
+      [me.daemon, me.instance, me.host, me.capacity, me.program],
     );
     if (row === undefined)
       throw new OperatorError(
@@ -168,11 +168,15 @@ export class FleetStore {
     return { isDraining: row[0] === true };
   }
 
-  /** Says that this daemon starts the desk, if the desk still has the daemon that was seen. */
-  async claim(desk: string, me: string, seen: string | undefined): Promise<boolean> {
+  /** Says that this daemon starts the desk with this version of tranche, if the desk still has the daemon that was seen. */
+  async claim(
+    desk: string,
+    me: { readonly daemon: string; readonly program: string },
+    seen: string | undefined,
+  ): Promise<boolean> {
     const rows = await this.#rows(
-      'UPDATE tranche.fleet_desk SET daemon = $2 WHERE desk = $1 AND daemon IS NOT DISTINCT FROM $3 RETURNING 1',
-      [desk, me, seen ?? null],
+      'UPDATE tranche.fleet_desk SET daemon = $2, program = $4 WHERE desk = $1 AND daemon IS NOT DISTINCT FROM $3 RETURNING 1',
+      [desk, me.daemon, seen ?? null, me.program],
     );
     return rows.length > 0;
   }

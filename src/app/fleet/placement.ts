@@ -8,6 +8,8 @@ export interface PlacedDesk {
   readonly epoch: number;
   /** The newest command that moved it. */
   readonly move: { readonly to: string; readonly epoch: number } | undefined;
+  /** Version of tranche that ran it last: an older one may not be able to read what that wrote. */
+  readonly program: string;
 }
 
 export interface PlacedDaemon {
@@ -17,6 +19,8 @@ export interface PlacedDaemon {
   /** Its heartbeats come. */
   readonly isAlive: boolean;
   readonly isDraining: boolean;
+  /** Version of tranche. */
+  readonly program: string;
 }
 
 export interface Placement {
@@ -27,7 +31,7 @@ export interface Placement {
 /**
  * What one daemon takes and gives up. Every daemon works it out for itself from the same rows: a claim that two make is settled by the
  * store, and a desk that two start by its lease. A desk is free when no daemon has it, or when the daemon that had it is silent and
- * its lease has run out.
+ * its lease has run out. No desk goes back to an older version of tranche than the one that ran it last.
  */
 export function placement(
   me: string,
@@ -50,17 +54,21 @@ export function placement(
   }
 
   const take: string[] = [];
-  for (const { desk, move } of free) {
-    const to = move !== undefined && hasRoom(working, load, move.to) ? move.to : leastLoaded(working, load);
-    if (to === undefined) break;
+  for (const one of free) {
+    const { desk, move } = one;
+    const to =
+      move !== undefined && canTake(working, load, move.to, one) ? move.to : leastLoaded(working, load, one);
+    if (to === undefined) continue;
     raise(load, to);
     if (to === me) take.push(desk);
   }
 
-  const moved = mine.filter(
-    ({ move, epoch }) =>
-      move !== undefined && move.to !== me && move.epoch === epoch && hasRoom(working, load, move.to),
-  );
+  const moved = mine.filter((one) => {
+    const { move, epoch } = one;
+    return (
+      move !== undefined && move.to !== me && move.epoch === epoch && canTake(working, load, move.to, one)
+    );
+  });
   const release = moved.length > 0 ? moved : toSpread(me, mine, load, working);
   return { take, release: release.map(({ desk }) => desk) };
 }
@@ -72,27 +80,38 @@ function toSpread(
   load: ReadonlyMap<string, number>,
   working: ReadonlyMap<string, PlacedDaemon>,
 ): readonly PlacedDesk[] {
-  const to = leastLoaded(working, load);
-  if (to === undefined) return [];
-  const movable = mine.filter(({ move }) => move?.to !== me);
-  const isUneven = (load.get(me) ?? 0) - (load.get(to) ?? 0) > 1;
-  return isUneven ? movable.slice(-1) : [];
+  const last = mine.findLast((one) => {
+    if (one.move?.to === me) return false;
+    const to = leastLoaded(working, load, one);
+    return to !== undefined && (load.get(me) ?? 0) - (load.get(to) ?? 0) > 1;
+  });
+  return last === undefined ? [] : [last];
 }
 
 function leastLoaded(
   working: ReadonlyMap<string, PlacedDaemon>,
   load: ReadonlyMap<string, number>,
+  desk: PlacedDesk,
 ): string | undefined {
   return [...working.keys()]
-    .filter((daemon) => hasRoom(working, load, daemon))
+    .filter((daemon) => canTake(working, load, daemon, desk))
     .toSorted((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0) || (a < b ? -1 : 1))[0];
 }
 
-const hasRoom = (
+/** Whether the daemon works, has room, and is of a version that reads what the desk has written. */
+function canTake(
   working: ReadonlyMap<string, PlacedDaemon>,
   load: ReadonlyMap<string, number>,
   daemon: string,
-): boolean => (load.get(daemon) ?? 0) < (working.get(daemon)?.capacity ?? 0);
+  desk: PlacedDesk,
+): boolean {
+  const one = working.get(daemon);
+  return one !== undefined && (load.get(daemon) ?? 0) < one.capacity && isAtLeast(one.program, desk.program);
+}
+
+/** Compares versions such as 0.10.2 by their numbers. */
+export const isAtLeast = (program: string, other: string): boolean =>
+  program.localeCompare(other, 'en', { numeric: true }) >= 0;
 
 function raise(load: Map<string, number>, daemon: string): void {
   load.set(daemon, (load.get(daemon) ?? 0) + 1);

@@ -1,9 +1,11 @@
 import { OperatorError } from '../../core/errors.ts';
-import type { BlockingClient } from './blocking-client.ts';
+import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
  * Tables, in steps that are taken in order and never taken back. A step that was released is never edited: a change is a new step.
  * Rows of `record` are never changed: roles get no right to, and a trigger refuses it to the owner.
+ *
+ * During an upgrade, programs of the version before work on the new tables. A step that they cannot work with says so in `BREAKING`.
  */
 const STEPS: readonly string[] = [
   `
@@ -77,10 +79,46 @@ const STEPS: readonly string[] = [
   CREATE TRIGGER commands_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON fleet_command
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
   `,
+  `
+  ALTER TABLE layout ADD COLUMN works_from bigint NOT NULL DEFAULT 1; -- see worksFrom
+  ALTER TABLE fleet_daemon ADD COLUMN program text NOT NULL DEFAULT '0.0.0'; -- version of tranche
+  ALTER TABLE fleet_desk ADD COLUMN program text NOT NULL DEFAULT '0.0.0';   -- that ran the desk last
+  `,
 ];
+
+/** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */
+const BREAKING: readonly number[] = [];
 
 /** Layout that this version reads and writes. */
 export const LAYOUT = STEPS.length;
+
+/** The step with which `works_from` came. */
+const NOTES_COMPATIBILITY = 3;
+
+/** Oldest layout whose programs work with the tables after step `step`. */
+const worksFrom = (step: number): number => BREAKING.findLast((breaking) => breaking <= step) ?? 1;
+
+/** Reads the layout of the tables and the oldest layout whose programs work with them. */
+export const LAYOUT_OF = `SELECT coalesce(max(step), 0), coalesce(max((to_jsonb(l) ->> 'works_from')::bigint), 1)
+  FROM tranche.layout l`;
+
+/** Why this program cannot use tables with the answer to LAYOUT_OF; undefined when it can. `shown` names the database. */
+export function layoutProblem(shown: string, [step, oldest]: Row = [0, 1]): OperatorError | undefined {
+  const [now, from] = [Number(step), Number(oldest)];
+  if (now < LAYOUT)
+    return new OperatorError(
+      now === 0 ? 'storage' : 'data',
+      now === 0
+        ? `${shown}: the database has no journals. Check the URL, or run "tranche journal prepare" first.`
+        : `${shown} has layout ${now}, this version of tranche needs ${LAYOUT}. Run "tranche journal prepare" to migrate it.`,
+    );
+  return from > LAYOUT
+    ? new OperatorError(
+        'data',
+        `${shown} has layout ${now}, which versions of tranche before layout ${from} cannot use; this one has ${LAYOUT}. Run a newer version.`,
+      )
+    : undefined;
+}
 
 /** One for this program, whatever else uses the database. */
 const LOCK = 7_216_042_001;
@@ -88,8 +126,10 @@ const LOCK = 7_216_042_001;
 /** Brings the tables to the layout of this version: one transaction, one process at a time. @throws PostgresFault */
 export function migrate(client: BlockingClient, shown: string): void {
   const now = layoutOf(client);
-  refuseNewer(now, shown);
-  if (now === LAYOUT) return;
+  if (now >= LAYOUT) {
+    checkLayout(client, shown);
+    return;
+  }
   client.transaction([
     { text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] },
     { text: 'CREATE SCHEMA IF NOT EXISTS tranche' },
@@ -104,38 +144,30 @@ const onceOnly = (number: number, step: string): string =>
   `DO $step$ BEGIN
      IF NOT EXISTS (SELECT FROM layout WHERE step = ${number}) THEN
        ${step.replaceAll('$$', '$body$')}
-       INSERT INTO layout VALUES (${number});
+       INSERT INTO layout ${number < NOTES_COMPATIBILITY ? `VALUES (${number})` : `VALUES (${number}, ${worksFrom(number)})`};
      END IF;
    END $step$`;
 
-/** @throws OperatorError `data` when the tables are missing or of another layout. */
+/** @throws OperatorError `storage` when there are no tables, `data` when this version cannot use them. */
 export function checkLayout(client: BlockingClient, shown: string): void {
-  const now = layoutOf(client);
-  refuseNewer(now, shown);
-  if (now < LAYOUT)
-    throw new OperatorError(
-      now === 0 ? 'storage' : 'data',
-      now === 0
-        ? `journal ${shown}: the database has no journals. Check the URL, or run "tranche run" first.`
-        : `journal ${shown} has layout ${now}, this version of tranche reads ${LAYOUT}. Run "tranche journal prepare" to migrate it.`,
-    );
-}
-
-function refuseNewer(now: number, shown: string): void {
-  if (now > LAYOUT)
-    throw new OperatorError(
-      'data',
-      `journal ${shown} has layout ${now}, this version of tranche reads ${LAYOUT}. Run the version that wrote it.`,
-    );
+  const problem = layoutProblem(
+    `journal ${shown}`,
+    hasTables(client) ? client.query(LAYOUT_OF)[0] : undefined,
+  );
+  if (problem !== undefined) throw problem;
 }
 
 /** Layout of the tables that are there; 0 for none. @throws PostgresFault */
 export function layoutOf(client: BlockingClient): number {
-  const [[isThere] = []] = client.query("SELECT to_regclass('tranche.layout') IS NOT NULL");
-  if (isThere !== true) return 0;
-  const [[step] = []] = client.query('SELECT coalesce(max(step), 0) FROM tranche.layout');
+  if (!hasTables(client)) return 0;
+  const [[step] = []] = client.query(LAYOUT_OF);
   return Number(step);
 }
+
+/** Gives one row with one boolean. */
+export const HAS_TABLES = "SELECT to_regclass('tranche.layout') IS NOT NULL";
+
+const hasTables = (client: BlockingClient): boolean => client.query(HAS_TABLES)[0]?.[0] === true;
 
 /** What a role that runs desks needs, and no more. The name is quoted. */
 export const grants = (role: string): readonly string[] => {

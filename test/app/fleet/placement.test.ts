@@ -8,6 +8,7 @@ const desk = (name: string, rest: Partial<PlacedDesk> = {}): PlacedDesk => ({
   isLeased: false,
   epoch: 1,
   move: undefined,
+  program: '0.1.0',
   ...rest,
 });
 const daemon = (name: string, rest: Partial<PlacedDaemon> = {}): PlacedDaemon => ({
@@ -15,6 +16,7 @@ const daemon = (name: string, rest: Partial<PlacedDaemon> = {}): PlacedDaemon =>
   capacity: 200,
   isAlive: true,
   isDraining: false,
+  program: '0.1.0',
   ...rest,
 });
 const held = (name: string, by: string, rest: Partial<PlacedDesk> = {}): PlacedDesk =>
@@ -37,6 +39,18 @@ describe('placement of desks on daemons', () => {
   it('leaves a desk to a daemon that is alive while the desk restarts', () => {
     const desks = [held('a', 'one', { isLeased: false })];
     expect(placement('two', desks, [daemon('one'), daemon('two')]).take).toEqual([]);
+  });
+
+  it('never gives a desk to an older version of tranche than the one that ran it last', () => {
+    const desks = [desk('a', { program: '0.10.0' }), desk('b')];
+    const [older, newer] = [daemon('older', { program: '0.9.1' }), daemon('z', { program: '0.10.0' })];
+    expect(placement('older', desks, [older, newer]).take).toEqual(['b']);
+    expect(placement('z', desks, [older, newer]).take).toEqual(['a']);
+    expect(placement('older', desks, [older]).take).toEqual(['b']);
+    const upgraded = ['a', 'b', 'c'].map((name) => held(name, 'z', { program: '0.10.0' }));
+    expect(placement('z', upgraded, [older, newer]).release).toEqual([]);
+    const moved = [held('a', 'z', { program: '0.10.0', move: { to: 'older', epoch: 1 } })];
+    expect(placement('z', moved, [older, newer]).release).toEqual([]);
   });
 
   it('takes no more than its capacity', () => {
