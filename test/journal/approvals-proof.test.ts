@@ -78,8 +78,9 @@ function aJournal(): readonly StoredRecord[] {
         person: name,
         step,
         role: 'approver',
-        by: 'root',
+        by: 'local (cli:root)',
         why: 'w',
+        ...(step === 'invited' ? { token: { name: 'local', kind: 'machine' } } : {}),
         ...passkey,
       };
       tell(next, 'root', { do: 'person', record });
@@ -96,11 +97,12 @@ const whole = aJournal();
 const isStep = (body: RecordBody, step: string, by?: string): body is OverrideRecord =>
   body.kind === 'override' && body.step === step && (by === undefined || body.by === by);
 
-function findings(records: readonly StoredRecord[]) {
+function proofOf(records: readonly StoredRecord[]): ApprovalsProof {
   const proof = new ApprovalsProof();
   for (const stored of records) proof.take(stored);
-  return proof.findings;
+  return proof;
 }
+const findings = (records: readonly StoredRecord[]) => proofOf(records).findings;
 const faults = (records: readonly StoredRecord[]): readonly (string | undefined)[] =>
   findings(records).flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
 /** The journal with some records changed, as one who can write it would. */
@@ -121,6 +123,34 @@ describe('the proof of approvals', () => {
     expect(faults(whole)).toEqual([]);
     const [first] = findings(whole);
     expect(whole.find(({ seq }) => seq === first?.seq)?.body).toMatchObject({ step: 'approved', by: 'ann' });
+  });
+
+  it('marks approvers whom somebody with a shell on the machine invited, with what they approved', () => {
+    const invited = (name: string) =>
+      whole.find(({ body }) => body.kind === 'person' && body.person === name && body.step === 'invited')
+        ?.seq;
+    const by = 'local (cli:root)';
+    expect(proofOf(whole).approvers).toEqual([
+      { person: 'ann', role: 'approver', invited: { seq: invited('ann'), by }, from_machine: true, approved: ['ov-2'] }, // prettier-ignore
+      { person: 'cat', role: 'approver', invited: { seq: invited('cat'), by }, from_machine: true, approved: ['ov-2'] }, // prettier-ignore
+    ]);
+    const elsewhere = forged((body) => (body.kind === 'person' && body.person === 'cat' ? { ...body, by: 'eve', token: person('eve') } : body)); // prettier-ignore
+    expect(proofOf(elsewhere).approvers.map(({ from_machine: is }) => is)).toEqual([true, false]);
+    expect(findings(whole).some(({ invited_after_request: is }) => is === true)).toBe(false);
+  });
+
+  it('marks an approver who was invited after the request that they approved', () => {
+    const isOfCat = ({ body }: StoredRecord): boolean => body.kind === 'person' && body.person === 'cat';
+    const asked = whole.findIndex(({ body }) => isStep(body, 'proposed') && body.override === 'ov-2');
+    const late = [
+      ...whole.slice(0, asked + 1).filter((stored) => !isOfCat(stored)),
+      ...whole.filter(isOfCat),
+      ...whole.slice(asked + 1),
+    ].map((stored, at) => ({ ...stored, seq: at + 1 }));
+    expect(faults(late)).toEqual([]);
+    expect(
+      findings(late).map(({ by, invited_after_request: is }) => `${by} ${is === true ? 'late' : 'before'}`),
+    ).toEqual(['ann before', 'ann before', 'cat late']);
   });
 
   it.each<readonly [string, (body: RecordBody) => RecordBody | undefined, RegExp]>([

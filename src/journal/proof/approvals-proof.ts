@@ -60,8 +60,22 @@ export interface ApprovalFinding {
   readonly proof: 'passkey' | 'token';
   /** What the journal does not let one check, in words. */
   readonly unchecked?: string | undefined;
+  /** The person was invited after this request was made: whoever asked may have made up who agrees. */
+  readonly invited_after_request?: true | undefined;
   /** What is wrong with it, in words; left out: nothing. */
   readonly fault?: string | undefined;
+}
+
+/** A person who approved something, and how they came to be an approver. Nobody approves an invitation. */
+export interface Approver {
+  readonly person: string;
+  readonly role: Role;
+  /** Number of the record of the invitation that counted, and who gave it. */
+  readonly invited: { readonly seq: number; readonly by: string };
+  /** By a command or a browser of the machine of the desk: whoever controls that machine can do this alone. */
+  readonly from_machine: boolean;
+  /** Ids of the requests that this person approved. */
+  readonly approved: readonly string[];
 }
 
 /** Requests that outlive the policy under which they were made. */
@@ -71,6 +85,7 @@ const PAGE_UNKNOWN =
   'on which page it was signed: an older version enrolled the passkey, and it had not signed in since';
 
 interface Request {
+  readonly seq: number;
   readonly proposal: OverrideRecord;
   agreed: readonly OverrideRecord[];
   state: 'open' | 'approved' | 'ended' | 'used';
@@ -79,6 +94,8 @@ interface Request {
 interface Known {
   isRemoved: boolean;
   role: Role | undefined;
+  /** The newest one. */
+  invitation?: { readonly seq: number; readonly by: string; readonly isFromMachine: boolean } | undefined;
   readonly keys: Map<string, { readonly publicKey: string; readonly home?: PasskeyHome | undefined }>;
 }
 
@@ -91,6 +108,8 @@ export class ApprovalsProof {
   readonly findings: ApprovalFinding[] = [];
   readonly #requests = new Map<string, Request>();
   readonly #people = new Map<string, Known>();
+  /** By the record of their invitation. */
+  readonly #approvers = new Map<number, Approver>();
   #limits: LimitsInForce = {};
   #own: ApprovalPolicy = BUILT_IN.one;
   #origin: RequestOrigin | undefined;
@@ -108,6 +127,11 @@ export class ApprovalsProof {
   /** Who asked for the reload that the lives which follow it begin with. */
   #reloader: UsedToken | undefined;
 
+  /** Everybody with an invitation who approved something. Names of tokens are in no record but those of their approvals. */
+  get approvers(): readonly Approver[] {
+    return [...this.#approvers.values()];
+  }
+
   take({ seq, at, body }: StoredRecord): void {
     if (body.kind !== 'reload' && body.kind !== 'strategy') this.#reloader = undefined;
     switch (body.kind) {
@@ -115,7 +139,7 @@ export class ApprovalsProof {
         this.#start(seq, body);
         break;
       case 'person':
-        this.#person(body);
+        this.#person(seq, body);
         break;
       case 'override':
         this.#request(seq, at, body);
@@ -259,11 +283,14 @@ export class ApprovalsProof {
     this.#limits = limitsAtStart(this.#limits, body);
   }
 
-  #person({ person, step, role, passkey }: PersonRecord): void {
+  #person(seq: number, { person, step, role, passkey, by, token }: PersonRecord): void {
     const known = this.#knownAs(person);
-    // The role comes from the invitation; later records repeat it.
-    if (step === 'invited') known.role = role;
-    if (step === 'invited') known.isRemoved = false;
+    if (step === 'invited') {
+      // The role comes from the invitation; later records repeat it.
+      known.role = role;
+      known.isRemoved = false;
+      known.invitation = { seq, by, isFromMachine: token?.kind === 'machine' };
+    }
     this.#hadPasskey ||= step === 'enrolled';
     if (step === 'enrolled' && passkey?.public_key !== undefined)
       known.keys.set(passkey.id, { publicKey: passkey.public_key, home: homeAfter(undefined, passkey) });
@@ -297,7 +324,7 @@ export class ApprovalsProof {
       if (known !== undefined) this.#fault(seq, body.by, `the id ${body.override} was used before`, body);
       const fault = this.#proposalFault(body);
       if (fault !== undefined) this.#fault(seq, body.by, fault, body);
-      this.#requests.set(body.override, { proposal: body, agreed: [], state: 'open' });
+      this.#requests.set(body.override, { seq, proposal: body, agreed: [], state: 'open' });
       return;
     }
     if (known === undefined) {
@@ -314,14 +341,27 @@ export class ApprovalsProof {
       this.#knownAs(nameOf(body)).keys.get(body.assertion.credential_id)?.home === undefined;
     known.agreed = [...known.agreed, body];
     if (body.step === 'approved') known.state = 'approved';
+    const { invitation } = this.#knownAs(nameOf(body));
+    this.#noteApprover(body);
     this.findings.push({
       seq,
       request: body.override,
       by: nameOf(body),
       proof: body.assertion === undefined ? 'token' : 'passkey',
       ...(isPageUnknown ? { unchecked: PAGE_UNKNOWN } : {}),
+      ...(invitation !== undefined && invitation.seq > known.seq ? { invited_after_request: true } : {}),
       ...(fault === undefined ? {} : { fault }),
     });
+  }
+
+  /** The invitation at the time of the approval: a later one does not explain it. */
+  #noteApprover(body: OverrideRecord): void {
+    const person = nameOf(body);
+    const { role, invitation } = this.#knownAs(person);
+    if (role === undefined || invitation === undefined) return;
+    const { seq, by, isFromMachine } = invitation;
+    const approved = [...(this.#approvers.get(seq)?.approved ?? []), body.override];
+    this.#approvers.set(seq, { person, role, invited: { seq, by }, from_machine: isFromMachine, approved });
   }
 
   /** A request in a journal without a policy lists no needs: one other person was enough. */

@@ -25,7 +25,7 @@ const approvals: ApprovalPolicy = {
 const PAGE = { origin: 'http://localhost:8321', rp_id: 'localhost' };
 
 /** The verdict of the command on a journal of these records. */
-async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>) {
+async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['read']>, json = false) {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-approvals-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -42,7 +42,11 @@ async function verified(records: ReturnType<ReturnType<typeof memoryJournal>['re
         done();
       },
     });
-  const code = await journalVerify(`sqlite:${file}`, { approvals: true }, { stdout: sink(), stderr: sink() });
+  const code = await journalVerify(
+    `sqlite:${file}`,
+    { approvals: true, json },
+    { stdout: sink(), stderr: sink() },
+  );
   return { code, told };
 }
 
@@ -56,8 +60,9 @@ describe('an approval by passkey over the API', () => {
       person: 'approver@desk',
       step,
       role: 'approver',
-      by: 'root',
+      by: 'local (cli:root)',
       why: 'new',
+      ...(step === 'invited' ? { token: { name: 'local', kind: 'machine' as const } } : {}),
       ...(step === 'enrolled'
         ? { passkey: { id: key.id, public_key: key.publicKey, counter: 0, ...PAGE } }
         : {}),
@@ -100,6 +105,14 @@ describe('an approval by passkey over the API', () => {
       0,
       expect.stringContaining('Approvals that hold: 1; signed by a passkey: 1;'),
     ]);
+    expect(good.told).toMatch(
+      /approver@desk \(approver\), who approved ov-1, was invited from the machine of the desk by local \(cli:root\), record \d+, without an approval\.$/mu,
+    );
+    const { told: json } = await verified(bench.records(), true);
+    expect(JSON.parse(json)).toMatchObject({
+      approvals: [{ request: 'ov-1', proof: 'passkey' }],
+      approvers: [{ person: 'approver@desk', from_machine: true, approved: ['ov-1'] }],
+    });
     const forged = bench.records().map((stored) =>
       stored.body.kind === 'override' && stored.body.step === 'approved'
         ? {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { exitCodes, OperatorError } from '../../../core/errors.ts';
 import { anchorAt, compare } from '../../../journal/proof/anchor.ts';
-import type { ApprovalFinding } from '../../../journal/proof/approvals-proof.ts';
+import type { ApprovalFinding, ApprovalsProof, Approver } from '../../../journal/proof/approvals-proof.ts';
 import type { Head } from '../../../journal/proof/link.ts';
 import { isSigned, publicKeyIn, readSignedHead } from '../../../journal/proof/signed-head.ts';
 import type { Journal } from '../../../journal/journal.ts';
@@ -41,18 +41,19 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
     return async (journal) => {
       const verdict = journal.verify();
       const compared = verdict.ok ? comparisons(url, journal, kept, options.anchor) : [];
-      const approvals =
-        verdict.ok && options.approvals === true ? await approvalFindings(journal) : undefined;
+      const proof = verdict.ok && options.approvals === true ? await approvalsProof(journal) : undefined;
+      const approvals = proof?.findings;
+      const approvers = proof?.approvers;
       const hold = approvals?.every(({ fault }) => fault === undefined) ?? true;
       const isGood = verdict.ok && compared.every(({ ok }) => ok) && hold;
       if (options.json === true)
-        await write(out.stdout, `${JSON.stringify({ ...verdict, compared, approvals })}\n`);
+        await write(out.stdout, `${JSON.stringify({ ...verdict, compared, approvals, approvers })}\n`);
       else {
         const lines = verdict.ok
           ? [
               `The chain of ${verdict.count} records holds. Head: ${verdict.head}`,
               ...compared.map(({ says }) => says),
-              ...(approvals === undefined ? [] : approvalLines(approvals)),
+              ...(proof === undefined ? [] : approvalLines(proof)),
               ...(compared.some((one) => one.with !== 'anchor') ? [] : [WHAT_IT_PROVES]),
             ]
           : [
@@ -66,14 +67,14 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
 }
 
 /** Loaded by those who ask for it. */
-async function approvalFindings(journal: Journal): Promise<readonly ApprovalFinding[]> {
-  const { ApprovalsProof } = await import('../../../journal/proof/approvals-proof.ts');
-  const proof = new ApprovalsProof();
+async function approvalsProof(journal: Journal): Promise<ApprovalsProof> {
+  const module = await import('../../../journal/proof/approvals-proof.ts');
+  const proof = new module.ApprovalsProof();
   for (const stored of journal.read()) proof.take(stored);
-  return proof.findings;
+  return proof;
 }
 
-function approvalLines(findings: readonly ApprovalFinding[]): readonly string[] {
+function approvalLines({ findings, approvers }: ApprovalsProof): readonly string[] {
   const good = findings.filter(({ fault }) => fault === undefined);
   const signed = good.filter(({ proof }) => proof === 'passkey').length;
   const faults = findings.flatMap(({ seq, request, by, fault }) =>
@@ -86,9 +87,23 @@ function approvalLines(findings: readonly ApprovalFinding[]): readonly string[] 
   );
   return [
     `Approvals that hold: ${good.length}; signed by a passkey: ${signed}; by a token, of which the journal has nothing but the name: ${good.length - signed}.`,
+    ...approvers.map((one) => approverLine(one, findings)),
     ...unchecked,
     ...(faults.length === 0 ? [] : [`What does not hold: ${faults.length}`, ...faults]),
   ];
+}
+
+/** How an approver came to be one, so that nobody takes two names from one shell for two people. */
+function approverLine(
+  { person, role, invited, from_machine: isFromMachine, approved }: Approver,
+  findings: readonly ApprovalFinding[],
+): string {
+  const late = findings.flatMap(({ request, by, invited_after_request: isLate }) =>
+    isLate === true && by === person && approved.includes(request ?? '') ? [request] : [],
+  );
+  const where = isFromMachine ? ' from the machine of the desk' : '';
+  const after = late.length === 0 ? '' : `; invited after ${late.join(', ')} was asked for`;
+  return `${person} (${role}), who approved ${approved.join(', ')}, was invited${where} by ${invited.by}, record ${invited.seq}, without an approval${after}.`;
 }
 
 const WHAT_IT_PROVES =
