@@ -9,6 +9,8 @@ export interface AlertKind {
   readonly says: string;
   /** What to do: the entry in the runbook. */
   readonly runbook: string;
+  /** The same for readers of the dashboard, where a screen does what `runbook` names a command for. */
+  readonly onDashboard?: string;
 }
 
 /**
@@ -38,6 +40,8 @@ export const alerts = {
     says: 'the outcome of an order has been unknown for five minutes; waiting for proof',
     runbook:
       "Ask the venue what happened to the client order id. If the account will not show it, resolve the doubt by hand with `tranche doubts resolve` and give the venue's answer as the evidence.",
+    onDashboard:
+      "Ask the venue what happened to the client order id. If the account will not show it, settle the doubt on the screen Doubts and give the venue's answer as the evidence.",
   },
   doubt_lookalike: {
     severity: 'critical',
@@ -50,6 +54,8 @@ export const alerts = {
     says: 'the account shows a different history than before: rows have changed or disappeared; the desk halts',
     runbook:
       'Ask the venue why the rows changed, and compare the fills with its statement. Re-arm with --rearm "reason" only when both agree.',
+    onDashboard:
+      'Ask the venue why the rows changed, and compare the fills with its statement. Re-arm the desk on the screen Now only when both agree.',
   },
   rate_unknown: {
     severity: 'warning',
@@ -155,6 +161,8 @@ export const alerts = {
     says: 'the wall clock went back: whatever waits for a time of day waits for it a second time',
     runbook:
       '`waiting` and `tranche status` list what waits and for how long. If the current time is wrong, set the clock (NTP): the desk continues at once. If the earlier time was wrong, what waits continues at the times shown. To trade sooner, give the strategy another id and the remaining quantity as its total, remove the old file, and run `tranche reload`.',
+    onDashboard:
+      'The screen Now lists what waits and for how long. If the current time is wrong, set the clock (NTP): the desk continues at once. If the earlier time was wrong, what waits continues at the times shown. To trade sooner, give the strategy another id and the remaining quantity as its total, remove the old file, and reload the strategies on the machine of the desk.',
   },
   clock_skew: {
     severity: 'warning',
@@ -173,6 +181,8 @@ export const alerts = {
     says: 'the journal is older than the journal anchor: a restored backup or snapshot; the desk starts halted',
     runbook:
       'Restore the newest copy of the journal if there is one. Otherwise let this start read the account and book what is missing, compare the fills with the statement of the venue, then re-arm with --rearm "reason". Strategies that started after the copy was made start again with their whole total: see fill_adopted.',
+    onDashboard:
+      'Restore the newest copy of the journal if there is one. Otherwise let this start read the account and book what is missing, compare the fills with the statement of the venue, then re-arm the desk on the screen Now. Strategies that started after the copy was made start again with their whole total: see fill_adopted.',
   },
   head_not_published: {
     severity: 'warning',
@@ -197,24 +207,32 @@ export const alerts = {
     says: 'the config allows more than at the last start; the desk starts halted until two people agree',
     runbook:
       '`raised` lists each limit with its value before and now. If the change is meant, one person sends tranche rearm and another approves it with tranche override approve: the request names the limits. If it is not, put the old values back, restart, and find out who changed the config; the halt then still takes two people.',
+    onDashboard:
+      '`raised` lists each limit with its value before and now. If the change is meant, one person re-arms the desk on the screen Now and another approves that on the screen Approvals: the request names the limits. If it is not, put the old values back, restart, and find out who changed the config; the halt then still takes two people.',
   },
   limits_loosened: {
     severity: 'warning',
     says: 'a reload loosened limits: the desk may trade more than before',
     runbook:
       '`loosened` lists each limit with its value before and now, `by` who asked for it. If it is not meant, put the old values back into the config and send tranche reload: what is tighter counts at once.',
+    onDashboard:
+      '`loosened` lists each limit with its value before and now, `by` who asked for it. If it is not meant, put the old values back into the config and reload on the machine of the desk: what is tighter counts at once. Until then, pause or halt the desk here.',
   },
   crash_loop: {
     severity: 'critical',
     says: 'crash loop detected; starting halted',
     runbook:
       '`causes` lists what ended the processes: errors by name, and processes that were killed or lost within 5 s of their start. A kill or power failure of a process that ran longer does not count. Read the end of the log and the exit codes in the supervisor. Re-arm with --rearm "reason" only when the cause is gone.',
+    onDashboard:
+      '`causes` lists what ended the processes: errors by name, and processes that were killed or lost within 5 s of their start. A kill or power failure of a process that ran longer does not count. Read the end of the log and the exit codes in the supervisor. Re-arm the desk on the screen Now only when the cause is gone.',
   },
   halted: {
     severity: 'critical',
     says: 'the desk is halted: it requests no quote and sends no order',
     runbook:
       'Read `why`. Orders under way may still fill: run tranche doubts. Re-arm with tranche rearm --why "reason" once the cause is gone.',
+    onDashboard:
+      'Read `why`. Orders under way may still fill: the screen Doubts shows those whose outcome is unknown. Re-arm the desk on the screen Now once the cause is gone.',
   },
   killed: {
     severity: 'critical',
@@ -257,6 +275,8 @@ export const alerts = {
     says: 'the desk waits for people to approve something before it goes on; a request that nobody decides in time is rejected',
     runbook:
       'Read tranche approvals: it shows what is asked for, what differs, who must agree, and until when. Approve or reject it in the dashboard, or with tranche approve ID and tranche reject ID. What was rejected or has expired is asked for again when its text changes; a strategy that waits to begin also when a person sends tranche reload.',
+    onDashboard:
+      'The screen Approvals shows what is asked for, what differs, who must agree, and until when. Approve or reject it there. What was rejected or has expired is asked for again when its text changes; a strategy that waits to begin also when a person reloads the strategies.',
   },
   override_used: {
     severity: 'warning',
@@ -269,6 +289,8 @@ export const alerts = {
     says: 'a limit that nothing should be able to exceed was exceeded; the desk is halted',
     runbook:
       'Compare the fills in the journal with the statement of the venue. Re-arm with --rearm "reason" only when you know the cause.',
+    onDashboard:
+      'Compare the fills on the screen Record with the statement of the venue. Re-arm the desk on the screen Now only when you know the cause.',
   },
   parent_paused: {
     severity: 'warning',
@@ -281,6 +303,8 @@ export const alerts = {
     says: 'a parent has ended and did not trade its whole total',
     runbook:
       '`left` is what it did not trade, and `reason` why it ended. `tranche why` shows the reason of each slice. To trade the rest, give the strategy another id and what is left as its total, and reload.',
+    onDashboard:
+      '`left` is what it did not trade, and `reason` why it ended. The screen Why shows the reason of each slice. To trade the rest, give the strategy another id and what is left as its total, and reload.',
   },
   parent_resumed: {
     severity: 'info',
@@ -310,6 +334,8 @@ export const alerts = {
     says: 'a strategy could not trade ten times in a row for the same reason: it waits for a change',
     runbook:
       'Read `why`: the pair, side and reason of each trade; `tranche why` shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy retries by itself. This alert is raised once until the strategy has traded.',
+    onDashboard:
+      'Read `why`: the pair, side and reason of each trade; the screen Why shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy retries by itself. This alert is raised once until the strategy has traded.',
   },
   strategy_spinning: {
     severity: 'warning',

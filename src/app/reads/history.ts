@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { alerts as alertKinds } from '../../core/alerts.ts';
-import type { Alert } from '../../core/alerts.ts';
+import type { AlertKind } from '../../core/alerts.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import { fillRow } from '../../journal/export.ts';
@@ -81,7 +81,7 @@ function alertsPage(source: Source, request: Asked<'alerts'>): HistoryPage<Alert
     ({ seq, at, body }): readonly AlertRow[] => {
       if (body.kind !== 'alert' || URGENCY.indexOf(body.severity) < least) return [];
       const { alert, facts, others } = body;
-      const kind = Object.hasOwn(alertKinds, alert) ? alertKinds[alert as Alert] : undefined; // oxlint-disable-line typescript/no-unsafe-type-assertion -- it has it
+      const kind = kindOf(alert);
       return [
         {
           seq,
@@ -92,11 +92,18 @@ function alertsPage(source: Source, request: Asked<'alerts'>): HistoryPage<Alert
           facts,
           others,
           does: kind?.runbook,
+          on_dashboard: kind?.onDashboard,
           runbook: kind && `docs/runbook.md#${alert}`,
         },
       ];
     },
   );
+}
+
+/** Earlier versions had other alerts, too. */
+function kindOf(alert: string): AlertKind | undefined {
+  const kinds: Readonly<Record<string, AlertKind>> = alertKinds;
+  return Object.hasOwn(kinds, alert) ? kinds[alert] : undefined;
 }
 const URGENCY: readonly string[] = ['info', 'warning', 'critical'];
 

@@ -13,6 +13,10 @@ export const alerts = z.strictObject({
   others: count.optional().describe('Further alerts of the same kind since the last record'),
   is_open: z.boolean().describe('The condition still holds'),
   does: z.string().optional().describe('What to do'),
+  on_dashboard: z
+    .string()
+    .optional()
+    .describe('What to do, where the dashboard has a screen for what `does` names a command for'),
   runbook: z.string().optional().describe('Its entry in docs/runbook.md'),
 });
 

@@ -107,7 +107,7 @@ describe.skipIf(noBrowser !== undefined)(`an alert on a phone ${noBrowser ?? ''}
     await page.getByText('What small did, and why').waitFor();
 
     await desk.command('halt', '--why', 'the drill', '--config', 'desk.yaml');
-    await shows('halted', /requests no quote and sends no order/u, /Re-arm with/u);
+    await shows('halted', /requests no quote and sends no order/u, /Re-arm the desk on the screen Now/u);
     await page.getByRole('button', { name: 'Re-arm' }).waitFor();
 
     await venue.program.kill();

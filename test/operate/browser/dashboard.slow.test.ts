@@ -98,6 +98,22 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     60_000,
   );
 
+  it('cuts no reason and no time on a phone: what is long takes more lines', async () => {
+    const long = `: ${'the reference price is older than reference.max_age '.repeat(3)}`;
+    await withDesk(syntheticAnswers(3, long), async (desk) => {
+      const { page } = await openPage(browser, sizes.phone);
+      for (const screen of ['why', 'plan', 'limits', 'cost']) {
+        await show(page, desk, screen);
+        const cut = await page.evaluate<readonly string[]>(
+          `[...document.querySelectorAll('.wraps td.wide, td.time')].filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight).map((one) => one.textContent)`,
+        );
+        expect([screen, cut]).toStrictEqual([screen, []]);
+        expect(await page.locator('.wraps td.wide').count()).toBeGreaterThan(0);
+      }
+      await page.context().close();
+    });
+  });
+
   it('loses no row when the stream drops, is refused for a while, or leaves a row out', async () => {
     await withDesk(syntheticAnswers(3), async (desk) => {
       const { page } = await openPage(browser, sizes.wide);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { situationOf } from '../../../src/operate/dashboard/data/situation.ts';
+import { alerts as alertKinds } from '../../../src/core/alerts.ts';
+import type { AlertKind } from '../../../src/core/alerts.ts';
+import { adviceOf, situationOf } from '../../../src/operate/dashboard/data/situation.ts';
 import type { Alert, Status } from '../../../src/operate/dashboard/data/shapes.ts';
 
 const active: Status = {
@@ -29,6 +31,20 @@ const alert = (severity: Alert['severity'], more: Partial<Alert> = {}): Alert =>
   says: 'the venue does not answer',
   facts: {},
   ...more,
+});
+
+describe('what to do about an alert', () => {
+  /** What a screen of the dashboard does as well. */
+  const COMMANDS =
+    /tranche (?:approvals|approve|doubts|halt|override|pause|rearm|reject|status|why)|(?<!tranche run )--rearm/u;
+  const kinds: readonly [string, AlertKind][] = Object.entries(alertKinds);
+
+  it.each(kinds)('is said in the words of the page where the page can do it: %s', (_id, kind) => {
+    const shown = adviceOf(alert(kind.severity, { does: kind.runbook, on_dashboard: kind.onDashboard }));
+    expect(shown).not.toMatch(COMMANDS);
+    // No second text where the first is good for both.
+    expect(kind.onDashboard === undefined || /tranche |--rearm/u.test(kind.runbook)).toBe(true);
+  });
 });
 
 describe('what a person has to know in one look', () => {

@@ -29,6 +29,8 @@ export interface Alert extends OpenAlert {
   readonly is_open?: boolean | undefined;
   /** What to do. */
   readonly does?: string | undefined;
+  /** The same in the words of this page, where `does` names a command. */
+  readonly on_dashboard?: string | undefined;
   readonly runbook?: string | undefined;
 }
 

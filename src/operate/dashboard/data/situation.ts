@@ -43,10 +43,11 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     ...(status.waiting ?? []),
   ];
   const first = told[0];
+  const does = first && adviceOf(first);
   const advice =
-    first?.does === undefined
+    does === undefined
       ? undefined
-      : { words: first.does, ...(first.runbook === undefined ? {} : { runbook: first.runbook }) };
+      : { words: does, ...(first?.runbook === undefined ? {} : { runbook: first.runbook }) };
   if (isLost)
     return {
       level: 'unknown',
@@ -133,6 +134,9 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     action: calls,
   };
 }
+
+/** What to do about an alert: on this page where it can be done here. */
+export const adviceOf = ({ on_dashboard: here, does }: Alert): string | undefined => here ?? does;
 
 const LOST =
   'Check that the machine and its network are up. The desk may still be trading: to stop it, run tranche halt on its machine.';

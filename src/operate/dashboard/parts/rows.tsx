@@ -20,6 +20,8 @@ interface RowsProps<T> {
   readonly onOpen?: ((row: T) => void) | undefined;
   readonly isOpen?: ((row: T) => boolean) | undefined;
   readonly empty: string;
+  /** Texts of the wide column take as many lines as they need. All rows are drawn then: for short lists alone. */
+  readonly wraps?: boolean;
   /** Rows that fit; the room is kept free when there are fewer. */
   readonly height?: number;
 }
@@ -36,7 +38,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = (props.height ?? HEIGHT_MAX) * ROW_PX;
-  const isLong = rows.length * ROW_PX > height;
+  const isLong = props.wraps !== true && rows.length * ROW_PX > height;
   useEffect(() => {
     // The list became shorter than where it was scrolled to.
     if (box.current !== null && top.peek() > rows.length * ROW_PX) top.value = box.current.scrollTop;
@@ -51,7 +53,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
     );
   return (
     <div
-      class="rows"
+      class={props.wraps === true ? 'rows wraps' : 'rows'}
       ref={box}
       tabIndex={0}
       role="group"

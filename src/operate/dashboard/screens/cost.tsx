@@ -104,7 +104,7 @@ export function Cost(): JSX.Element {
                 title: 'Average',
                 kind: 'number',
                 isExtra: true,
-                cell: ({ average_price: price }) => grouped(price),
+                cell: ({ average_price: price }) => grouped(averaged(price)),
               },
               {
                 title: 'Execution',
@@ -137,6 +137,7 @@ export function Cost(): JSX.Element {
               keyOf={({ strategy, reason }) => `${strategy}${reason}`}
               empty="Every slice traded."
               height={5}
+              wraps
               columns={[
                 { title: 'Strategy', cell: ({ strategy }) => strategy },
                 { title: 'Why', kind: 'wide', cell: ({ words: said }) => <span title={said}>{said}</span> },

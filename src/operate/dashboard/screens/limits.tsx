@@ -42,6 +42,7 @@ export function Limits(): JSX.Element {
           keyOf={({ limit, scope }) => `${limit} ${scope}`}
           empty={read.data.value === undefined ? 'Reading…' : 'No limit is configured.'}
           height={18}
+          wraps
           columns={[
             {
               title: 'Limit',

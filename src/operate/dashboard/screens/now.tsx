@@ -6,7 +6,7 @@ import { approvalsWaiting } from '../data/approvals-waiting.ts';
 import { now, second } from '../data/clock.ts';
 import { clockTime, count, grouped, plain, relative, shortTime, words } from '../data/format.ts';
 import { post } from '../data/request.ts';
-import { situationOf } from '../data/situation.ts';
+import { adviceOf, situationOf } from '../data/situation.ts';
 import type { Alert, Done, LastFill, Page, Status } from '../data/shapes.ts';
 import { status, statusAt } from '../data/store.ts';
 import { followStrategies, strategiesProblem, strategyIds, strategyOf } from '../data/strategies.ts';
@@ -332,15 +332,16 @@ const CLOSED_SHOWN = 20;
 const levels = { critical: 'bad', warning: 'attention', info: '' } as const;
 
 function AlertItem({ one, isOpen = false }: { readonly one: Alert; readonly isOpen?: boolean }): JSX.Element {
+  const does = adviceOf(one);
   return (
     <li>
       <p>
         <Tag level={levels[one.severity]}>{one.severity}</Tag> <strong>{one.says ?? words(one.alert)}</strong>{' '}
         <time class="muted figures">{shortTime(one.at, second.peek())}</time>
       </p>
-      {isOpen && one.does !== undefined && (
+      {isOpen && does !== undefined && (
         <p>
-          <Marked text={one.does} />
+          <Marked text={does} />
         </p>
       )}
       <p class="muted facts">

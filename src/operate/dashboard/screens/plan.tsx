@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { second } from '../data/clock.ts';
-import { dateTime, grouped, relative, words } from '../data/format.ts';
+import { dateTime, grouped, relative, shortTime, words } from '../data/format.ts';
 import type { Plan as PlanAnswer, PlanSlot } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Choices, DAYS } from '../parts/choices.tsx';
@@ -73,6 +73,7 @@ export function Plan(): JSX.Element {
           keyOf={(check) => `${check.check}${check.strategy}${check.says}`}
           empty={plan === undefined ? 'Reading…' : 'Nothing to check.'}
           height={8}
+          wraps
           columns={[
             { title: 'Check', cell: ({ check }) => words(check) },
             {
@@ -100,7 +101,7 @@ export function Plan(): JSX.Element {
           empty={plan === undefined ? 'Reading…' : 'No slot is planned.'}
           height={12}
           columns={[
-            { title: 'At', kind: 'time', cell: ({ at }) => dateTime(at) },
+            { title: 'At', kind: 'time', cell: ({ at }) => shortTime(at, second.peek()) },
             { title: 'In', kind: 'time', isExtra: true, cell: ({ at }) => relative(at, second.peek()) },
             {
               title: 'Strategy',

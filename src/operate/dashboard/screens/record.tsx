@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { dateTime, exactTime, grouped, plain, words } from '../data/format.ts';
+import { second } from '../data/clock.ts';
+import { dateTime, exactTime, grouped, plain, shortTime, words } from '../data/format.ts';
 import type { Chain, JournalRecord, Page } from '../data/shapes.ts';
 import { records } from '../data/store.ts';
 import { useRead } from '../data/use-read.ts';
@@ -91,7 +92,7 @@ export function Record(): JSX.Element {
                 </button>
               ),
             },
-            { title: 'At', kind: 'time', cell: ({ at }) => dateTime(at) },
+            { title: 'At', kind: 'time', cell: ({ at }) => shortTime(at, second.peek()) },
             { title: 'Kind', cell: ({ kind: what }) => <Tag>{what}</Tag> },
             { title: 'Who or what', isExtra: true, cell: ({ body }) => whoOf(body) },
             { title: 'Content', kind: 'wide', cell: ({ body }) => contentOf(body) },
@@ -148,8 +149,15 @@ function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
   );
 }
 
+/** Of an intent `by` says how its size is given. */
 const whoOf = (body: JournalRecord['body']): string =>
-  plain(body['by'] ?? body['strategy'] ?? body['alert'] ?? body['person'] ?? '');
+  plain(
+    (body['kind'] === 'intent' ? undefined : body['by']) ??
+      body['strategy'] ??
+      body['alert'] ??
+      body['person'] ??
+      '',
+  );
 
 /** The short values of a record, as far as a line goes: the reason first, then as they stand there. */
 function contentOf(body: JournalRecord['body']): string {

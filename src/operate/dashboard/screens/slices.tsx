@@ -90,13 +90,13 @@ export function Slices(): JSX.Element {
         />
       </div>
       <PriceChart pair={pair} slices={slices} />
-      <Panel title="Schedule and what happened" aside={summaryOf(slices.value)}>
+      <Panel title="Schedule and what happened" aside={summaryOf(slices.value, strategy !== '')}>
         <Problem of={problem} />
         <Rows<Slice>
           label="Slices"
           rows={rows.value}
           keyOf={keyOf}
-          empty={strategy === '' ? 'No slice has started yet.' : `No slice of ${strategy} yet.`}
+          empty={emptyOf(strategy, show)}
           height={12}
           onOpen={(slice) => {
             opened.value = opened.value === keyOf(slice) ? undefined : keyOf(slice);
@@ -108,6 +108,13 @@ export function Slices(): JSX.Element {
       {one !== undefined && <Detail slice={one} />}
     </>
   );
+}
+
+function emptyOf(strategy: string, show: string): string {
+  if (strategy === '' && show === 'planned')
+    return 'Choose a strategy to see its slices ahead. Plan has those of all strategies.';
+  if (show !== 'all') return 'No such slice.';
+  return strategy === '' ? 'No slice has started yet.' : `No slice of ${strategy} yet.`;
 }
 
 const columnsOf = (
@@ -156,9 +163,10 @@ const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const priceOf = ({ attempts }: Slice): string | undefined =>
   attempts.findLast(({ fill }) => fill !== undefined)?.fill?.price;
 
-function summaryOf(slices: readonly Slice[]): string {
+/** What is ahead is known of one strategy at a time. */
+function summaryOf(slices: readonly Slice[], hasPlan: boolean): string {
   const number = (wanted: Slice['state']): number => slices.filter(({ state }) => state === wanted).length;
-  return `${count(number('filled'), 'filled', 'filled')}, ${number('open')} open, ${number('planned')} planned`;
+  return `${count(number('filled'), 'filled', 'filled')}, ${number('open')} open${hasPlan ? `, ${number('planned')} planned` : ''}`;
 }
 
 /** The slices of the desk or of one strategy: read once, then changed by each record. */

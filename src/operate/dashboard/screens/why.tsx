@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { second } from '../data/clock.ts';
-import { dateTime, words } from '../data/format.ts';
+import { dateTime, shortTime, words } from '../data/format.ts';
 import type { Page, WhyLine } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Choices } from '../parts/choices.tsx';
@@ -69,8 +69,13 @@ export function Why(): JSX.Element {
           keyOf={(line) => `${line.at}${line.seq}${line.words}`}
           empty={read.data.value === undefined ? 'Reading…' : 'Nothing happened in this time.'}
           height={18}
+          wraps
           columns={[
-            { title: 'At', kind: 'time', cell: ({ at: time }) => dateTime(time) },
+            {
+              title: 'At',
+              kind: 'time',
+              cell: ({ at: time }) => <span title={dateTime(time)}>{shortTime(time, second.peek())}</span>,
+            },
             {
               title: 'Strategy',
               isExtra: true,
