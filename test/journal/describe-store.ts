@@ -6,7 +6,8 @@ import type { DeskStore, Lease } from '../../src/engine/owner/lease-port.ts';
 import { deskStore } from '../../src/journal/owned/owned-journal.ts';
 import type { OwnedJournal } from '../../src/journal/owned/owned-journal.ts';
 import type { RecordStore } from '../../src/journal/owned/record-store.ts';
-import { verify } from '../../src/journal/proof/chain.ts';
+import { EMPTY, tie, verify } from '../../src/journal/proof/chain.ts';
+import type { Line } from '../../src/journal/proof/chain.ts';
 import { NINE, everyKind } from './records.ts';
 
 /** A store under test, and the passing of time on its server. */
@@ -132,6 +133,17 @@ export function describeStore(name: string, make: () => Promise<TestedStore>): v
         exit: 'storage',
       });
       expect((await firstValueFrom(store.read(first.lease)))?.lines).toHaveLength(1);
+    });
+
+    it('refuses lines whose predecessor is missing, so that the chain has no hole', async () => {
+      const { store } = await make();
+      const { lease } = await opened(store, 'a');
+      const [one, two] = tie(EMPTY, [control('one'), control('two')], NINE).map(({ line }) => line);
+      const add = async (line: Line | undefined): Promise<boolean> =>
+        await firstValueFrom(store.insert(lease, line === undefined ? [] : [line]));
+      await expect(add(two)).rejects.toThrow(/follow|missing|storage/u);
+      expect(await add(one)).toBe(true);
+      expect(await add(two)).toBe(true);
     });
 
     it('keeps what comes too late beside the chain', async () => {

@@ -14,6 +14,7 @@ import type { DeskProcess } from './desk-process.ts';
 import { FleetStore } from './fleet-store.ts';
 import type { StoredDesk } from './fleet-store.ts';
 import { isAtLeast, placement } from './placement.ts';
+import { SeenHeads, filesOf } from './seen-heads.ts';
 
 export interface FleetOptions {
   /** The store: `postgres://…`. */
@@ -55,6 +56,7 @@ class FleetDaemon {
   readonly #store: FleetStore;
   readonly #me: string;
   readonly #instance = randomUUID();
+  readonly #heads: SeenHeads;
   readonly #running = new Map<string, Running>();
   #isDraining = false;
   #code = 0;
@@ -65,6 +67,7 @@ class FleetDaemon {
     this.#io = io;
     this.#store = new FleetStore(options.fleet);
     this.#me = options.name ?? hostname();
+    this.#heads = new SeenHeads(options.folder, () => performance.now());
   }
 
   async run(): Promise<number> {
@@ -130,6 +133,7 @@ class FleetDaemon {
       for (const desk of release) this.#release(desk);
       let isWell = true;
       for (const one of desks) {
+        this.#heads.see(one.desk, one.head);
         try {
           await this.#follow(one, !this.#isDraining && take.includes(one.desk));
         } catch (error) {
@@ -160,7 +164,7 @@ class FleetDaemon {
       else if (isMine || isToTake) {
         const claim = { daemon: this.#me, program: version };
         if (await this.#store.claim(desk, claim, daemon)) await this.#begin(desk);
-      }
+      } else this.#heads.keep(desk);
       return;
     }
     if (running.isReleased && running.process === undefined) {
@@ -201,6 +205,7 @@ class FleetDaemon {
     if (running.isReleased) return;
     running.version = newest;
     running.startedAt = performance.now();
+    this.#heads.handOver(desk);
     this.#say('desk_starting', { desk, ...facts });
     const child = startDeskProcess({
       program: this.#io.program,
@@ -237,7 +242,7 @@ class FleetDaemon {
     const folder = join(this.#options.folder, desk);
     const url = new URL(withDesk(this.#options.fleet, desk));
     url.searchParams.set('desk', desk);
-    url.searchParams.set('files', join(folder, 'journal'));
+    url.searchParams.set('files', filesOf(this.#options.folder, desk));
     const config = writeDeskFiles(newest.files, { folder, journal: url.href });
     const { author, why } = newest;
     return { config, version: newest.version, facts: { version: newest.version, author, why } };

@@ -3,6 +3,7 @@ import { connectTo, rowsOf } from '../../journal/postgres/connection.ts';
 import type { Row, Value } from '../../journal/postgres/blocking-client.ts';
 import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { HAS_TABLES, LAYOUT_OF, layoutProblem } from '../../journal/postgres/schema.ts';
+import type { Head } from '../../journal/proof/chain.ts';
 import type { DeskFiles } from './desk-files.ts';
 import type { PlacedDaemon, PlacedDesk } from './placement.ts';
 
@@ -11,6 +12,8 @@ export interface StoredDesk extends PlacedDesk {
   readonly version: number;
   /** Of the lease, for people; undefined when nobody holds it. */
   readonly owner: string | undefined;
+  /** Where its journal ends. */
+  readonly head: Head;
 }
 
 export interface StoredDaemon extends PlacedDaemon {
@@ -31,12 +34,14 @@ const SILENT_S = 10;
 const TIMEOUT_MS = 5_000;
 
 const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_timestamp(), false), coalesce(d.epoch, 0),
-    m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END, coalesce(f.program, '0.0.0')
+    m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END, coalesce(f.program, '0.0.0'),
+    coalesce(r.seq, 0), coalesce(r.hash, '')
   FROM (SELECT desk, max(version) AS version FROM tranche.fleet_version GROUP BY desk) v
   LEFT JOIN tranche.fleet_desk f USING (desk)
   LEFT JOIN tranche.desk d USING (desk)
   LEFT JOIN LATERAL (SELECT daemon, epoch FROM tranche.fleet_command c
     WHERE c.desk = v.desk AND verb = 'move' ORDER BY id DESC LIMIT 1) m ON true
+  LEFT JOIN LATERAL (SELECT seq, hash FROM tranche.record r WHERE r.desk = v.desk ORDER BY seq DESC LIMIT 1) r ON true
   ORDER BY v.desk`;
 
 const DAEMONS = `SELECT daemon, capacity, beat > clock_timestamp() - make_interval(secs => ${SILENT_S}), is_draining, host, program
@@ -68,7 +73,7 @@ export class FleetStore {
 
   async desks(): Promise<readonly StoredDesk[]> {
     const rows = await this.#rows(DESKS);
-    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner, program]) => ({
+    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner, program, seq, hash]) => ({
       desk: String(desk),
       version: Number(version),
       daemon: textOf(daemon),
@@ -77,6 +82,7 @@ export class FleetStore {
       move: typeof to === 'string' ? { to, epoch: Number(moveEpoch) } : undefined,
       owner: textOf(owner),
       program: String(program),
+      head: { seq: Number(seq), hash: String(hash) },
     }));
   }
 

@@ -31,10 +31,13 @@ const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELIN
 
 const LINES =
   'unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) AS line (seq, at, kind, body, hash)';
+/** The record before the first line stands: after a backup was restored under its owner it may not, and the chain would have a hole. */
+const FOLLOWS =
+  '(($4::bigint[])[1] = 1 OR EXISTS (SELECT FROM tranche.record WHERE desk = $1 AND seq = ($4::bigint[])[1] - 1))';
 /** One statement: the row lock keeps a takeover out until the records are committed, and a takeover that came first leaves no owner. */
 const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${owner}),
   added AS (INSERT INTO tranche.record (desk, seq, at, kind, body, hash, epoch)
-    SELECT $1, line.seq, line.at, line.kind, line.body, line.hash, $2 FROM owner, ${LINES} ${onConflict} RETURNING 1)
+    SELECT $1, line.seq, line.at, line.kind, line.body, line.hash, $2 FROM owner, ${LINES} WHERE ${FOLLOWS} ${onConflict} RETURNING 1)
   SELECT (SELECT count(*) FROM owner), (SELECT count(*) FROM added)`;
 const INSERT = inserting(LOCK);
 const INSERT_FIRST = inserting(SETTLE);
@@ -191,7 +194,7 @@ export class PostgresStore implements RecordStore {
         const [held, added] = row ?? [];
         if (held !== 1) return false;
         if (added !== count)
-          throw new PostgresFault({ code: '23505', message: 'not all records were added' });
+          throw new PostgresFault({ code: '23505', message: 'the records before these are missing' });
         return true;
       }),
     );
@@ -207,7 +210,10 @@ export class PostgresStore implements RecordStore {
         return equal.pipe(
           map(([counted]) => {
             if (counted?.[0] === count) return true;
-            throw new PostgresFault({ code: '23505', message: 'other records stand in the place of ours' });
+            throw new PostgresFault({
+              code: '23505',
+              message: 'other records stand in the place of these, or those before them are missing',
+            });
           }),
         );
       }),
