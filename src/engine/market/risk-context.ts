@@ -19,16 +19,14 @@ import {
 } from '../../core/money.ts';
 import type { Money, Quantity, Ratio } from '../../core/money.ts';
 import type { IntentRecord } from '../../core/record.ts';
-import { MINUTE_MS, after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Size } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-import { sliceKey } from '../state/engine-state.ts';
 import type { OpenAttempt, OpenSlice } from '../state/engine-state.ts';
-import { ParentSlices } from '../state/parent-slices.ts';
 import type { StrategyPlan } from '../state/strategy-plan.ts';
-import { doneOf, leftOrder } from '../state/totals.ts';
-import type { LeftOrder, ParentTotals } from '../state/totals.ts';
+import { doneOf } from '../state/totals.ts';
+import type { ParentTotals } from '../state/totals.ts';
+import { repeatsOf } from './repeats.ts';
 
 /** The parts of a desk that this file uses. */
 export type RiskContextSource = Pick<
@@ -274,70 +272,6 @@ function isReducing(desk: RiskContextSource, { clientId }: Trial, { brings, brou
   const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
   return borrowed.gt(0) && sum?.lte(0) === true;
 }
-
-/** Orders that left in the last minute, those whose record is not written yet included. */
-function recentOrders(desk: RiskContextSource, now: Instant): readonly LeftOrder[] {
-  const known = desk.state.totals.ordersSince(after(now, -MINUTE_MS));
-  if (desk.leaving.size === 0) return known;
-  const ids = new Set(known.map((order) => order.clientId));
-  const unwritten = [...desk.leaving.values()].filter((intent) => !ids.has(intent.client_order_id));
-  return [...known, ...unwritten.map((intent) => leftOrder(intent, now))];
-}
-
-interface Before {
-  readonly at: Instant;
-  readonly known: ParentTotals | undefined;
-  readonly planned: number | undefined;
-}
-
-function repeatsOf(desk: RiskContextSource, trial: Trial, { at, known, planned }: Before): Repeats {
-  const { slice, clientId } = trial;
-  const { parent, slice: number, pair } = slice.intent;
-  const { filledIds, closedIds } = desk.state;
-  const { duplicateMs = 0, minuteExecutionsMax } = desk.policy.limits;
-  const since = after(at, -duplicateMs);
-  let twin: string | undefined;
-  const others = new Set<string>();
-  for (const order of recentOrders(desk, at)) {
-    if (order.clientId === clientId || order.pair !== pair) continue;
-    if (twin === undefined && order.at > since && isTwin(order, trial)) twin = order.clientId;
-    if (minuteExecutionsMax === undefined || (order.parent === parent && order.slice === number)) continue;
-    others.add(sliceKey(order.parent, order.slice));
-  }
-  return {
-    isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
-    twin,
-    inMinute: others.size,
-    ofParent: othersExecuted(desk, slice.intent, known?.slices),
-    planned,
-    gapUntil: known?.slices.lastGap(number),
-  };
-}
-
-/** Whether an order of another parent is identical. */
-function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
-  const { parent, side } = slice.intent;
-  if (order.parent === parent || order.side !== side) return false;
-  const figure = size.by === 'quantity' ? size.quantity : size.amount;
-  return order.size === `${figure.toFixed()} ${size.by}`;
-}
-
-/** Other slices of the parent with an order, including orders whose record is not durable yet. */
-function othersExecuted(
-  desk: RiskContextSource,
-  { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,
-  known: ParentTotals['slices'] = NO_SLICES,
-): number {
-  const executed = known.executed - (known.hasExecuted(slice) ? 1 : 0);
-  if (desk.leaving.size === 0) return executed;
-  const unwritten = new Set<number>();
-  for (const order of desk.leaving.values())
-    if (order.parent === parent && order.slice !== slice && !known.hasExecuted(order.slice))
-      unwritten.add(order.slice);
-  return executed + unwritten.size;
-}
-
-const NO_SLICES: ParentTotals['slices'] = new ParentSlices();
 
 function capsOf(
   desk: RiskContextSource,

@@ -22,24 +22,14 @@ import type {
   IntentRecord,
   WakeRecord,
 } from '../../core/record.ts';
-import { DAY_MS, instant, MINUTE_MS } from '../../core/time.ts';
+import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import { LateCosts } from '../attempt/late-costs.ts';
 import { ParentSlices } from './parent-slices.ts';
 import type { SavedSlices } from './parent-slices.ts';
-
-/** An order that left. */
-export interface LeftOrder {
-  readonly clientId: string;
-  readonly pair: string;
-  readonly side: Side;
-  /** Requested size with its unit: equal for identical orders. */
-  readonly size: string;
-  readonly parent: string;
-  readonly slice: number;
-  readonly at: Instant;
-}
+import { leftOrder, RecentOrders } from './recent-orders.ts';
+import type { LeftOrder } from './recent-orders.ts';
 
 /** Totals of a parent, without doubts. */
 export interface ParentTotals {
@@ -67,7 +57,6 @@ type Parent = { -readonly [K in keyof ParentTotals]: ParentTotals[K] } & { reado
 type SavedParent = Omit<Parent, 'slices'> & SavedSlices;
 
 const PARENTS_MAX = 5_000;
-const ORDERS_MAX = 10_000;
 /** Number of days kept: fills of earlier days no longer count. */
 const DAYS_KEPT = 3;
 
@@ -93,7 +82,7 @@ const GOOD: ReadonlySet<Reason> = new Set<Reason>([
 export interface TotalsData {
   newestDay: number;
   readonly days: Map<number, Day>;
-  orders: LeftOrder[];
+  orders: RecentOrders;
   readonly parents: Map<string, Parent>;
   /** Consecutive orders that the venue did not fill, by pair. */
   readonly rejects: Map<string, number>;
@@ -105,7 +94,10 @@ export interface TotalsData {
   readonly pricePauses: Set<string>;
 }
 
-export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, SavedParent> };
+export type SavedTotals = Omit<TotalsData, 'orders' | 'parents'> & {
+  readonly orders: readonly LeftOrder[];
+  readonly parents: Map<string, SavedParent>;
+};
 
 /** Totals that limits are compared with: a fold of the journal, so that a restart rebuilds them. */
 export class Totals {
@@ -113,7 +105,7 @@ export class Totals {
   data: TotalsData = {
     newestDay: 0,
     days: new Map(),
-    orders: [],
+    orders: new RecentOrders(),
     parents: new Map(),
     rejects: new Map(),
     malformed: new Map(),
@@ -133,14 +125,14 @@ export class Totals {
     this.settle();
     const parents = new Map<string, SavedParent>();
     for (const [parent, known] of this.data.parents) parents.set(parent, savedParent(known));
-    return { ...this.data, parents };
+    return { ...this.data, orders: this.data.orders.saved(), parents };
   }
 
   restore(saved: SavedTotals): void {
     const parents: TotalsData['parents'] = new Map();
     for (const [parent, { executed, gaps, deadlines, ...known }] of saved.parents)
       parents.set(parent, { ...known, slices: new ParentSlices({ executed, gaps, deadlines }) });
-    this.data = { ...saved, parents };
+    this.data = { ...saved, orders: new RecentOrders(saved.orders), parents };
   }
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or in total. */
@@ -158,13 +150,9 @@ export class Totals {
     return this.data.parents.get(parent);
   }
 
-  /** Orders that left after `from`. Orders in the future, after the clock was set back, count too. */
-  ordersSince(from: Instant): readonly LeftOrder[] {
-    const { orders } = this.data;
-    let later = 0;
-    for (const { at } of orders) if (at > from) later++;
-    if (later === orders.length) return orders;
-    return later === 0 ? NO_ORDERS : leftAfter(orders, from);
+  /** Orders that left lately. */
+  get orders(): RecentOrders {
+    return this.data.orders;
   }
 
   /** Consecutive orders of a pair that the venue did not fill. */
@@ -216,16 +204,7 @@ export class Totals {
   /** An order left, or may have left. */
   leave(intent: IntentRecord, at: Instant): void {
     this.#touch(intent.parent, intent.side).slices.leave(intent.slice);
-    const { orders } = this.data;
-    // Searched from the end: it is mostly the newest order.
-    for (let i = orders.length - 1; i >= 0; i--) if (orders[i]?.clientId === intent.client_order_id) return;
-    const recent = this.ordersSince(instant(at - MINUTE_MS));
-    const left = leftOrder(intent, at);
-    if (recent.length === 0) this.data.orders = [left];
-    else {
-      if (recent !== orders || orders.length > ORDERS_MAX) this.data.orders = recent.slice(-ORDERS_MAX);
-      this.data.orders.push(left);
-    }
+    this.data.orders.add(leftOrder(intent, at));
   }
 
   /** Records how an attempt ended, or that it is in doubt. */
@@ -290,7 +269,7 @@ export class Totals {
     const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
       if (state !== 'active') return;
-      this.data.orders = [];
+      this.data.orders = new RecentOrders();
       for (const known of this.data.parents.values()) known.slices.rearm();
       return;
     }
@@ -373,20 +352,6 @@ const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);
 const tradedOf = ({ total, byPair }: Day, pair?: string): Money =>
   pair === undefined ? total : (byPair.get(pair) ?? NO_MONEY);
 const lossOf = (day: Day): Money => day.cost;
-
-const NO_ORDERS: readonly LeftOrder[] = [];
-const leftAfter = (orders: readonly LeftOrder[], from: Instant): readonly LeftOrder[] =>
-  orders.filter(({ at }) => at > from);
-
-export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
-  clientId: intent.client_order_id,
-  pair: intent.pair,
-  side: intent.side,
-  size: `${intent.size} ${intent.by}`,
-  parent: intent.parent,
-  slice: intent.slice,
-  at,
-});
 
 const BASIS_POINT = ratio('0.0001');
 
