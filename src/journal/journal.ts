@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { FencedOut } from '../core/errors.ts';
 import type { OutboxPort } from '../core/outbox.ts';
 import type { StoredRecord } from '../core/record.ts';
+import type { Lease } from '../engine/owner/lease-port.ts';
 import type { JournalPort } from '../engine/ports.ts';
 import type { Head, Line, Verdict } from './proof/chain.ts';
 import type { RecordQuery } from './record-query.ts';
@@ -22,6 +23,9 @@ export interface Journal extends JournalPort {
 
   /** Emits once another owner has taken over the desk, as the renewal of the lease found out. Omitted: there is one owner. */
   readonly lost$?: Observable<FencedOut> | undefined;
+
+  /** Under which this process writes, in a store that several owners reach. */
+  readonly lease?: Pick<Lease, 'desk' | 'epoch'> | undefined;
 
   /** Notices that wait for delivery, stored beside the records. A backtest journal has none. */
   readonly outbox?: OutboxPort | undefined;

@@ -18,12 +18,18 @@ const wish = { limit: 'max_order_notional', value: '75000', pair: 'btcusd', side
 const person = (name: string) => ({ name, kind: 'person' as const });
 
 describe('an override through the control plane', () => {
-  it('goes from a proposal to an approval with another token, and the status shows it', () => {
+  it('goes from a proposal to an approval with another token, and the status shows it', async () => {
     const desk = operated();
-    expect(desk.obey({ do: 'propose', by: 'ann', token: person('ann'), body: wish }).isDone).toBe(true);
+    expect(await desk.obey({ do: 'propose', by: 'ann', token: person('ann'), body: wish })).toMatchObject({
+      isDone: true,
+    });
     const body = { override: 'ov-1', why: 'agreed' };
-    expect(desk.obey({ do: 'approve', by: 'ben', token: person('ann'), body }).isDone).toBe(false);
-    expect(desk.obey({ do: 'approve', by: 'ben', token: person('ben'), body }).isDone).toBe(true);
+    expect(await desk.obey({ do: 'approve', by: 'ben', token: person('ann'), body })).toMatchObject({
+      isDone: false,
+    });
+    expect(await desk.obey({ do: 'approve', by: 'ben', token: person('ben'), body })).toMatchObject({
+      isDone: true,
+    });
     expect(desk.status()).toMatchObject({
       overrides: [
         { id: 'ov-1', state: 'approved', value: '75000', proposed_by: 'ann', approved_by: 'ben', why: 'w' },
@@ -39,9 +45,9 @@ describe('an override through the control plane', () => {
     { minutes: '5' },
     { slice: 1.5, parent: 'x', pair: undefined, side: undefined },
     { pair: 'x'.repeat(501) },
-  ])('is refused with a message when it says %j', (over) => {
+  ])('is refused with a message when it says %j', async (over) => {
     const desk = operated();
-    const { isDone, says } = desk.obey({
+    const { isDone, says } = await desk.obey({
       do: 'propose',
       by: 'ann',
       token: person('ann'),

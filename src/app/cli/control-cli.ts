@@ -139,6 +139,11 @@ const leaves = (config: ControlCli['config']) => (parent: Command, name: string,
     .option('--journal <journal>', 'journal of the desk, instead of a config')
     .addOption(modeOption('mode of the desk'))
     .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
+    .option(
+      '--store <url>',
+      'PostgreSQL of a fleet: the command reaches the owner of --desk, wherever it runs',
+    )
+    .option('--desk <name>', 'with --store: name of the desk')
     .option('--json', 'print one JSON object to stdout');
 
 function addOverrides(cli: Command, { io, config, done }: ControlCli): void {

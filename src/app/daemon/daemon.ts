@@ -31,6 +31,7 @@ import { AlertHistory } from './open-alerts.ts';
 import { publishHeads } from './publish-heads.ts';
 import { secretsOf } from '../notify/notify-config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
+import { linkDesk } from '../fleet/link-desk.ts';
 import { channelsInUse, heartbeatInUse } from './channels-in-use.ts';
 import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
@@ -274,11 +275,23 @@ async function assemble(
     showDesk(desk, metrics);
   });
   const waits = { isReady: false };
+  const place: { url?: string | undefined } = {};
   const command = (given: Command): void => {
     // Before anything else, even before anyone listens: a halt counts from this tick.
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
+  closers.push(
+    await linkDesk(config, {
+      journal,
+      desk,
+      alerts: history,
+      isReady: () => waits.isReady,
+      url: () => place.url,
+      command,
+      warn,
+    }),
+  );
   const servedAt = await serve(config, {
     metrics,
     desk,
@@ -289,6 +302,7 @@ async function assemble(
     command,
     past,
   });
+  place.url = servedAt?.url;
   const heartbeats = heartbeatInUse(desk, { waits, warn });
   await heartbeats.use(config.operate?.notify);
   closers.push(() => {

@@ -1,4 +1,4 @@
-import { Observable, firstValueFrom, map, race, timer } from 'rxjs';
+import { Observable, ReplaySubject, firstValueFrom, map, race, timer } from 'rxjs';
 import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
 import type { FillRecord } from '../../core/record.ts';
@@ -44,7 +44,7 @@ export const deskApi = (
   approvals: (caller) => approvalsOf(desk, caller),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
-  obey: (order) => obey(order, send),
+  obey: (order): MaybeLater => obey(desk, order, send),
   runNow: async (order) => await runNow(desk, order, send),
   refused: refusals(desk),
 });
@@ -304,7 +304,7 @@ async function runNow(
   return await firstValueFrom(race(answer$, late));
 }
 
-function obey(order: Order, send: (command: Command) => void): CommandAnswer {
+function obey(desk: Desk, order: Order, send: (command: Command) => void): MaybeLater {
   switch (order.do) {
     case 'halt':
       send(order);
@@ -317,17 +317,17 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
     case 'rearm':
     case 'reload':
     case 'stop':
-      return answered((answer) => {
+      return answered(desk, (answer) => {
         send({ ...order, answer });
       });
     case 'resolve':
-      return resolve(order, send);
+      return resolve(desk, order, send);
     case 'propose':
-      return propose(order, send);
+      return propose(desk, order, send);
     case 'approve':
     case 'withdraw':
     case 'reject':
-      return judge(order.do, order, send);
+      return judge(desk, { ...order, do: order.do }, send);
   }
 }
 
@@ -336,19 +336,33 @@ const NOT_YET: CommandAnswer = {
   says: 'the desk does not accept commands yet; retry in a moment',
 };
 
-/** Sends a command that the engine answers in this tick, unless it no longer listens. */
-export function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
-  let told: CommandAnswer = NOT_YET;
+type MaybeLater = CommandAnswer | Promise<CommandAnswer>;
+
+/** Longest wait for a journal on another machine to have the records of a command. */
+const DURABLE_MS = 4_000;
+
+/**
+ * Sends a command that the engine answers in this tick, unless it no longer listens; with a journal that several owners reach, once
+ * its server has the records.
+ */
+export function answered(
+  { ports }: Pick<Desk, 'ports'>,
+  give: (answer: (answer: CommandAnswer) => void) => void,
+): MaybeLater {
+  let told: CommandAnswer | undefined;
+  const answer$ = new ReplaySubject<CommandAnswer>(1);
   give((answer) => {
     told = answer;
+    answer$.next(answer);
   });
-  return told;
+  if (told !== undefined || ports.journal.fence === undefined) return told ?? NOT_YET;
+  return firstValueFrom(race(answer$, timer(DURABLE_MS, ports.clock.scheduler).pipe(map(() => NOT_YET))));
 }
 
 /** An order whose facts are still as they came. */
 type Told = Extract<Order, { readonly body: unknown }>;
 
-function propose({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+function propose(desk: Desk, { by, token, body }: Told, send: (command: Command) => void): MaybeLater {
   const { limit, value, parent, slice, pair, side, minutes, why } = body;
   const isText = (given: unknown): given is string | undefined =>
     given === undefined || (typeof given === 'string' && given.length <= TEXT_MAX);
@@ -362,16 +376,16 @@ function propose({ by, token, body }: Told, send: (command: Command) => void): C
     return { isDone: false, says: 'side must be buy or sell' };
   if (!isCount(slice) || !isCount(minutes))
     return { isDone: false, says: 'slice and minutes must be numbers' };
-  return answered((answer) => {
+  return answered(desk, (answer) => {
     send({ do: 'propose', token, limit, value, parent, slice, pair, side, minutes, by, why, answer });
   });
 }
 
 function judge(
-  what: 'approve' | 'withdraw' | 'reject',
-  { by, token, body }: Told,
+  desk: Desk,
+  { do: what, by, token, body }: Told & { readonly do: 'approve' | 'withdraw' | 'reject' },
   send: (command: Command) => void,
-): CommandAnswer {
+): MaybeLater {
   const { override, why, hash, assertion } = body;
   if (typeof override !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
     return { isDone: false, says: 'name the override, and the reason as "why"' };
@@ -384,14 +398,14 @@ function judge(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API has read it by its schema
     assertion: assertion as PasskeyAssertion | undefined,
   };
-  return answered((answer) => {
+  return answered(desk, (answer) => {
     send({ do: what, ...told, answer });
   });
 }
 
 const TEXT_MAX = 500;
 
-function resolve({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+function resolve(desk: Desk, { by, token, body }: Told, send: (command: Command) => void): MaybeLater {
   const { client_order_id: clientOrderId, verdict, evidence: why } = body;
   if (typeof clientOrderId !== 'string' || typeof why !== 'string')
     return { isDone: false, says: 'name client_order_id, and the evidence' };
@@ -399,7 +413,7 @@ function resolve({ by, token, body }: Told, send: (command: Command) => void): C
     return { isDone: false, says: 'verdict must be filled or not_executed' };
   const figures = figuresOf(body);
   if (typeof figures === 'string') return { isDone: false, says: figures };
-  return answered((answer) => {
+  return answered(desk, (answer) => {
     send({ do: 'resolve', clientOrderId, verdict, figures, by, why, token, answer });
   });
 }

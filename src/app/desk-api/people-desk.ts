@@ -5,7 +5,7 @@ import { answered } from './desk-api.ts';
 
 /** Who may sign in, as the journal says. `send` gives a command to the engine in this tick. */
 export const peopleDesk = (
-  { state, policy }: Pick<Desk, 'state' | 'policy'>,
+  { state, policy, ports }: Pick<Desk, 'state' | 'policy' | 'ports'>,
   send: (command: Command) => void,
 ): PeopleDesk => ({
   get: (name) => state.people.get(name),
@@ -15,8 +15,8 @@ export const peopleDesk = (
     Object.entries(policy.approvals?.groups ?? {}).flatMap(([group, members]) =>
       members.some((member) => member.toLowerCase() === name.toLowerCase()) ? [group] : [],
     ),
-  record: (record) =>
-    answered((answer) => {
+  record: (record): ReturnType<typeof answered> =>
+    answered({ ports }, (answer) => {
       send({ do: 'person', record, answer });
     }),
 });

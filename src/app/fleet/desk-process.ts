@@ -5,8 +5,6 @@ import { createInterface } from 'node:readline';
 export interface DeskProcess {
   /** Finishes orders under way, gives the lease back and ends. */
   drain(): void;
-  /** Reads its files again. */
-  reload(): void;
   /** Exit code; undefined after a signal. */
   readonly ended: Promise<number | undefined>;
 }
@@ -49,9 +47,6 @@ export function startDeskProcess({
   return {
     drain() {
       child.kill('SIGTERM');
-    },
-    reload() {
-      child.kill('SIGHUP');
     },
     ended: new Promise((resolve) => {
       child.once('error', (error) => {

@@ -16,6 +16,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     .requiredOption('--store <url>', STORE)
     .option('--file <file>', 'a file that a strategy names, such as a module; repeatable', collect, [])
     .option('--why <reason>', 'reason, kept with the version')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (desk, options) => {
       const { fleetPut } = await import('./fleet-commands.ts');
       done(await fleetPut(desk, options, io));

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
+import { whoami } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { validate } from '../commands/validate.ts';
 import { loadConfig, readConfig } from '../config/config.ts';
@@ -18,6 +19,7 @@ export interface PutOptions extends FleetCommandOptions {
   readonly config: string;
   /** Files that the strategies name, such as modules and profiles. */
   readonly file: readonly string[];
+  readonly by?: string | undefined;
 }
 
 async function withStore<T>(url: string, use: (store: FleetStore) => Promise<T>): Promise<T> {
@@ -61,7 +63,7 @@ export async function fleetPut(desk: string, options: PutOptions, io: CommandIo)
       io.stderr.write(`${forTerminal(line)}\n`);
     const version = before?.version ?? 0;
     const why = options.why ?? 'tranche fleet put';
-    if (!(await store.put(desk, { before: version, files, hash, why })))
+    if (!(await store.put(desk, { before: version, files, hash, why, person: options.by ?? whoami(io) })))
       throw new OperatorError(
         'again',
         `somebody else has put version ${version + 1} of desk ${desk}: look at it, then run this again`,

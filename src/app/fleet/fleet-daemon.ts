@@ -12,7 +12,7 @@ import { writeDeskFiles } from './desk-files.ts';
 import { startDeskProcess } from './desk-process.ts';
 import type { DeskProcess } from './desk-process.ts';
 import { FleetStore } from './fleet-store.ts';
-import type { StoredDesk } from './fleet-store.ts';
+import type { StoredDesk, VersionFacts } from './fleet-store.ts';
 import { isAtLeast, placement } from './placement.ts';
 import { SeenHeads, filesOf } from './seen-heads.ts';
 
@@ -182,7 +182,7 @@ class FleetDaemon {
       const newest = await this.#write(desk);
       running.version = newest.version;
       this.#say('desk_reloading', { desk, ...newest.facts });
-      running.process.reload();
+      await this.#store.reload(desk, newest.facts);
     }
   }
 
@@ -236,7 +236,7 @@ class FleetDaemon {
   /** Writes the newest files of a desk into its folder. */
   async #write(
     desk: string,
-  ): Promise<{ readonly config: string; readonly version: number; readonly facts: object }> {
+  ): Promise<{ readonly config: string; readonly version: number; readonly facts: VersionFacts }> {
     const newest = await this.#store.newest(desk);
     if (newest === undefined) throw new OperatorError('data', `the store has no files of desk ${desk}`);
     const folder = join(this.#options.folder, desk);
@@ -244,8 +244,12 @@ class FleetDaemon {
     url.searchParams.set('desk', desk);
     url.searchParams.set('files', filesOf(this.#options.folder, desk));
     const config = writeDeskFiles(newest.files, { folder, journal: url.href });
-    const { author, why } = newest;
-    return { config, version: newest.version, facts: { version: newest.version, author, why } };
+    const { author, person, why } = newest;
+    return {
+      config,
+      version: newest.version,
+      facts: { version: newest.version, author, person, why },
+    };
   }
 
   #release(desk: string): void {

@@ -1,11 +1,12 @@
 import { OperatorError } from '../../core/errors.ts';
-import { connectTo, rowsOf } from '../../journal/postgres/connection.ts';
 import type { Row, Value } from '../../journal/postgres/blocking-client.ts';
 import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { HAS_TABLES, LAYOUT_OF, layoutProblem } from '../../journal/postgres/schema.ts';
 import type { Head } from '../../journal/proof/chain.ts';
+import { CommandStore } from './command-store.ts';
 import type { DeskFiles } from './desk-files.ts';
 import type { PlacedDaemon, PlacedDesk } from './placement.ts';
+import { StoreSession } from './store-session.ts';
 
 /** A desk that has files in the store. */
 export interface StoredDesk extends PlacedDesk {
@@ -24,14 +25,18 @@ export interface Version {
   readonly version: number;
   readonly hash: string;
   readonly files: DeskFiles;
+  /** Role of the database that put it. */
   readonly author: string;
+  /** Who put it, in their own words. */
+  readonly person: string | undefined;
   readonly why: string;
 }
 
+/** Who put a version, and why. */
+export type VersionFacts = Pick<Version, 'version' | 'author' | 'person' | 'why'>;
+
 /** A daemon whose heartbeats stay away for so long is silent, by the clock of the server. */
 const SILENT_S = 10;
-/** Longest wait for the server. */
-const TIMEOUT_MS = 5_000;
 
 const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_timestamp(), false), coalesce(d.epoch, 0),
     m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END, coalesce(f.program, '0.0.0'),
@@ -49,8 +54,7 @@ const DAEMONS = `SELECT daemon, capacity, beat > clock_timestamp() - make_interv
 
 /** The rows of a fleet in PostgreSQL. Each statement is one transaction. */
 export class FleetStore {
-  readonly #url: string;
-  #client: ReturnType<typeof connectTo> | undefined;
+  readonly #session: StoreSession;
 
   /** @throws OperatorError `config` for a URL that is not of PostgreSQL, or not safe */
   constructor(url: string) {
@@ -59,8 +63,7 @@ export class FleetStore {
         'config',
         `a fleet is kept in PostgreSQL: give postgres://user@host/database instead of ${url}`,
       );
-    this.#url = url;
-    readPostgresUrl(withDesk(url, 'main'));
+    this.#session = new StoreSession(readPostgresUrl(withDesk(url, 'main')).connectionString);
   }
 
   /** @throws OperatorError `storage` when the tables are not there, `data` when this version cannot use them */
@@ -101,12 +104,12 @@ export class FleetStore {
   /** The newest files of a desk. */
   async newest(desk: string): Promise<Version | undefined> {
     const [row] = await this.#rows(
-      `SELECT version, config, files, hash, author, why FROM tranche.fleet_version
+      `SELECT version, config, files, hash, author, why, person FROM tranche.fleet_version
        WHERE desk = $1 ORDER BY version DESC LIMIT 1`,
       [desk],
     );
     if (row === undefined) return undefined;
-    const [version, config, files, hash, author, why] = row;
+    const [version, config, files, hash, author, why, person] = row;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `put` writes this column
     const texts = JSON.parse(String(files)) as Readonly<Record<string, string>>;
     return {
@@ -114,6 +117,7 @@ export class FleetStore {
       hash: String(hash),
       files: { config: String(config), texts },
       author: String(author),
+      person: textOf(person),
       why: String(why),
     };
   }
@@ -121,15 +125,36 @@ export class FleetStore {
   /** Adds a version after `before`. `false`: somebody else has added one meanwhile. */
   async put(
     desk: string,
-    { before, files, hash, why }: Pick<Version, 'files' | 'hash' | 'why'> & { readonly before: number },
+    {
+      before,
+      files,
+      hash,
+      why,
+      person,
+    }: Pick<Version, 'files' | 'hash' | 'why' | 'person'> & { readonly before: number },
   ): Promise<boolean> {
     const added = await this.#rows(
-      `INSERT INTO tranche.fleet_version (desk, version, config, files, hash, why) VALUES ($1, $2, $3, $4, $5, $6)
+      `INSERT INTO tranche.fleet_version (desk, version, config, files, hash, why, person)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT DO NOTHING RETURNING 1`,
-      [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why],
+      [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why, person ?? null],
     );
     await this.#rows('INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT DO NOTHING', [desk]);
     return added.length > 0;
+  }
+
+  /**
+   * Asks whoever owns a desk to read the files that this version has written, in the name of who put it: the request for approval of a
+   * difference names that person.
+   */
+  async reload(desk: string, { version, author, person, why }: VersionFacts): Promise<void> {
+    await new CommandStore(this.#session).send({
+      desk,
+      path: '/api/v1/reload',
+      body: { why: `version ${version}: ${why}`, ...(person === undefined ? {} : { by: person }) },
+      caller: { name: author, kind: 'machine', role: 'operator' },
+      holds: 'standing',
+    });
   }
 
   /** Asks for a desk to move from the epoch that it has now. */
@@ -202,42 +227,11 @@ export class FleetStore {
   }
 
   async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await (await client)?.end();
+    await this.#session.close();
   }
 
   async #rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
-    this.#client ??= this.#connect();
-    const client = this.#client;
-    try {
-      return await rowsOf(await client, { text, values });
-    } catch (error) {
-      // The next statement opens a connection of its own.
-      this.#forget(client);
-      throw new OperatorError(
-        'storage',
-        `the store of the fleet: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  }
-
-  async #connect(): ReturnType<typeof connectTo> {
-    const { connectionString } = readPostgresUrl(withDesk(this.#url, 'main'));
-    return await connectTo(connectionString, { timeoutMs: TIMEOUT_MS, onEnd: () => undefined });
-  }
-
-  #forget(client: ReturnType<typeof connectTo>): void {
-    if (this.#client === client) this.#client = undefined;
-    void endOf(client);
-  }
-}
-
-async function endOf(client: ReturnType<typeof connectTo>): Promise<void> {
-  try {
-    await (await client).end();
-  } catch {
-    // It is broken: that is why it ends.
+    return await this.#session.rows(text, values);
   }
 }
 

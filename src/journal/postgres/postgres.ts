@@ -241,6 +241,7 @@ function writer(open: Open): Journal {
     prove,
     append: chain.append,
     fence: chain.fence,
+    lease,
     lost$,
     close() {
       if (chain.isWhole() && chain.durable().seq > 0) anchor?.note(chain.durable());

@@ -84,6 +84,41 @@ const STEPS: readonly string[] = [
   ALTER TABLE fleet_daemon ADD COLUMN program text NOT NULL DEFAULT '0.0.0'; -- version of tranche
   ALTER TABLE fleet_desk ADD COLUMN program text NOT NULL DEFAULT '0.0.0';   -- that ran the desk last
   `,
+  `
+  ALTER TABLE fleet_version ADD COLUMN person text; -- who put it, in their own words; author is the role of the database
+  CREATE TABLE desk_command (          -- what people ask of a desk, whoever owns it
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    desk text NOT NULL,
+    epoch bigint,                      -- the owner that may execute it; null: any owner
+    path text NOT NULL,                -- of the API
+    body text NOT NULL,                -- JSON
+    caller text,                       -- JSON: the person whom a daemon has identified; null: the role of the database
+    author text NOT NULL DEFAULT session_user,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    until timestamptz                  -- not executed afterwards; null: it waits for an owner
+  );
+  CREATE TABLE desk_answer (
+    command bigint PRIMARY KEY REFERENCES desk_command,
+    desk text NOT NULL,
+    epoch bigint,                      -- of the owner that began it
+    ended timestamptz,
+    status bigint,                     -- as the API has it; 410: void
+    answer text                        -- JSON
+  );
+  CREATE INDEX desk_answer_open ON desk_answer (desk) WHERE ended IS NULL;
+  CREATE TABLE desk_status (           -- how a desk is, as its owner last said
+    desk text PRIMARY KEY,
+    epoch bigint NOT NULL,
+    at timestamptz NOT NULL,
+    body text NOT NULL                 -- JSON
+  );
+  CREATE TRIGGER commands_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON desk_command
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  CREATE FUNCTION notify_desk() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_notify('tranche_command', NEW.desk); RETURN NULL; END $$;
+  CREATE TRIGGER command_wakes AFTER INSERT ON desk_command
+    FOR EACH ROW EXECUTE FUNCTION notify_desk();
+  `,
 ];
 
 /** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */
@@ -178,8 +213,10 @@ export const grants = (role: string): readonly string[] => {
     `GRANT SELECT, INSERT ON tranche.record, tranche.evidence TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.desk TO ${name}`,
     // Not the author or the time: those are the server's.
-    `GRANT SELECT ON tranche.fleet_version, tranche.fleet_command TO ${name}`,
-    `GRANT INSERT (desk, version, config, files, hash, why) ON tranche.fleet_version TO ${name}`,
+    `GRANT SELECT ON tranche.fleet_version, tranche.fleet_command, tranche.desk_command TO ${name}`,
+    `GRANT INSERT (desk, version, config, files, hash, why, person) ON tranche.fleet_version TO ${name}`,
+    `GRANT INSERT (desk, epoch, path, body, caller, until) ON tranche.desk_command TO ${name}`,
+    `GRANT SELECT, INSERT, UPDATE ON tranche.desk_answer, tranche.desk_status TO ${name}`,
     `GRANT INSERT (verb, desk, epoch, daemon, why) ON tranche.fleet_command TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.fleet_desk TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON tranche.fleet_daemon TO ${name}`,

@@ -12,7 +12,7 @@ const TEXT_MAX = 500;
 
 export interface CommandOptions {
   readonly desk: OperatedDesk;
-  readonly bearers: readonly Bearer[];
+  readonly bearers: readonly Pick<Bearer, 'name'>[];
   readonly admit: Admit;
   /** Whether somebody is invited, or was, under this name. Omitted: nobody signs in. */
   readonly isPerson?: ((name: string) => boolean) | undefined;
@@ -54,7 +54,7 @@ export function addCommands(
     return { by: kind === 'machine' ? `${name} (${said})` : name, token };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> =>
-    await tell(reply, desk.obey(order));
+    await tell(reply, await desk.obey(order));
   const tell = async (reply: FastifyReply, { isDone, says, facts }: CommandAnswer): Promise<unknown> =>
     await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...facts, ...desk.open() });
 

@@ -48,8 +48,8 @@ export interface OperatedDesk {
   approvals(caller: Caller): readonly ApprovalItem[];
   /** Open work, in every answer: open orders, doubts, remainders of slices. */
   open(): object;
-  /** Executed in this tick. */
-  obey(order: Order): CommandAnswer;
+  /** Executed in this tick; answered once durable. */
+  obey(order: Order): CommandAnswer | Promise<CommandAnswer>;
   /** Starts an occurrence of a strategy; waits some seconds for a fresh price. */
   runNow(order: RunNowOrder): Promise<CommandAnswer>;
   /** A refused caller: reported and counted each time. */

@@ -21,6 +21,6 @@ export interface PeopleDesk {
   ownerOf(passkeyId: string): KnownPerson | undefined;
   /** Groups of the config that a person or a token belongs to. Omitted: there are none. */
   groupsOf?(name: string): readonly string[];
-  /** Writes it down, in this tick, or says why not. */
-  record(record: PersonRecord): CommandAnswer;
+  /** Writes it down, or says why not. Answered once durable. */
+  record(record: PersonRecord): CommandAnswer | Promise<CommandAnswer>;
 }

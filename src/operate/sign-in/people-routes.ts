@@ -57,7 +57,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     if (token !== undefined && (token.kind ?? 'person') !== 'person')
       throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);
     const by = nameOf(caller, said);
-    const { isDone, says } = people.record({
+    const { isDone, says } = await people.record({
       kind: 'person', person: name, step: 'invited', role, by, why, token: { name: caller.name, kind: caller.kind },
     }); // prettier-ignore
     if (!isDone) throw new Refusal(409, says);
@@ -80,7 +80,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const { name, why, by: said } = await readBody('/api/v1/people/remove', request.body);
     const known = people.get(name);
     const by = nameOf(caller, said);
-    const { isDone, says } = people.record({
+    const { isDone, says } = await people.record({
       kind: 'person', person: known?.name ?? name, step: 'removed', role: known?.role ?? 'viewer', by, why,
       token: { name: caller.name, kind: caller.kind },
     }); // prettier-ignore

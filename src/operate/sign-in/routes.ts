@@ -72,9 +72,9 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
       throw refuse(request, 'this invitation is unknown, expired or already used: ask for another');
     return person;
   };
-  const write = (record: Omit<PersonRecord, 'kind' | 'token'>): void => {
+  const write = async (record: Omit<PersonRecord, 'kind' | 'token'>): Promise<void> => {
     const token = { name: record.person, kind: 'person' as const };
-    const { isDone, says } = people.record({ kind: 'person', ...record, token });
+    const { isDone, says } = await people.record({ kind: 'person', ...record, token });
     if (!isDone) throw new Refusal(409, says);
   };
 
@@ -117,7 +117,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     // In one tick from here: two requests cannot share a challenge.
     if (!ceremonies.use(ceremony, name)) throw refuse(request, BEGIN_AGAIN);
     const used = { id: passkey.id, counter: judged.counter, origin, rp_id: rpId };
-    write({ person: name, step: 'signed_in', role, passkey: used, by: name, why: `on ${origin}` });
+    await write({ person: name, step: 'signed_in', role, passkey: used, by: name, why: `on ${origin}` });
     return await enter(reply, page, { name, kind: 'person', role, via: 'passkey' });
   });
 
@@ -148,7 +148,14 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     invitations.take(invitation);
     const { id: key, publicKey, counter } = made.passkey;
     const passkey = { id: key, public_key: publicKey, counter, origin, rp_id: rpId };
-    write({ person: name, step: 'enrolled', role, passkey, by: name, why: `by invitation, on ${origin}` });
+    await write({
+      person: name,
+      step: 'enrolled',
+      role,
+      passkey,
+      by: name,
+      why: `by invitation, on ${origin}`,
+    });
     return await enter(reply, page, { name, kind: 'person', role, via: 'passkey' });
   });
 }

@@ -11,7 +11,7 @@ import type { FillRow, VenueAddress } from './desk.ts';
 import { twapOf, watched } from './drill.ts';
 import type { Watched } from './drill.ts';
 import { expectSameStory, readTrades } from './ledger.ts';
-import { finish, start } from './program.ts';
+import { finish, jsonLines, start } from './program.ts';
 import type { Finished, Program } from './program.ts';
 import { until } from './until.ts';
 import { aServedVenue } from './venue.ts';
@@ -91,8 +91,8 @@ export class Fleet {
     writeFileSync(file, JSON.stringify(twapOf({ id, slices: 900, everyMs: 1_000 })));
   }
 
-  async put(desk: string): Promise<void> {
-    await this.command('put', desk, '--config', this.#configs.get(desk) ?? '');
+  async put(desk: string, ...args: readonly string[]): Promise<void> {
+    await this.command('put', desk, '--config', this.#configs.get(desk) ?? '', ...args);
   }
 
   /** `tranche fleet …`, which must succeed. */
@@ -103,6 +103,22 @@ export class Fleet {
   /** `tranche fleet …`, whatever comes of it. */
   async tried(...args: readonly string[]): Promise<Finished> {
     return await finish(['fleet', ...args, '--store', this.store], { cwd: this.#cwd });
+  }
+
+  /** A command for one desk, such as `halt`, by the store, whatever comes of it. */
+  async ask(desk: string, ...args: readonly string[]): Promise<Finished> {
+    return await finish([...args, '--store', this.store, '--desk', desk, '--json'], { cwd: this.#cwd });
+  }
+
+  /** Records of a desk, oldest first. */
+  async records(desk: string, kind: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const args = ['journal', 'export', '--format', 'jsonl', '--kind', 'all', this.server.url(desk)];
+    const { stdout } = await succeeded(args, this.#cwd);
+    return jsonLines(stdout)
+      .map((line): Readonly<Record<string, unknown>> =>
+        typeof line['body'] === 'object' ? { ...line['body'] } : line,
+      )
+      .filter((body) => body['kind'] === kind);
   }
 
   async list(): Promise<readonly Listed[]> {

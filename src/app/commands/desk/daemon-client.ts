@@ -10,6 +10,7 @@ import { findDaemon } from '../../daemon/control-file.ts';
 import type { FoundDaemon } from '../../daemon/control-file.ts';
 import { readFile } from '../../config/files.ts';
 import type { CommandIo } from '../io.ts';
+import type { Answer } from './answer.ts';
 
 /** Where the commands look for the daemon that they talk to. */
 export interface DaemonOptions {
@@ -19,6 +20,9 @@ export interface DaemonOptions {
   readonly mode?: 'paper' | 'dry_run' | 'live' | undefined;
   /** Address of an API elsewhere; its token comes from `TRANCHE_OPERATOR_TOKEN`. */
   readonly url?: string | undefined;
+  /** PostgreSQL of a fleet: `desk` is asked by rows there, wherever it runs. */
+  readonly store?: string | undefined;
+  readonly desk?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -47,12 +51,6 @@ export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo):
   return findDaemon(pattern.replaceAll('{mode}', mode ?? modeOf(document) ?? 'paper'));
 }
 
-/** What the daemon answered: its status and JSON body. */
-export interface Answer {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
 /** Longest wait for the daemon: a halt does not need its answer. */
 const TIMEOUT_MS = 5_000;
 
@@ -66,6 +64,12 @@ export async function ask(
   io: CommandIo,
   what: { readonly path: string; readonly body?: Readonly<Record<string, unknown>> },
 ): Promise<Answer> {
+  const { store, desk } = options;
+  if (store !== undefined) {
+    const { askStore } = await import('../../fleet/ask-store.ts');
+    return accepted(await askStore({ store, desk }, io, what));
+  }
+  if (desk !== undefined) throw new OperatorError('usage', '--desk names a desk of a fleet: add --store');
   const found = options.url === undefined ? locate(options, io) : undefined;
   const url = options.url ?? found?.control?.url;
   // The variable may hold a token of the venue, for the account commands: it goes nowhere that was not named.
@@ -76,7 +80,11 @@ export async function ask(
       'config',
       `set TRANCHE_OPERATOR_TOKEN to a token of ${url}: operate.tokens lists who has one`,
     );
-  const answer = await exchange(url, token, what);
+  return accepted(await exchange(url, token, what));
+}
+
+/** @throws OperatorError for an answer that is not one of the desk */
+function accepted(answer: Answer): Answer {
   if (answer.status === 401 || (answer.status === 403 && typeof answer.body['error'] === 'string'))
     throw new OperatorError('config', `the daemon refused the command: ${wordsOf(answer.body)}`);
   if (answer.status === 400) throw new OperatorError('usage', wordsOf(answer.body));

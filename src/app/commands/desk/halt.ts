@@ -19,7 +19,8 @@ export interface HaltOptions extends SteerOptions {
  */
 export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
   const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
-  if (options.url !== undefined) return await command(options, io, '/api/v1/halt', body);
+  if (options.url !== undefined || options.store !== undefined)
+    return await command(options, io, '/api/v1/halt', body);
   const { journal, control, isThere, isOneOfMany } = locate(options, io);
   if (control === undefined && isOneOfMany)
     throw new OperatorError(

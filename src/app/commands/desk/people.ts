@@ -1,7 +1,8 @@
 import { OperatorError } from '../../../core/errors.ts';
 import type { Role } from '../../../core/roles.ts';
 import { ask, tell, whoami } from './daemon-client.ts';
-import type { Answer, DaemonOptions } from './daemon-client.ts';
+import type { Answer } from './answer.ts';
+import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 
 export interface PersonOptions extends DaemonOptions {

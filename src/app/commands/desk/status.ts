@@ -30,6 +30,9 @@ function wordsOf(body: Json): readonly string[] {
   const why = plain(body['why']) === '' ? '' : `: ${plain(body['why'])} (${plain(body['by'])})`;
   return [
     `desk ${plain(body['desk'])}, ${plain(body['mode'])}, ${plain(body['state'])}${since}${why}`,
+    ...(typeof body['reported_s'] === 'number'
+      ? [`as its owner told the store ${Math.round(body['reported_s'])} s ago`]
+      : []),
     ...(body['level'] === 'kill'
       ? ['this process cannot send orders: stop it, then start it with tranche run --rearm "reason"']
       : []),

@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OperatorError } from '../../core/errors.ts';
+import { forTerminal } from '../../core/text/escape.ts';
+import { isPostgres, readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
+import { methodOf } from '../../operate/api/routes.ts';
+import type { Answer } from '../commands/desk/answer.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { CommandStore, HALT, VALID_S, VOID } from './command-store.ts';
+import type { NewCommand } from './command-store.ts';
+import { StatusStore } from './status-store.ts';
+import { StoreSession } from './store-session.ts';
+
+const LOOK_MS = 100;
+/** Longest wait for an owner that has begun. */
+const BEGUN_MS = 10_000;
+
+/** Asks a desk by its store. Commands wait there for its owner; reads give what the owner last said. */
+export async function askStore(
+  { store: url, desk: name }: { readonly store: string; readonly desk: string | undefined },
+  io: Pick<CommandIo, 'stderr'>,
+  { path, body }: { readonly path: string; readonly body?: Readonly<Record<string, unknown>> },
+): Promise<Answer> {
+  if (!isPostgres(url))
+    throw new OperatorError('usage', `--store is a database: give postgres://user@host/database, not ${url}`);
+  if (name === undefined) throw new OperatorError('usage', 'name the desk with --desk');
+  const { connectionString, desk } = readPostgresUrl(withDesk(url, name));
+  if (desk !== name) throw new OperatorError('usage', 'the URL of a store names no desk: use --desk');
+  const session = new StoreSession(connectionString);
+  try {
+    if (body === undefined) return { status: 200, body: await readOf(session, desk, path) };
+    if (methodOf(path) !== 'POST')
+      throw new OperatorError('usage', 'this command needs the machine of the desk: leave out --store');
+    const holds = path === HALT ? 'standing' : 'addressed';
+    return await sendAndWait(
+      new CommandStore(session),
+      { desk, path, body, holds },
+      {
+        say: (line) => {
+          io.stderr.write(`${forTerminal(line)}\n`);
+        },
+      },
+    );
+  } finally {
+    await session.close().catch(() => undefined);
+  }
+}
+
+async function readOf(session: StoreSession, desk: string, path: string): Promise<Answer['body']> {
+  const [found] = await new StatusStore(session).all([desk]);
+  if (found === undefined)
+    throw new OperatorError('unavailable', `desk ${desk} has never reported to this store: check its name`);
+  if (path === '/api/v1/status') return { ...found.report.status, reported_s: found.ageS };
+  if (path === '/api/v1/doubts') return { doubts: found.report.doubts };
+  throw new OperatorError('usage', 'the store has no answer to this: ask the desk itself, with --url');
+}
+
+export interface SendOptions {
+  /** Longest wait for an owner to begin, ms. Default: as long as a command is valid. */
+  readonly waitMs?: number | undefined;
+  readonly say?: ((line: string) => void) | undefined;
+}
+
+/**
+ * Sends a command and waits for its end. A command that nobody began in time is void for good; a halt waits for the next owner, and the
+ * answer says so.
+ *
+ * @throws OperatorError `unavailable`: the desk has never had an owner.
+ */
+export async function sendAndWait(
+  commands: CommandStore,
+  command: NewCommand,
+  { waitMs = VALID_S * 1_000, say }: SendOptions = {},
+): Promise<Answer> {
+  const { desk, holds } = command;
+  const id = await commands.send(command);
+  if (id === undefined)
+    throw new OperatorError('unavailable', `nobody has run desk ${desk} yet: there is nobody to command`);
+  say?.(`command ${id} waits for the owner of desk ${desk}`);
+  const begun = await ended(commands, id, waitMs);
+  if (begun !== undefined) return begun;
+  const owner = await commands.owner(desk);
+  const whose = owner === undefined ? 'nobody owns the desk' : `its owner, ${owner}, does not answer`;
+  if (holds === 'standing')
+    return refused(`desk ${desk} has not confirmed the halt: ${whose}. The halt holds: whoever runs the desk next halts it before it sends anything (command ${id})`); // prettier-ignore
+  const says = `nothing was done, and the command is void: ${whose}`;
+  if (await commands.voidIt(id, says)) return refused(says);
+  return (
+    (await ended(commands, id, BEGUN_MS)) ??
+    refused(`the owner began command ${id} and has not answered: its journal shows whether it took effect`)
+  );
+}
+
+const refused = (says: string): Answer => ({ status: 409, body: { done: false, says } });
+
+async function ended(commands: CommandStore, id: number, forMs: number): Promise<Answer | undefined> {
+  for (const end = performance.now() + forMs; performance.now() < end; await sleep(LOOK_MS)) {
+    const state = await commands.state(id);
+    if (!state.ended) continue;
+    const body: unknown = JSON.parse(state.answer);
+    const status = state.status === VOID ? 409 : state.status;
+    return { status, body: typeof body === 'object' && body !== null ? { ...body } : {} };
+  }
+  return undefined;
+}

@@ -1,0 +1,64 @@
+import type { Desk } from '../../engine/desk.ts';
+import { haltNote } from '../../engine/operator/operator-commands.ts';
+import type { Command } from '../../engine/ports.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { readPostgresUrl } from '../../journal/postgres/postgres-url.ts';
+import type { Config } from '../config/config.ts';
+import type { AlertHistory } from '../daemon/open-alerts.ts';
+import { notReady } from '../daemon/readiness.ts';
+import { deskApi } from '../desk-api/desk-api.ts';
+
+export interface DeskToLink {
+  readonly journal: Journal;
+  readonly desk: Desk;
+  readonly alerts: AlertHistory;
+  readonly isReady: () => boolean;
+  /** Address of its API; `undefined` when it serves none, or does not serve yet. */
+  readonly url: () => string | undefined;
+  readonly command: (command: Command) => void;
+  readonly warn: (why: string) => void;
+}
+
+/**
+ * Has a desk whose journal is in PostgreSQL obey the commands in the store. Halts that wait there are set when this resolves. Gives what
+ * ends it; nothing happens for other journals.
+ *
+ * @throws OperatorError `storage`: the store cannot be read.
+ */
+export async function linkDesk(
+  config: Config,
+  { journal, desk, alerts, isReady, url, command, warn }: DeskToLink,
+): Promise<() => Promise<void>> {
+  const { lease } = journal;
+  if (lease === undefined) return async () => {}; // prettier-ignore
+  const { commandGate } = await import('../../operate/api/command-gate.ts');
+  const { linkToStore } = await import('./store-link.ts');
+  const operated = deskApi(desk, command, alerts);
+  const execute = await commandGate({
+    desk: operated,
+    bearers: config.operate?.tokens ?? [],
+    isPerson: (name) => desk.state.people.get(name) !== undefined,
+  });
+  return await linkToStore(readPostgresUrl(config.journal).connectionString, {
+    desk: lease.desk,
+    epoch: lease.epoch,
+    execute,
+    isReady,
+    isHaltNoted: () => haltNote(desk) === undefined,
+    standing: () =>
+      JSON.stringify([
+        desk.control,
+        isReady() && notReady(desk),
+        desk.state.fills,
+        desk.state.doubts.length,
+        alerts.open(desk).length,
+      ]),
+    report: () => ({
+      status: { ...operated.status() },
+      doubts: operated.doubts(),
+      head: journal.head().seq,
+      url: url() ?? null,
+    }),
+    warn,
+  });
+}

@@ -1,0 +1,71 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { Row, Value } from '../../journal/postgres/blocking-client.ts';
+import { connectTo, rowsOf } from '../../journal/postgres/connection.ts';
+
+/** Longest wait for the server. */
+const TIMEOUT_MS = 5_000;
+
+type Connecting = ReturnType<typeof connectTo>;
+
+export interface Listening {
+  readonly channel: string;
+  /** Called for each notification. Those sent while there is no connection are lost: look from time to time as well. */
+  readonly onNotice: () => void;
+}
+
+/** One connection to the store of a fleet, made again after it broke. Each statement is one transaction. */
+export class StoreSession {
+  readonly #connectionString: string;
+  readonly #listening: Listening | undefined;
+  #client: Connecting | undefined;
+
+  constructor(connectionString: string, listening?: Listening) {
+    this.#connectionString = connectionString;
+    this.#listening = listening;
+  }
+
+  /** @throws OperatorError `storage` when the server does not answer */
+  async rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    this.#client ??= this.#connect();
+    const client = this.#client;
+    try {
+      return await rowsOf(await client, { text, values });
+    } catch (error) {
+      // The next statement opens a connection of its own.
+      this.#forget(client);
+      throw new OperatorError(
+        'storage',
+        `the store of the fleet: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await (await client)?.end();
+  }
+
+  async #connect(): Connecting {
+    const client = await connectTo(this.#connectionString, { timeoutMs: TIMEOUT_MS, onEnd: () => undefined });
+    if (this.#listening !== undefined) {
+      const { channel, onNotice } = this.#listening;
+      client.on('notification', onNotice);
+      await client.query(`LISTEN ${channel}`);
+    }
+    return client;
+  }
+
+  #forget(client: Connecting): void {
+    if (this.#client === client) this.#client = undefined;
+    void endOf(client);
+  }
+}
+
+async function endOf(client: Connecting): Promise<void> {
+  try {
+    await (await client).end();
+  } catch {
+    // It is broken: that is why it ends.
+  }
+}

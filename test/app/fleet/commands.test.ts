@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sendAndWait } from '../../../src/app/fleet/ask-store.ts';
+import { CommandStore, HALT } from '../../../src/app/fleet/command-store.ts';
+import { StatusStore } from '../../../src/app/fleet/status-store.ts';
+import { linkToStore } from '../../../src/app/fleet/store-link.ts';
+import type { LinkedDesk } from '../../../src/app/fleet/store-link.ts';
+import { StoreSession } from '../../../src/app/fleet/store-session.ts';
+import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
+import { preparePostgres } from '../../../src/journal/postgres/prepare.ts';
+import type { GivenCommand } from '../../../src/operate/api/command-gate.ts';
+import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
+import type { PostgresServer } from '../../journal/postgres-server.ts';
+
+const missing = noPostgres();
+const PAUSE = '/api/v1/pause';
+
+describe.skipIf(missing !== undefined)(
+  `commands for desks as rows${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  () => {
+    let server: PostgresServer;
+    let session: StoreSession;
+    let commands: CommandStore;
+    let address = '';
+
+    beforeAll(async () => {
+      server = await startPostgres();
+      address = readPostgresUrl(server.url('main')).connectionString;
+      preparePostgres(server.url('main'));
+      session = new StoreSession(address);
+      commands = new CommandStore(session);
+    });
+    afterAll(async () => {
+      await session.close();
+      await server.stop();
+    });
+
+    /** Gives the desk its next owner. */
+    const takeOver = async (desk: string): Promise<number> => {
+      const [[epoch] = []] = await session.rows(
+        `INSERT INTO tranche.desk AS d (desk, epoch, owner, until, system_identifier, timeline)
+         VALUES ($1, 1, 'a test', clock_timestamp() + interval '1 hour', '1', 1)
+         ON CONFLICT (desk) DO UPDATE SET epoch = d.epoch + 1 RETURNING epoch`,
+        [desk],
+      );
+      return Number(epoch);
+    };
+
+    /** An owner that notes what it executes. */
+    const own = async (
+      desk: string,
+      epoch: number,
+      over: Partial<LinkedDesk> = {},
+    ): Promise<{ readonly executed: GivenCommand[]; readonly leave: () => Promise<void> }> => {
+      const executed: GivenCommand[] = [];
+      const leave = await linkToStore(address, {
+        desk,
+        epoch,
+        execute: async (given) => {
+          executed.push(given);
+          return await Promise.resolve({ status: 200, body: JSON.stringify({ done: true, says: 'yes' }) });
+        },
+        isReady: () => true,
+        isHaltNoted: () => true,
+        standing: () => 'active',
+        report: () => ({ status: { desk, state: 'active' }, doubts: [], head: 7, url: null }),
+        warn: () => undefined,
+        ...over,
+      });
+      onTestFinished(leave);
+      return { executed, leave };
+    };
+    const pause = { path: PAUSE, body: { why: 'w' }, holds: 'addressed' } as const;
+    const halt = { path: HALT, body: { why: 'w' }, holds: 'standing' } as const;
+
+    it('reach the owner of the desk, once, and its answer reaches who asked', async () => {
+      const { executed } = await own('a', await takeOver('a'));
+      const answer = await sendAndWait(commands, { desk: 'a', ...pause });
+      expect(answer).toEqual({ status: 200, body: { done: true, says: 'yes' } });
+      expect(executed).toEqual([
+        { path: PAUSE, body: '{"why":"w"}', caller: { name: 'tranche', kind: 'machine', role: 'admin', via: 'token' } },
+      ]); // prettier-ignore
+    });
+
+    it('carry the person whom a daemon has identified', async () => {
+      const { executed } = await own('b', await takeOver('b'));
+      const caller = { name: 'ann', kind: 'person', role: 'operator', groups: ['asia'] } as const;
+      await sendAndWait(commands, { desk: 'b', ...pause, caller });
+      expect(executed[0]?.caller).toEqual({ ...caller, via: 'session' });
+    });
+
+    it('are void once the desk has another owner, and say so', async () => {
+      await takeOver('c');
+      const asked = sendAndWait(commands, { desk: 'c', ...pause });
+      await expect.poll(async () => (await commands.pending(['c'])).length).toBe(1);
+      const { executed } = await own('c', await takeOver('c'));
+      expect(await asked).toMatchObject({
+        status: 409,
+        body: { done: false, says: expect.stringMatching(/nothing was done: .* epoch 1, and the desk has epoch 2/u) as string },
+      }); // prettier-ignore
+      expect(executed).toEqual([]);
+    });
+
+    it('are left alone by an owner that was replaced', async () => {
+      const old = await takeOver('d');
+      const { executed } = await own('d', old);
+      await takeOver('d');
+      const answer = await sendAndWait(commands, { desk: 'd', ...pause }, { waitMs: 2_500 });
+      expect(answer).toMatchObject({ status: 409, body: { done: false } });
+      expect(executed).toEqual([]);
+      // What was found void stays so, whoever wakes up.
+      const next = await own('d', await takeOver('d'));
+      await expect.poll(async () => (await commands.pending(['d'])).length).toBe(0);
+      expect(next.executed).toEqual([]);
+    });
+
+    it('that an owner began and never answered are not executed again', async () => {
+      const first = await takeOver('e');
+      const { leave } = await own('e', first, {
+        execute: async () => await new Promise<never>(() => {}),
+      });
+      const asked = sendAndWait(commands, { desk: 'e', ...pause });
+      await expect.poll(async () => (await commands.pending(['e']))[0]?.begunBy).toBe(first);
+      await leave();
+      const { executed } = await own('e', await takeOver('e'));
+      expect(await asked).toMatchObject({
+        status: 409,
+        body: { says: expect.stringMatching(/began it and did not answer/u) as string },
+      });
+      expect(executed).toEqual([]);
+    });
+
+    it('wait for the desk to be ready', async () => {
+      let isReady = false;
+      const { executed } = await own('f', await takeOver('f'), { isReady: () => isReady });
+      const asked = sendAndWait(commands, { desk: 'f', ...pause });
+      await expect.poll(async () => (await commands.pending(['f'])).length).toBe(1);
+      isReady = true;
+      expect(await asked).toMatchObject({ status: 200 });
+      expect(executed).toHaveLength(1);
+    });
+
+    it('for a desk that nobody has ever run are refused, save a halt', async () => {
+      await expect(sendAndWait(commands, { desk: 'nobody', ...pause })).rejects.toThrow(
+        /nobody has run desk/u,
+      );
+      const { status, body } = await sendAndWait(commands, { desk: 'nobody', ...halt }, { waitMs: 200 });
+      expect(status).toBe(409);
+      expect(body['says']).toMatch(/nobody owns the desk. The halt holds/u);
+    });
+
+    it('hold as a halt over takeovers: the next owner has it before it begins', async () => {
+      await takeOver('g');
+      await sendAndWait(commands, { desk: 'g', ...halt }, { waitMs: 200 });
+      await takeOver('g');
+      let isHalted = false;
+      const { executed } = await own('g', await takeOver('g'), {
+        execute: async ({ path }) => {
+          isHalted = path === HALT;
+          return await Promise.resolve({ status: 200, body: '{}' });
+        },
+      });
+      expect(isHalted).toBe(true);
+      expect(executed).toEqual([]);
+      await expect.poll(async () => (await commands.pending(['g'])).length).toBe(0);
+    });
+
+    it('hold as a halt whose owner died before its journal had it', async () => {
+      const first = await own('h', await takeOver('h'), { isHaltNoted: () => false });
+      const answer = await sendAndWait(commands, { desk: 'h', ...halt }, { waitMs: 1_500 });
+      expect(answer).toMatchObject({ status: 409, body: { done: false } });
+      expect(first.executed).toHaveLength(1);
+      await first.leave();
+      const next = await own('h', await takeOver('h'));
+      expect(next.executed.map(({ path }) => path)).toEqual([HALT]);
+    });
+
+    it('that are halts wait for no other command', async () => {
+      const seen: string[] = [];
+      await own('i', await takeOver('i'), {
+        execute: async ({ path }) => {
+          seen.push(path);
+          if (path === PAUSE) return await new Promise<never>(() => {});
+          return { status: 200, body: '{}' };
+        },
+      });
+      await commands.send({ desk: 'i', ...pause });
+      await expect.poll(() => seen).toEqual([PAUSE]);
+      expect(await sendAndWait(commands, { desk: 'i', ...halt })).toMatchObject({ status: 200 });
+    });
+
+    it('are read again after the server was away', async () => {
+      const { executed } = await own('j', await takeOver('j'));
+      await server.kill();
+      await server.start();
+      expect(await untilSent({ desk: 'j', ...pause })).toMatchObject({ status: 200 });
+      expect(executed).toHaveLength(1);
+    });
+
+    it('leave beside them how each desk is, as only its owner says', async () => {
+      const statuses = new StatusStore(session);
+      const epoch = await takeOver('k');
+      await own('k', epoch);
+      await expect.poll(async () => (await statuses.all(['k'])).length).toBe(1);
+      expect((await statuses.all(['k']))[0]).toMatchObject({ desk: 'k', epoch, report: { head: 7 } });
+      await takeOver('k');
+      const report = { status: { state: 'halted' }, doubts: [], head: 8, url: null };
+      await statuses.publish([{ desk: 'k', epoch, report }]);
+      expect((await statuses.all(['k']))[0]).toMatchObject({ report: { head: 7 } });
+    });
+
+    /** The connection of the test broke too. */
+    const untilSent = async (command: Parameters<typeof sendAndWait>[1]): ReturnType<typeof sendAndWait> => {
+      try {
+        return await sendAndWait(commands, command);
+      } catch {
+        return await sendAndWait(commands, command);
+      }
+    };
+  },
+);

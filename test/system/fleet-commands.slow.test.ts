@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { noPostgres } from '../journal/postgres-server.ts';
+import { aFleet, killOwner } from './support/fleet.ts';
+import { jsonLines } from './support/program.ts';
+import { until } from './support/until.ts';
+
+const missing = noPostgres();
+
+describe.skipIf(missing !== undefined)(
+  `commands for the desks of a fleet${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  () => {
+    it('reach the owner by the store, name the person, and a halt holds for the next owner', async () => {
+      const fleet = await aFleet(['a', 'b']);
+      const one = fleet.daemon('one');
+      await fleet.tradesAt(['a', 'b'], one);
+
+      expect(await fleet.ask('a', 'pause', '--why', 'lunch', '--by', 'ann')).toMatchObject({ code: 0 });
+      expect((await fleet.records('a', 'control')).at(-1)).toMatchObject({
+        state: 'paused',
+        by: 'tranche (ann)',
+        why: 'lunch',
+        token: { name: 'tranche', kind: 'machine' },
+      });
+      expect(await fleet.ask('a', 'resume', '--by', 'ann')).toMatchObject({ code: 0 });
+      const unknown = await fleet.ask('a', 'stop', 'nothing', '--why', 'w');
+      expect(unknown.code).toBe(75);
+      expect(unknown.stdout).toMatch(/no strategy nothing runs/u);
+      expect((await fleet.ask('nobody', 'pause')).code).toBe(69);
+
+      // A version names who put it, in the record of its reload too.
+      fleet.addStrategy('a', 'more');
+      await fleet.put('a', '--by', 'carl', '--why', 'a second order');
+      const reload = await one.event('reload');
+      expect(reload).toMatchObject({ desk: 'a' });
+      expect((await fleet.records('a', 'reload')).at(-1)).toMatchObject({
+        by: 'tranche (carl)',
+        why: 'version 2: a second order',
+      });
+
+      // The owner is there, and has the halt in its journal before the command ends.
+      expect(await fleet.ask('a', 'halt', '--why', 'look', '--by', 'ann')).toMatchObject({ code: 0 });
+      expect((await fleet.records('a', 'control')).at(-1)).toMatchObject({
+        state: 'halted',
+        by: 'tranche (ann)',
+      });
+      const status = await fleet.ask('a', 'status');
+      expect(jsonLines(status.stdout)[0]).toMatchObject({ desk: 'a', state: 'halted' });
+
+      // The machine dies. A halt of a desk that nobody runs holds for who runs it next.
+      const owners = (await fleet.desksOf('one')).map(({ owner }) => owner);
+      one.signal('SIGKILL');
+      for (const owner of owners) killOwner(owner);
+      await one.ended();
+      const halted = await fleet.ask('b', 'halt', '--why', 'night', '--by', 'ann');
+      expect(halted.code).toBe(75);
+      expect(halted.stdout).toMatch(/The halt holds/u);
+      const before = (await fleet.records('b', 'intent')).length;
+      const two = fleet.daemon('two');
+      await fleet.tradesAt(['a', 'b'], two);
+      await until(
+        () => two.eventsOf('control').some(({ desk }) => desk === 'b'),
+        () => 'desk b has no record of the halt',
+      );
+      expect((await fleet.records('b', 'control')).at(-1)).toMatchObject({
+        state: 'halted',
+        by: 'tranche (ann)',
+        why: 'night',
+      });
+      expect((await fleet.records('b', 'intent')).length).toBe(before);
+
+      const rearm = ['rearm', '--why', 'looked', '--by', 'ann', '--with-open-doubts'];
+      expect(await fleet.ask('b', ...rearm)).toMatchObject({ code: 0 });
+      await fleet.seen.orders(fleet.seen.orderCount() + 3);
+      two.signal('SIGTERM');
+      expect((await two.ended()).code).not.toBe(70);
+      await fleet.noLeaseIsLeft();
+      await fleet.everyOrderOnce();
+    });
+  },
+);
