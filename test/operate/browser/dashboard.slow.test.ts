@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSyntheticDesk } from '../dashboard/synthetic-desk.ts';
 import type { SyntheticDesk } from '../dashboard/synthetic-desk.ts';
+import { hostileAnswers, hostileRecords } from '../dashboard/hostile-answers.ts';
 import { syntheticAnswers } from '../dashboard/synthetic-answers.ts';
 import {
   accessProblems,
@@ -96,6 +97,36 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       });
     },
     60_000,
+  );
+
+  it.each([SCRIPT, 'javascript:alert(4)', '__proto__'])(
+    'takes a text in every field of every answer and record for a text: %s',
+    async (text) => {
+      const { answers, fields } = hostileAnswers(text);
+      expect(fields.length).toBeGreaterThan(150);
+      const admin = { ...(answers.get('me') as object), role: 'admin' };
+      await withDesk(new Map([...answers, ['me', admin]]), async (desk) => {
+        const { page, problems } = await openPage(browser, sizes.wide);
+        const found: string[] = [];
+        for (const screen of screens) {
+          await page.goto(`${desk.url}/#/${screen}`);
+          await page.locator('main h1').first().waitFor({ state: 'attached' });
+          for (const body of hostileRecords(text)) desk.record(body);
+          await page.getByText(text, { exact: false }).first().waitFor({ state: 'attached' });
+          for (const button of await page.locator('main tr button.link[aria-expanded]').all())
+            await button.click();
+          const made = await page.evaluate<number>(
+            `document.querySelectorAll('main img, main script, header img, nav img, svg[onload], [href^="javascript:" i]').length`,
+          );
+          if (made > 0) found.push(`${screen}: made elements of text`);
+        }
+
+        expect(found).toStrictEqual([]);
+        expect(problems).toStrictEqual([]);
+        await page.context().close();
+      });
+    },
+    120_000,
   );
 
   it('cuts no reason and no time on a phone: what is long takes more lines', async () => {
