@@ -24,6 +24,8 @@ export interface OperateOptions {
   readonly ready: () => readonly string[];
   /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
   readonly hosts?: readonly string[] | undefined;
+  /** Addresses of reverse proxies: of what they send, `X-Forwarded-For` names the sender. Omitted: nobody's is believed. */
+  readonly proxies?: readonly string[] | undefined;
   /** The control plane; without it only metrics and health. */
   readonly api?: ApiOptions | undefined;
   /** Whether it may listen beyond loopback. Then every route except `/healthz` requires a token. */
@@ -67,6 +69,7 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     bodyLimit: 16 * 1024,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
+    trustProxy: options.proxies === undefined || options.proxies.length === 0 ? false : [...options.proxies],
     requestTimeout: REQUEST_MS,
     connectionTimeout: CONNECTION_MS,
     http: { connectionsCheckingInterval: CHECK_MS },
@@ -170,8 +173,10 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'requests from this origin are refused' });
     const path = request.url.split('?', 1)[0] ?? '';
+    // A proxy on this machine brings requests of others.
+    const isOfThisMachine = isLocal && isLoopbackName(request.ip.replace(/^::ffff:/u, ''));
     const isOpen =
-      isLocal ||
+      isOfThisMachine ||
       path === '/healthz' ||
       (api?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
     if (!isOpen && senderOf(request, authenticator) === undefined)

@@ -207,11 +207,18 @@ describe('loadConfig', () => {
     expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
       listen: '[::1]:0',
       hosts: [],
+      proxies: [],
       allowNetwork: false,
       fourEyes: false,
       tokens: [],
       fleet: [],
     });
+    expect(load('operate: { proxies: ["127.0.0.1", "fd00::1"] }\nstrategies: []\n').operate?.proxies).toEqual(
+      ['127.0.0.1', 'fd00::1'],
+    );
+    expect(refusal('operate: { proxies: [everybody] }\nstrategies: []\n')).toContain(
+      'expected an IP address',
+    );
     expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();
     expect(refusal('operate: { listen: "127.0.0.1:99999" }\nstrategies: []\n')).toContain('operate.listen');
     expect(refusal('operate: { listn: "127.0.0.1:1" }\nstrategies: []\n')).toContain('did you mean "listen"');

@@ -317,6 +317,13 @@ const operate = z.lazy(() =>
           .max(20)
           .default([])
           .describe('Additional host names, with port, that requests may use, such as "tranche:8321"'),
+        proxies: z
+          .array(z.union([z.ipv4(), z.ipv6()], { error: 'expected an IP address, such as "127.0.0.1"' }))
+          .max(20)
+          .default([])
+          .describe(
+            'Addresses of reverse proxies whose X-Forwarded-For is believed, such as "127.0.0.1". What comes through them is never a request of this machine',
+          ),
         allow_network: flag(
           'Listen on the network without operate.tls, unencrypted; from other machines, every route except /healthz requires a token',
         ),

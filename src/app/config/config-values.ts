@@ -134,6 +134,8 @@ export interface TlsFiles {
 export interface OperateConfig {
   readonly listen: string;
   readonly hosts: readonly string[];
+  /** Addresses of reverse proxies whose `X-Forwarded-For` is believed. */
+  readonly proxies: readonly string[];
   readonly allowNetwork: boolean;
   /** Absolute paths of the TLS files; `undefined`: not encrypted. */
   readonly tls: TlsFiles | undefined;
@@ -393,6 +395,7 @@ const operateOf = (
   {
     listen,
     hosts,
+    proxies,
     allow_network: allowNetwork,
     tls,
     tokens,
@@ -404,6 +407,7 @@ const operateOf = (
 ): OperateConfig => ({
   listen,
   hosts,
+  proxies,
   allowNetwork,
   tls: tls && {
     key: resolve(folder, tls.key_file),

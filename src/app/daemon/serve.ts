@@ -81,7 +81,7 @@ async function signInFor({ desk, command }: Served): Promise<SignIn> {
 /** Built by `npm run build:dashboard`; beside the sources and in the package alike. */
 const PAGES = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url));
 
-const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined };
+const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined, proxies: [] };
 
 /** @throws OperatorError `config` when a file cannot be read. */
 function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {

@@ -14,6 +14,7 @@ import type { Bearer, Role } from '../../../src/operate/access.ts';
 import type { ApiOptions } from '../../../src/operate/api/api.ts';
 import { EventStream } from '../../../src/operate/events.ts';
 import { startOperate } from '../../../src/operate/server.ts';
+import type { OperateOptions } from '../../../src/operate/server.ts';
 import type { Bench } from '../../engine/harness.ts';
 
 /** The config that the product runs with when it is given none. */
@@ -45,7 +46,11 @@ export interface ServedBench {
 }
 
 /** The API of a desk of a bench, on a port of its own; it closes with its test. */
-export async function served(bench: Bench, over: Partial<ApiOptions> = {}): Promise<ServedBench> {
+export async function served(
+  bench: Bench,
+  over: Partial<ApiOptions> = {},
+  server: Partial<OperateOptions> = {},
+): Promise<ServedBench> {
   const history = historyAt('memory:', bench.journal, 10_000);
   const prices = new PriceRing();
   const events = new EventStream({ past: pastOf(history), head: () => bench.journal.head().seq });
@@ -70,6 +75,7 @@ export async function served(bench: Bench, over: Partial<ApiOptions> = {}): Prom
     metrics: { text: async () => await Promise.resolve(''), contentType: 'text/plain' },
     ready: () => [],
     api: { desk, reads, events, bearers, now: () => monotonic(0), ...over },
+    ...server,
   });
   onTestFinished(async () => {
     await operate.close();
