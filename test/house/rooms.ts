@@ -71,7 +71,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // Records, hash chain, drivers, exports.
   journal: {
-    parts: ['core', 'engine/ports.ts', 'engine/owner/lease-port.ts', 'engine/owner/renewals.ts', 'files'],
+    parts: ['core', 'engine/ports.ts', 'engine/owner/lease-port.ts', 'engine/owner/renewals.ts', 'engine/rate-limit/address-budget.ts', 'files'],
     packages: { rxjs: anywhere, zod: ['format/record-schema.ts'], 'node:sqlite': anywhere, 'node:crypto': ['proof/link.ts', 'proof/signed-head.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite/sqlite.ts'], 'node:worker_threads': ['proof/proof.ts', 'proof/proof-worker.ts', 'postgres/blocking-client.ts', 'postgres/blocking-client-worker.ts'], pg: ['postgres/connection.ts', 'postgres/server-session.ts', 'postgres/blocking-client-worker.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.

@@ -3,8 +3,11 @@ import type { Subscriber } from 'rxjs';
 import { VenueError } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
+import type { AddressBudgetPort } from './address-budget.ts';
 import { RequestWindow } from './request-window.ts';
-import type { Place, Window } from './request-window.ts';
+import type { Place, RateWindow, Window } from './request-window.ts';
+import { SharedWindow } from './shared-window.ts';
+import type { Demand } from './shared-window.ts';
 import type { Clock, RequestLogPort } from '../ports.ts';
 
 /** The limited routes. Every request also counts towards `all`. */
@@ -107,9 +110,11 @@ const COOL_DOWN_MS = 10 * SECOND_MS;
  */
 export class RateLimiter {
   readonly #clock: Clock;
-  readonly #logs = new Map<Route | 'all', RequestWindow>();
+  readonly #logs = new Map<Route | 'all', RateWindow>();
   /** The windows in which a request of each route counts. */
-  readonly #counted: Readonly<Record<Route, readonly RequestWindow[]>>;
+  readonly #counted: Readonly<Record<Route, readonly RateWindow[]>>;
+  /** The window of `all`, where other processes share it. */
+  readonly #shared: SharedWindow | undefined;
   readonly #pending: Pending[] = [];
   readonly #servedAt = new Map<string, number>();
   #order = 0;
@@ -118,8 +123,13 @@ export class RateLimiter {
   readonly #giving: Giving;
   readonly #requestLog: Pick<RequestLogPort, 'note'> | undefined;
 
-  /** `requestLog` is told of every request before it leaves. */
-  constructor(clock: Clock, options: PaceOptions, requestLog?: Pick<RequestLogPort, 'note'>) {
+  /** `requestLog` is told of every request before it leaves. `budget` gives the permits of the window `all`, if others share it. */
+  constructor(
+    clock: Clock,
+    options: PaceOptions,
+    requestLog?: Pick<RequestLogPort, 'note'>,
+    budget?: AddressBudgetPort,
+  ) {
     this.#clock = clock;
     this.#requestLog = requestLog;
     const onEnd = (): void => {
@@ -130,7 +140,12 @@ export class RateLimiter {
       const window = options.windows[route];
       if (window !== undefined) this.#logs.set(route, new RequestWindow(window, options.guardMs));
     }
-    const of = (route: Route): readonly RequestWindow[] =>
+    const { all } = options.windows;
+    if (all !== undefined && budget !== undefined) {
+      this.#shared = new SharedWindow(clock, all, budget, onEnd);
+      this.#logs.set('all', this.#shared);
+    }
+    const of = (route: Route): readonly RateWindow[] =>
       [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
     this.#counted = {
       quote: of('quote'),
@@ -298,6 +313,8 @@ export class RateLimiter {
       this.#isGranting = false;
     }
     this.#sleep();
+    // Last: its answer may come at once, and grants again.
+    this.#shared?.want(this.#demand(this.#shared));
   }
 
   #serve(pending: Pending): void {
@@ -363,6 +380,20 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
+  /** How many permits of the address the waiting requests need now: a quote needs a second one for its order. */
+  #demand(shared: SharedWindow): Demand {
+    const now = this.#clock.monotonic();
+    let permits = 0;
+    let isUrgent = false;
+    for (const { request } of this.#pending) {
+      const { route, priority } = request;
+      if (this.#counted[route].some((log) => log !== shared && log.freeAt(now) > now)) continue;
+      permits += priority === 'quote' ? 2 : 1;
+      isUrgent ||= priority === 'doubt' || priority === 'execute';
+    }
+    return { permits, isUrgent };
+  }
+
   /** Schedules the next grant. Places of unanswered requests have no time yet. */
   #sleep(): void {
     this.#wakeUp?.unsubscribe();
@@ -386,7 +417,7 @@ export class RateLimiter {
   }
 }
 
-const placesIn = (logs: readonly RequestWindow[], now: Monotonic): readonly Place[] =>
+const placesIn = (logs: readonly RateWindow[], now: Monotonic): readonly Place[] =>
   logs.map((log) => log.enter(now));
 
 /** Converts `atWall` to the current monotonic clock, for deadlines that people gave in wall time. */

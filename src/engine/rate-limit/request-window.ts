@@ -1,4 +1,5 @@
 import type { Monotonic } from '../../core/time.ts';
+import { RoundTrips } from './round-trips.ts';
 
 /** At most `max` requests in any period of `perMs`, wherever it begins. */
 export interface Window {
@@ -8,29 +9,36 @@ export interface Window {
 
 /** A request in a window. */
 export interface Place {
-  readonly log: RequestWindow;
+  readonly log: RateWindow;
   readonly sentAt: number;
   /** When the place becomes free; Infinity while the request is unanswered. */
   freeAt: number;
 }
 
-/**
- * Number of observed round trips before any is relied on. With twenty, the smallest observed was rarely so far above the
- * smallest possible that an eleventh request met ten in a window of ten: in one of 6 000 simulated networks.
- */
-const ROUND_TRIPS_NEEDED = 100;
-/** Weight of the newest round trip in their mean. */
-const MEAN_WEIGHT = 1 / 32;
+/** A window as the rate limiter uses it. */
+export interface RateWindow {
+  readonly window: Window;
+  /** No request before this instant. */
+  blockedUntil: number;
+  enter(now: Monotonic): Place;
+  /** The answer has come, or never will. */
+  settle(place: Place, now: Monotonic): void;
+  /** Nothing was sent after all. */
+  leave(place: Place): void;
+  /** Counts a request of another process that reaches the venue within `ms` after `now`; negative: before it. */
+  recall(now: Monotonic, ms: number): void;
+  used(now: Monotonic): number;
+  /** When the next place is free: `now` or earlier if one is, Infinity if nobody knows. */
+  freeAt(now: Monotonic): number;
+}
 
 /** One window and the requests in it. */
-export class RequestWindow {
+export class RequestWindow implements RateWindow {
   readonly window: Window;
   blockedUntil = 0;
   readonly #guardMs: number;
   readonly #places: Place[] = [];
-  #roundTrips = 0;
-  #smallestMs = Number.POSITIVE_INFINITY;
-  #meanMs = 0;
+  readonly #roundTrips = new RoundTrips();
 
   constructor(window: Window, guardMs: number) {
     this.window = window;
@@ -43,18 +51,15 @@ export class RequestWindow {
     return place;
   }
 
-  /** Counts a request of another process that reaches the venue within `ms` after `now`; negative: before it. */
   recall(now: Monotonic, ms: number): void {
     const freeAt = now + ms + this.window.perMs + this.#guardMs;
     if (freeAt > now) this.#places.push({ log: this, sentAt: now, freeAt });
   }
 
   settle(place: Place, now: Monotonic): void {
-    const roundTripMs = now - place.sentAt;
-    place.freeAt = Math.max(place.sentAt, now - this.#certainMs()) + this.window.perMs + this.#guardMs;
-    this.#roundTrips++;
-    this.#smallestMs = Math.min(this.#smallestMs, roundTripMs);
-    this.#meanMs += (roundTripMs - this.#meanMs) * Math.max(MEAN_WEIGHT, 1 / this.#roundTrips);
+    const arrivedAt = Math.max(place.sentAt, now - this.#roundTrips.certainMs());
+    place.freeAt = arrivedAt + this.window.perMs + this.#guardMs;
+    this.#roundTrips.add(now - place.sentAt);
   }
 
   leave(place: Place): void {
@@ -62,18 +67,11 @@ export class RequestWindow {
     if (at >= 0) this.#places.splice(at, 1);
   }
 
-  /** A lower bound of the round trip. Never forgotten: in a network that became slower it only costs throughput. */
-  #certainMs(): number {
-    if (this.#roundTrips < ROUND_TRIPS_NEEDED) return 0;
-    return Math.max(0, 2 * this.#smallestMs - this.#meanMs);
-  }
-
   used(now: Monotonic): number {
     this.#clean(now);
     return this.#places.length;
   }
 
-  /** When the next place is free: `now` or earlier if one is. */
   freeAt(now: Monotonic): number {
     // While there is room, requests that have left do not matter.
     if (this.#places.length >= this.window.max) this.#clean(now);

@@ -1,5 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
+import { ADDRESS_STEP, addressGrants } from './address-schema.ts';
+import type { BlockingClient } from './blocking-client.ts';
 
 /**
  * Tables, in steps that are taken in order and never taken back. A step that was released is never edited: a change is a new step.
@@ -119,6 +121,7 @@ const STEPS: readonly string[] = [
   CREATE TRIGGER command_wakes AFTER INSERT ON desk_command
     FOR EACH ROW EXECUTE FUNCTION notify_desk();
   `,
+  ADDRESS_STEP,
 ];
 
 /** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */
@@ -220,5 +223,6 @@ export const grants = (role: string): readonly string[] => {
     `GRANT INSERT (verb, desk, epoch, daemon, why) ON tranche.fleet_command TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.fleet_desk TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON tranche.fleet_daemon TO ${name}`,
+    ...addressGrants(name),
   ];
 };
