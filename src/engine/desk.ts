@@ -120,7 +120,7 @@ export class Desk {
     this.snapshotWriter = new SnapshotWriter(this);
     this.journal = new StateJournal(this);
     this.limitDay = new DayClock(ports.clock, () => ports.venue.skewMs?.());
-    this.rateLimiter = new RateLimiter(ports.clock, policy.pace, ports.requestLog);
+    this.rateLimiter = new RateLimiter(ports.clock, policy.pace, ports.requestLog, ports.addressBudget);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
       if (wallMs < -policy.continuity.divergenceMs) clockWentBack(this, -wallMs);

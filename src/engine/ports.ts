@@ -1,4 +1,5 @@
 import type { Bar } from '../core/bar.ts';
+import type { AddressBudgetPort } from './rate-limit/address-budget.ts';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
@@ -464,6 +465,8 @@ export interface Ports {
   readonly halt?: HaltPort | undefined;
   /** Omitted: every start waits for the rate limits of the venue. */
   readonly requestLog?: RequestLogPort | undefined;
+  /** Omitted: no other process sends from the network address of this one. */
+  readonly addressBudget?: AddressBudgetPort | undefined;
   /** Bars of earlier processes. Omitted: each process builds its own. */
   readonly bars?: BarsPort | undefined;
   readonly operator$: Observable<Command>;

@@ -1,4 +1,4 @@
-import { defer, Observable, retry, share, tap, timer } from 'rxjs';
+import { catchError, defer, Observable, retry, share, switchMap, tap, throwError, timer } from 'rxjs';
 import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import type { RawData } from 'ws';
@@ -25,6 +25,17 @@ export interface FeedOptions {
   /** Closes a connection whose feeds are silent for this long; default: never. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
+  /** Omitted: no other process connects from the network address of this one. */
+  readonly connections?: FeedConnectionsPort | undefined;
+}
+
+/** The connections that the venue allows one network address. */
+export interface FeedConnectionsPort {
+  /**
+   * Takes one connection, emits when it may be opened, and keeps it until unsubscribed. Cold. Errors when there is none to take, or
+   * it was lost, with a message for the operator.
+   */
+  hold(): Observable<unknown>;
 }
 
 /** What comes out of the feeds. */
@@ -65,7 +76,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
   const url = venueUrl('venue.ws_url', options.wsUrl, 'ws');
   const { clock, random, onEvent } = options;
   let failures = 0;
-  return defer(() => connection(url, options)).pipe(
+  return defer(() => admitted(url, options)).pipe(
     // Only data proves that a connection works: one that is refused after the handshake backs off too.
     tap(({ signal }) => {
       if (signal === 'data') failures = 0;
@@ -110,7 +121,20 @@ class Closed extends Error {
 
 type End = (why: string | Error, isPoison?: boolean) => void;
 
-/** One connection. Errors with `Closed` when it ends. */
+/** One connection, once the address may have one more. Errors with `Closed` when it ends. */
+function admitted(url: URL, options: FeedOptions): Observable<FeedSignal> {
+  const { connections, clock } = options;
+  if (connections === undefined) return connection(url, options);
+  const beganAt = clock.monotonic();
+  return connections.hold().pipe(
+    catchError((error: unknown) => {
+      const why = error instanceof Error ? error : String(error);
+      return throwError(() => new Closed(why, clock.monotonic() - beganAt, false));
+    }),
+    switchMap(() => connection(url, options)),
+  );
+}
+
 /** `lookup` reaches the socket although the types of ws do not name it. */
 const socketOptions = (
   url: URL,
@@ -125,6 +149,7 @@ const socketOptions = (
   ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
 });
 
+/** One connection. Errors with `Closed` when it ends. */
 function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
   return new Observable((subscriber) => {
     const { clock } = options;

@@ -143,6 +143,13 @@ describe('loadConfig', () => {
     expect(load(each, { mode: 'paper' }).journal).toContain('sqlite:./');
   });
 
+  it('lets desks share an address only through the database of their journals', () => {
+    const shared = 'fleet: { address: here }';
+    expect(refusal(`journal: "sqlite:./x.db"\n${shared}\n${LIVE}`)).toContain('fleet.address');
+    const { address } = load(`journal: "postgres://tranche@localhost/tranche"\n${shared}\n${LIVE}`);
+    expect(address).toBe('here');
+  });
+
   it('asks for the largest order of each pair, and for a floor under what may be sold, in live mode', () => {
     const both = LIVE.replace('pairs: [btcusd]', 'pairs: [btcusd, ethusd]');
     expect(refusal(both)).toContain('max_order_quantity: { ethusd: "1" }');

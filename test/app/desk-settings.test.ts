@@ -6,14 +6,18 @@ import { loadConfig } from '../../src/app/config/config.ts';
 import { deskSettingsOf } from '../../src/app/config/desk-settings.ts';
 import { instant } from '../../src/core/time.ts';
 
+const SHARED = 'journal: "postgres://tranche@localhost/tranche"\nfleet: { address: here }\n';
+
 it.each([
-  ['1', { quote: 10, read: 250, all: 250 }],
-  ['0.5', { quote: 5, read: 125, all: 125 }],
-  ['0.01', { quote: 1, read: 2, all: 2 }],
-])('a share of %s leaves the rest of the limits to other programs with the token, and is never nothing', (share, most) => {
+  ['1', '', { quote: 10, read: 250, all: 250 }],
+  ['0.5', '', { quote: 5, read: 125, all: 125 }],
+  ['0.01', '', { quote: 1, read: 2, all: 2 }],
+  // What desks share they take as they need it.
+  ['0.5', SHARED, { quote: 5, read: 250, all: 250 }],
+])('a share of %s leaves the rest of the limits to other programs with the token, and is never nothing', (share, more, most) => {
   const cwd = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
-  writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n`);
+  writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n${more}`);
   const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
   const { windows } = deskSettingsOf(config, { configHash: '', adoptFills: false }).pace;
   expect({ quote: windows.quote?.max, read: windows.read?.max, all: windows.all?.max }).toEqual(most);

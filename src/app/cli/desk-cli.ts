@@ -49,6 +49,11 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       `with --fleet: most desks that this daemon runs (default: ${DESKS_MAX})`,
       wholeNumber(4),
     )
+    .option(
+      '--address <name>',
+      'with --fleet: name of the network address of this machine, the same on all machines behind it (default: main)',
+      notEmpty,
+    )
     .option('--folder <folder>', 'with --fleet: where the files of its desks lie (default: ./var/fleet)')
     .action(async (options) => {
       const { fleet, folder, ...rest } = options;
@@ -60,6 +65,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
               ...rest,
               fleet,
               capacity: rest.capacity ?? DESKS_MAX,
+              address: rest.address ?? 'main',
               folder: resolve(io.cwd, folder ?? './var/fleet'),
             },
             io,
@@ -67,7 +73,9 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
         );
         return;
       }
-      const alone = (['name', 'capacity', 'folder'] as const).find((option) => options[option] !== undefined);
+      const alone = (['name', 'capacity', 'address', 'folder'] as const).find(
+        (option) => options[option] !== undefined,
+      );
       if (alone !== undefined)
         throw new OperatorError(
           'usage',

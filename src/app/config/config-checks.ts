@@ -52,6 +52,10 @@ const facts = z.object({
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
   journal: z.string().optional().catch(undefined),
+  fleet: z
+    .object({ address: z.string().optional().catch(undefined) })
+    .catch({})
+    .prefault({}),
 });
 type Facts = z.output<typeof facts>;
 
@@ -83,6 +87,7 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
     ...checkUrl(raw, document, 'base_url'),
     ...checkUrl(raw, document, 'ws_url'),
     ...checkJournal(raw, document),
+    ...checkAddress(raw, document),
   ];
   if (context.mode === 'paper') return { problems, token: undefined, ca: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
@@ -141,6 +146,14 @@ function checkJournal({ journal = '' }: Facts, document: YamlDocument): FileProb
   return journal.includes('{started_at}')
     ? [document.problem(['journal'], 'each start continues a journal in PostgreSQL: remove {started_at}')]
     : [];
+}
+
+/** Desks share an address through the database of their journals. */
+function checkAddress({ journal = '', fleet }: Facts, document: YamlDocument): FileProblem[] {
+  if (fleet.address === undefined || isPostgres(journal)) return [];
+  const message =
+    'desks share an address through PostgreSQL: set journal: to a postgres:// URL, or remove fleet.address';
+  return [document.problem(['fleet', 'address'], message)];
 }
 
 const liveLimits = {

@@ -484,6 +484,20 @@ export const configSchema = z.strictObject({
     .describe(
       'Location of the journal: a file, relative to the working directory ({started_at} and {mode} are replaced by the start time and the mode), or a PostgreSQL database (docs/postgresql.md)',
     ),
+  fleet: z
+    .strictObject({
+      address: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/u, {
+          error: 'expected 1 to 63 of a-z, 0-9, ".", _ and -, beginning with a letter or digit',
+        })
+        .optional()
+        .describe(
+          'Name of the network address that the requests of this desk leave from. All desks with the same name in the same database keep to the limits of the venue together. A daemon of a fleet writes its own; default: this desk has its address to itself',
+        ),
+    })
+    .prefault({})
+    .describe('What this desk shares with the other desks of its PostgreSQL database (docs/fleet.md)'),
   journal_anchor: z
     .string()
     .min(1)

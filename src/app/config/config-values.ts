@@ -98,6 +98,8 @@ export interface Config {
   readonly cyclesMax: number;
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
   readonly journal: string;
+  /** Name of the network address that other desks of the database of the journal share; `undefined`: the desk is alone at its address. */
+  readonly address: string | undefined;
   /** Protection of the journal. It is off by default in paper mode, where the embedded venue does not outlive the process. */
   readonly journalGuard: {
     /** File of the journal anchor; `undefined`: none. */
@@ -314,6 +316,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,
     journal: journalOf(raw, context),
+    address: raw.fleet.address,
     journalGuard: guardOf(raw, context),
     journalPattern: withDesk(raw.journal.replaceAll('{mode}', context.mode), raw.desk),
     operate: raw.operate === false ? undefined : operateOf(raw.operate, context),

@@ -8,7 +8,7 @@ import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 
 /** Time windows that the venue's specification or public documentation states. */
-const REQUESTS_PER_TEN_SECONDS = 250;
+export const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
 /** Clock differences that raise an alert and that prevent the start. Only live mode refuses to start. */
@@ -33,6 +33,8 @@ export function deskSettingsOf(
 ): DeskSettings {
   const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
+  // The desks of an address share its requests as they need them, not in fixed parts.
+  const ofAddress = config.address === undefined ? share(REQUESTS_PER_TEN_SECONDS) : REQUESTS_PER_TEN_SECONDS;
   return {
     desk: config.desk,
     mode: config.mode,
@@ -87,8 +89,8 @@ export function deskSettingsOf(
         quote: { max: share(pacing.quotesPerSecond), perMs: 1_000 },
         order: { max: share(pacing.ordersPerSecond), perMs: 1_000 },
         transactions: { max: 1, perMs: 10_000 },
-        read: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
-        all: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
+        read: { max: ofAddress, perMs: 10_000 },
+        all: { max: ofAddress, perMs: 10_000 },
       },
       guardMs: pacing.guardMs,
     },

@@ -37,6 +37,7 @@ import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
 import { readParts } from '../desk-api/read-parts.ts';
 import { serve } from './serve.ts';
+import { sharedAddressOf } from './shared-address.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
@@ -166,6 +167,10 @@ async function assemble(
   };
   const alertRecords = new AlertRecords(() => systemClock.monotonic());
   const wired: { desk?: Desk } = {};
+  const address = sharedAddressOf(config, warn);
+  closers.push(async () => {
+    await address?.close();
+  });
   const world = await modes[config.mode]({
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
@@ -173,6 +178,7 @@ async function assemble(
     mayMoveMoney: () => wired.desk?.killSwitch.isSet === false,
     warn,
     alert,
+    connections: address?.connections,
     pastFills: () => fillsOf(journal),
     onExtras(resource, names) {
       metrics.extraFields(resource, names.length);
@@ -248,6 +254,7 @@ async function assemble(
     journal,
     halt: haltOf(config),
     requestLog: requestLogOf(config),
+    addressBudget: address?.budget,
     bars: barsOf(config, warn),
     operator$,
     strategies: options.files(warn, (notify) => {

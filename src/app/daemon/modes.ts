@@ -44,6 +44,8 @@ export interface ModeSetup {
    * trades: it has no journal and keeps no simulated account.
    */
   pastFills?(): Iterable<FillRecord>;
+  /** Absent: no other process connects from the network address of this one. */
+  readonly connections?: FeedOptions['connections'];
 }
 
 /** One row per mode. */
@@ -119,7 +121,7 @@ function addressOf({ venue }: Config): Address {
 }
 
 async function connect(
-  { config, pairs, mayMoveMoney, onExtras, warn, alert }: ModeSetup,
+  { config, pairs, mayMoveMoney, onExtras, warn, alert, connections }: ModeSetup,
   { baseUrl, wsUrl, token }: Address,
 ): Promise<ModeWorld> {
   const { capabilities, sellPath } = config.venue;
@@ -150,7 +152,8 @@ async function connect(
       });
     },
   });
-  const feed = wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert };
+  const feed =
+    wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert, connections };
   return {
     venue,
     market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
@@ -185,6 +188,7 @@ interface FeedWanted {
   readonly ca: string | undefined;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
+  readonly connections: FeedOptions['connections'];
 }
 
 async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {

@@ -63,13 +63,19 @@ export interface PlacedFiles {
   readonly folder: string;
   /** Journal that the config names from now on, whatever it named before. */
   readonly journal: string;
+  /** Name of the network address of this machine. */
+  readonly address: string;
 }
 
 /** Writes the files for `tranche run`, the config last. Gives the path of the config. @throws OperatorError `data` for a name outside */
-export function writeDeskFiles({ config, texts }: DeskFiles, { folder, journal }: PlacedFiles): string {
+export function writeDeskFiles(
+  { config, texts }: DeskFiles,
+  { folder, journal, address }: PlacedFiles,
+): string {
   for (const [name, text] of Object.entries(texts)) if (name !== config) writeWithin(folder, name, text);
   const document = parseDocument(texts[config] ?? '');
   document.set('journal', journal);
+  document.setIn(['fleet', 'address'], address);
   return writeWithin(folder, config, document.toString());
 }
 

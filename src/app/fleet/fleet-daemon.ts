@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly capacity: number;
   /** Folder of this machine for the files of its desks. */
   readonly folder: string;
+  /** Name of the network address of this machine, the same for all daemons behind it. */
+  readonly address: string;
   readonly json?: boolean | undefined;
 }
 
@@ -243,7 +245,11 @@ class FleetDaemon {
     const url = new URL(withDesk(this.#options.fleet, desk));
     url.searchParams.set('desk', desk);
     url.searchParams.set('files', filesOf(this.#options.folder, desk));
-    const config = writeDeskFiles(newest.files, { folder, journal: url.href });
+    const config = writeDeskFiles(newest.files, {
+      folder,
+      journal: url.href,
+      address: this.#options.address,
+    });
     const { author, person, why } = newest;
     return {
       config,

@@ -380,6 +380,14 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
+  /** When a request of `route` is to be looked at again; Infinity: when an answer, or a permit of the address, has come. */
+  #soonest(route: Route, now: Monotonic): number {
+    const own = this.#counted[route].filter((log) => log !== this.#shared);
+    const at = Math.max(now, ...own.map((log) => log.freeAt(now)));
+    // Permits of the address are asked for once everything else is free.
+    return at > now ? at : Math.max(at, this.#shared?.freeAt(now) ?? now);
+  }
+
   /** How many permits of the address the waiting requests need now: a quote needs a second one for its order. */
   #demand(shared: SharedWindow): Demand {
     const now = this.#clock.monotonic();
@@ -405,7 +413,7 @@ export class RateLimiter {
     const now = this.#clock.monotonic();
     let soonest = Number.POSITIVE_INFINITY;
     for (const route of new Set(this.#pending.map(({ request }) => request.route))) {
-      soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
+      soonest = Math.min(soonest, this.#soonest(route, now));
     }
     if (!Number.isFinite(soonest)) return;
     this.#wakeUp = this.#clock.scheduler.schedule(

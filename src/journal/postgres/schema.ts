@@ -1,7 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
-import type { BlockingClient, Row } from './blocking-client.ts';
 import { ADDRESS_STEP, addressGrants } from './address-schema.ts';
-import type { BlockingClient } from './blocking-client.ts';
+import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
  * Tables, in steps that are taken in order and never taken back. A step that was released is never edited: a change is a new step.

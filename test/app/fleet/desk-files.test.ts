@@ -24,15 +24,23 @@ describe('files of a desk in the store', () => {
     expect(files.config).toBe('config/desk.yaml');
 
     const folder = aFolder();
-    const path = writeDeskFiles(files, { folder, journal: 'postgres://t@localhost/t?desk=a' });
+    const path = writeDeskFiles(files, {
+      folder,
+      journal: 'postgres://t@localhost/t?desk=a',
+      address: 'here',
+    });
     expect(path).toBe(join(folder, 'config', 'desk.yaml'));
-    expect(readFileSync(path, 'utf8')).toBe('# ours\ndesk: a\njournal: postgres://t@localhost/t?desk=a\n');
+    expect(readFileSync(path, 'utf8')).toBe(
+      '# ours\ndesk: a\njournal: postgres://t@localhost/t?desk=a\nfleet:\n  address: here\n',
+    );
     expect(readFileSync(join(folder, 'strategies', 's.yaml'), 'utf8')).toBe('id: s\n');
   });
 
   it('are never written outside of the folder of the desk', () => {
     const files = { config: 'desk.yaml', texts: { 'desk.yaml': '', '../other/desk.yaml': 'desk: b' } };
-    expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x' })).toThrow(/outside of the desk/u);
+    expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x', address: 'here' })).toThrow(
+      /outside of the desk/u,
+    );
   });
 
   it('show which lines a version removes and adds', () => {

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { lastValueFrom } from 'rxjs';
+import { SECOND_MS } from '../../core/time.ts';
+import type { Observer } from '../../engine/observer.ts';
+import type { AddressBudgetPort } from '../../engine/rate-limit/address-budget.ts';
+import { PostgresBudget } from '../../journal/postgres/address-budget.ts';
+import { PostgresConnections } from '../../journal/postgres/address-connections.ts';
+import { readPostgresUrl } from '../../journal/postgres/postgres-url.ts';
+import { ServerSession } from '../../journal/postgres/server-session.ts';
+import type { FeedConnectionsPort } from '../../venue/socket.ts';
+import type { Config } from '../config/config.ts';
+import { REQUESTS_PER_TEN_SECONDS } from '../config/desk-settings.ts';
+import { systemClock } from './clock.ts';
+
+/** Requests of these that only orders and doubts may use: a read of one desk must not hold up an order of another. */
+const RESERVED = 5;
+/** Of the feeds. Source: the public documentation of the venue, "WebSocket rate limits". */
+const MESSAGES_PER_MINUTE = 40;
+const CONNECTIONS = 10;
+/** The longest wait for the store: a request that waits longer may as well wait for the next try. */
+const TIMEOUT_MS = 5 * SECOND_MS;
+
+/** What the desks behind one network address share. */
+export interface SharedAddress {
+  readonly budget: AddressBudgetPort;
+  readonly connections: FeedConnectionsPort;
+  /** Gives back what this process holds, once its requests have ended. */
+  close(): Promise<void>;
+}
+
+/** `undefined`: this desk has its address to itself. The embedded venue of paper mode is no other desk's. */
+export function sharedAddressOf(
+  { address, journal, mode, desk, pacing }: Config,
+  warn: Observer['warn'],
+): SharedAddress | undefined {
+  if (address === undefined || mode === 'paper') return undefined;
+  const { connectionString, shown } = readPostgresUrl(journal);
+  const session = new ServerSession({ connectionString, shown, timeoutMs: TIMEOUT_MS });
+  const of = { address, holder: `${desk} ${randomUUID()}` };
+  const budget = new PostgresBudget(session, {
+    ...of,
+    kind: 'requests',
+    max: REQUESTS_PER_TEN_SECONDS,
+    reserved: RESERVED,
+    perMs: 10 * SECOND_MS + pacing.guardMs,
+    onAway(why) {
+      if (why === undefined) warn('the store of the address can be reached again: requests leave');
+      else warn('the store of the address cannot be reached: no further requests leave', { address, why });
+    },
+  });
+  const messages = new PostgresBudget(session, {
+    ...of,
+    kind: 'feed_messages',
+    max: MESSAGES_PER_MINUTE,
+    perMs: 60 * SECOND_MS + pacing.guardMs,
+  });
+  const { scheduler } = systemClock;
+  return {
+    budget,
+    connections: new PostgresConnections(session, { ...of, max: CONNECTIONS, messages, scheduler }),
+    async close() {
+      // What cannot be given back is free some seconds later.
+      await lastValueFrom(budget.release()).catch(() => undefined);
+      session.close();
+    },
+  };
+}
