@@ -241,7 +241,8 @@ def course_of(strategy, market, holdings, fills):
     portfolio = Portfolio(strategy)
     begin, end = market.begin, market.end
     step = DAY if end - begin >= 10 * DAY else HOUR
-    points = list(range(begin, end, step)) + [end]
+    # Days and hours end when they do in UTC: the first and the last step may be shorter.
+    points = [begin] + list(range((begin // step + 1) * step, end, step)) + [end]
     steps = [(b - a) / step for a, b in zip(points, points[1:])]
     held = {currency: Decimal(amount) for currency, amount in holdings.items()}
     rest = sorted(fills, key=lambda fill: fill["at"])

@@ -91,6 +91,20 @@ describe('the course of a portfolio', () => {
     expect(course?.tracking_error).toBeCloseTo(expected, 6);
   });
 
+  it('has its days and months end at midnight in UTC, whenever its period begins', () => {
+    // Forty days of hours from nine in the morning on. btc rises in the last hours of the year, between nine and midnight.
+    const endOfYear = 30 * 24 + 15;
+    const closes = Array.from({ length: 40 * 24 + 1 }, (_, i) => (i < endOfYear ? 100 : 120));
+    const { course } = portfolio(closes, {});
+    const times = course?.points.map(({ at }) => at) ?? [];
+    expect(times.slice(0, 3)).toEqual(['2026-12-01T09:00:00.000Z', '2026-12-02T00:00:00.000Z', '2026-12-03T00:00:00.000Z']);
+    expect(times.slice(-2)).toEqual(['2027-01-10T00:00:00.000Z', '2027-01-10T09:00:00.000Z']);
+    expect(course?.tearsheet.months).toMatchObject([
+      { month: '2026-12', return: 0.1, covers_ms: 30 * 24 * HOUR + 15 * HOUR },
+      { month: '2027-01', return: 0, covers_ms: 9 * 24 * HOUR + 9 * HOUR },
+    ]);
+  }); // prettier-ignore
+
   it('counts the points outside its band, absolute or relative', () => {
     const closes = [...FLAT, 140, 160];
     // Weights of btc at the end: 140/240 and 160/260, 0.083 and 0.115 off a half.

@@ -1,6 +1,6 @@
 import { approximate, price } from '../../core/money.ts';
 import type { Price } from '../../core/money.ts';
-import { MINUTE_MS, instant } from '../../core/time.ts';
+import { HOUR_MS, MINUTE_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { Sum } from './sum.ts';
 
@@ -33,18 +33,27 @@ interface Noted {
 }
 const NOTHING_NOTED: Noted = { times: [], texts: [] };
 
-/** Equidistant moments and the end of the period, Unix ms. */
+/** The start of a period, moments a step apart after it, and its end. Unix ms. */
 export interface Moments {
   readonly from: number;
   readonly stepMs: number;
   readonly until: number;
 }
 
-/** The last step is shorter if the period is not a multiple of the step. */
-export const countOf = ({ from, stepMs, until }: Moments): number =>
-  until < from ? 0 : Math.ceil((until - from) / stepMs) + 1;
-export const momentOf = ({ from, stepMs, until }: Moments, i: number): number =>
-  Math.min(from + i * stepMs, until);
+/**
+ * The first moment after the start. Whole hours and days end when they do in UTC, so that the last point of a month is its end; the
+ * first step is shorter where the period begins in between.
+ */
+const firstOf = ({ from, stepMs }: Moments): number =>
+  stepMs % HOUR_MS === 0 ? (Math.floor(from / stepMs) + 1) * stepMs : from + stepMs;
+/** The last step is shorter if the period ends in between. */
+export const countOf = (moments: Moments): number => {
+  const { from, stepMs, until } = moments;
+  if (until < from) return 0;
+  return until === from ? 1 : Math.max(0, Math.ceil((until - firstOf(moments)) / stepMs)) + 2;
+};
+export const momentOf = (moments: Moments, i: number): number =>
+  i === 0 ? moments.from : Math.min(firstOf(moments) + (i - 1) * moments.stepMs, moments.until);
 
 /** A price, the time at which it was known, and its source. */
 export interface Seen {

@@ -139,7 +139,7 @@ const gain = z.strictObject({
 
 const course = z
   .strictObject({
-    step_ms: count.describe('Interval between points, ms; the last may be shorter'),
+    step_ms: count.describe('Interval between points, ms; the first and the last may be shorter'),
     mean_value: z.number().describe('Mean value over the points, cash; nine digits'),
     turnover: fraction.describe('(bought + sold) / 2 / mean value: one-way; a fraction, nine digits'),
     return: fraction.describe('Π (V_t − flow_t) / V_{t−1} − 1; a fraction, nine digits'),
@@ -176,7 +176,9 @@ const course = z
     tearsheet: tearsheet.describe(
       'Figures of the points, of whole steps alone where they are annualised by them',
     ),
-    points: list(point).describe('At most 2 001: evenly spaced from the start of the period, and its end'),
+    points: list(point).describe(
+      'At most 2 002: the start of the period, evenly spaced whole hours or days of UTC, and its end',
+    ),
   })
   .meta({ id: 'course' });
 

@@ -17,11 +17,11 @@ export interface TargetPortfolio {
 }
 
 /**
- * The portfolio at equidistant points and at the end of its period. For statistics and charts, never as
+ * The portfolio at the start of its period, at equidistant points of UTC and at its end. For statistics and charts, never as
  * money.
  */
 export interface EquityCurve {
-  /** The last step is shorter where the period is no multiple of it. */
+  /** The first and the last step are shorter where the period begins or ends between two points. */
   readonly stepMs: number;
   readonly points: EquityPoints;
   readonly currencies: readonly string[];

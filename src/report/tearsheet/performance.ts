@@ -8,7 +8,7 @@ export interface Growth {
   readonly indexes: ArrayLike<number>;
   /** Rows that count: columns may be longer. */
   readonly count: number;
-  /** Between two points, save the last, which may come earlier. */
+  /** Between two points; the first and the last step may be shorter. */
   readonly stepMs: number;
 }
 
@@ -62,7 +62,7 @@ export function performanceOf(growth: Growth): Performance {
   };
 }
 
-/** Of whole steps: a shorter last one would count as a calm one. */
+/** Of whole steps: a shorter first or last one would count as a calm one. */
 function returnsOf({ times, indexes, count, stepMs }: Growth): readonly number[] {
   const returns: number[] = [];
   for (let i = 1; i < count; i++) {
