@@ -1,8 +1,10 @@
 import { createServer } from 'node:https';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyServerFactory } from 'fastify';
-import { addApi } from './api/api.ts';
+import { acceptJson, addApi } from './api/api.ts';
 import type { ApiOptions } from './api/api.ts';
+import { addFleetApi, fleetMethods } from './fleet/fleet-api.ts';
+import type { FleetApiOptions } from './fleet/fleet-api.ts';
 import { senderOf } from './api/caller.ts';
 import { SLOWER, refusalText } from './api/refusal.ts';
 import { methodOf } from './api/routes.ts';
@@ -28,7 +30,9 @@ export interface OperateOptions {
   readonly proxies?: readonly string[] | undefined;
   /** The control plane; without it only metrics and health. */
   readonly api?: ApiOptions | undefined;
-  /** Whether it may listen beyond loopback. Then every route except `/healthz` requires a token. */
+  /** Instead of `api`: the control plane of a fleet. */
+  readonly fleetApi?: FleetApiOptions | undefined;
+  /** Whether it may listen beyond loopback. Then every route except `/healthz`, and `/readyz` of a fleet, requires a token. */
   readonly allowNetwork?: boolean | undefined;
   /** Folder of the built dashboard. Omitted: none is served. */
   readonly pages?: string | undefined;
@@ -62,7 +66,10 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   const { tls } = options;
   const listen = parseListen(options.listen);
   const isLocal = isLoopbackName(listen.host);
-  if (!isLocal && ((options.allowNetwork !== true && tls === undefined) || options.api === undefined))
+  if (
+    !isLocal &&
+    ((options.allowNetwork !== true && tls === undefined) || (options.api ?? options.fleetApi) === undefined)
+  )
     throw new OperatorError('config', beyondLoopback(options.listen));
   const server = Fastify({
     logger: false,
@@ -145,12 +152,14 @@ interface Routed extends OperateOptions {
 }
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
-  const { allowed, api, isLocal } = options;
+  const { allowed, api, fleetApi: fleet, isLocal } = options;
   const authenticator = authenticatorOf(
-    api?.bearers ?? [],
-    api?.now ?? (() => monotonic(0)),
+    api?.bearers ?? fleet?.bearers ?? [],
+    api?.now ?? fleet?.now ?? (() => monotonic(0)),
     api?.signIn?.sessions,
   );
+  // A proxy on this machine brings requests of others.
+  const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
   // Only JSON or no body: a page of another origin can send forms and plain text.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
@@ -173,11 +182,11 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'requests from this origin are refused' });
     const path = request.url.split('?', 1)[0] ?? '';
-    // A proxy on this machine brings requests of others.
-    const isOfThisMachine = isLocal && isLoopbackName(request.ip.replace(/^::ffff:/u, ''));
     const isOpen =
-      isOfThisMachine ||
+      isOfThisMachine(request.ip) ||
       path === '/healthz' ||
+      // Kubernetes and load balancers have no token.
+      (fleet !== undefined && path === '/readyz') ||
       (api?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
     if (!isOpen && senderOf(request, authenticator) === undefined)
       return authenticator.isBlocked(request.ip)
@@ -194,18 +203,26 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     '/healthz',
     async (_request, reply) => await reply.send({ status: 'alive', version: options.version }),
   );
-  server.get('/readyz', async (_request, reply) => {
+  server.get('/readyz', async (request, reply) => {
     const reasons = options.ready();
     const ready = reasons.length === 0;
-    return await reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', reasons });
+    const isKnown = isOfThisMachine(request.ip) || senderOf(request, authenticator) !== undefined;
+    const answer = { status: ready ? 'ready' : 'not ready', ...(isKnown ? { reasons } : {}) };
+    return await reply.code(ready ? 200 : 503).send(answer);
   });
 
   if (options.pages !== undefined) addPages(server, options.pages);
+  if ((api ?? fleet) !== undefined) acceptJson(server);
   if (api !== undefined) addApi(server, api, { authenticator, version: options.version });
+  if (fleet !== undefined) addFleetApi(server, fleet, { authenticator, version: options.version });
 
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0];
-    const method = PATHS.some((each) => each === path) ? 'GET' : api && methodOf(path ?? '');
+    const method = PATHS.some((each) => each === path)
+      ? 'GET'
+      : api
+        ? methodOf(path ?? '')
+        : fleet && fleetMethods[path ?? ''];
     if (method !== undefined)
       return await reply
         .code(405)

@@ -54,9 +54,13 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       'with --fleet: name of the network address of this machine, the same on all machines behind it (default: main)',
       notEmpty,
     )
+    .option(
+      '--settings <file>',
+      'with --fleet: file with the address of its health, metrics and API, and the tokens of its callers',
+    )
     .option('--folder <folder>', 'with --fleet: where the files of its desks lie (default: ./var/fleet)')
     .action(async (options) => {
-      const { fleet, folder, ...rest } = options;
+      const { fleet, folder, settings, ...rest } = options;
       if (fleet !== undefined) {
         const { runFleet } = await import('../fleet/fleet-daemon.ts');
         done(
@@ -64,6 +68,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
             {
               ...rest,
               fleet,
+              settings: settings === undefined ? undefined : resolve(io.cwd, settings),
               capacity: rest.capacity ?? DESKS_MAX,
               address: rest.address ?? 'main',
               folder: resolve(io.cwd, folder ?? './var/fleet'),
@@ -73,7 +78,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
         );
         return;
       }
-      const alone = (['name', 'capacity', 'address', 'folder'] as const).find(
+      const alone = (['name', 'capacity', 'address', 'settings', 'folder'] as const).find(
         (option) => options[option] !== undefined,
       );
       if (alone !== undefined)

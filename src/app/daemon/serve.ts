@@ -84,7 +84,7 @@ const PAGES = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url))
 const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined, proxies: [] };
 
 /** @throws OperatorError `config` when a file cannot be read. */
-function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
+export function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
   if (files === undefined) return undefined;
   const key = readTokenFile(files.key);
   if ('problem' in key) throw new OperatorError('config', `operate.tls.key_file: ${key.problem}`);

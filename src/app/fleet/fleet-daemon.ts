@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/text/escape.ts';
 import { withDesk } from '../../journal/postgres/postgres-url.ts';
+import type { Operate } from '../../operate/server.ts';
 import { version } from '../version.ts';
 import type { RunIo } from '../commands/run.ts';
 import { writeDeskFiles } from './desk-files.ts';
@@ -25,11 +26,15 @@ export interface FleetOptions {
   readonly folder: string;
   /** Name of the network address of this machine, the same for all daemons behind it. */
   readonly address: string;
+  /** File with the address of its API and who may use it. Omitted: it serves none. */
+  readonly settings?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 /** How often a daemon looks at the store. */
 const LOOK_MS = 1_000;
+/** Without a heartbeat for so long, the other daemons take its desks. */
+const BEAT_LATE_MS = 10_000;
 const RETRY_MS_MAX = 30_000;
 const STEADY_MS = 60_000;
 
@@ -62,6 +67,8 @@ class FleetDaemon {
   readonly #running = new Map<string, Running>();
   #isDraining = false;
   #code = 0;
+  /** When the store took the last heartbeat. */
+  #beatAt = 0;
   #lastTrouble: string | undefined;
 
   constructor(options: FleetOptions, io: RunIo) {
@@ -80,10 +87,12 @@ class FleetDaemon {
         this.#drain(signal);
       }
     });
+    let served: Operate | undefined;
     try {
       await this.#store.check();
       await this.#beat();
-      this.#say('fleet_ready', { daemon: this.#me });
+      served = await this.#serve();
+      this.#say('fleet_ready', { daemon: this.#me, ...(served === undefined ? {} : { url: served.url }) });
       while (!this.#isDraining || this.#running.size > 0) {
         const isStoreThere = await this.#look();
         // Its claims end with its heartbeats, as those of a daemon that died.
@@ -96,8 +105,27 @@ class FleetDaemon {
       return this.#code;
     } finally {
       forget();
+      await served?.close();
       await this.#store.close().catch(() => undefined);
     }
+  }
+
+  async #serve(): Promise<Operate | undefined> {
+    const { settings, fleet } = this.#options;
+    if (settings === undefined) return undefined;
+    const { readFleetSettings } = await import('./fleet-settings.ts');
+    const { serveFleet } = await import('./serve-fleet.ts');
+    return await serveFleet(readFleetSettings(settings, this.#io), {
+      store: fleet,
+      daemon: this.#me,
+      ready: () => [
+        ...(this.#isDraining ? ['the daemon drains'] : []),
+        ...(performance.now() - this.#beatAt > BEAT_LATE_MS ? ['the store does not answer'] : []),
+      ],
+      warn: (line) => {
+        this.#io.stderr.write(`warning: ${escapeMarks(line)}\n`);
+      },
+    });
   }
 
   #drain(why: string): void {
@@ -116,6 +144,7 @@ class FleetDaemon {
       capacity,
       program: version,
     });
+    this.#beatAt = performance.now();
     if (isDraining) this.#drain('fleet drain');
   }
 

@@ -36,7 +36,17 @@ export function addApi(
   { desk, reads, events, bearers, signIn }: ApiOptions,
   { authenticator, version }: { readonly authenticator: Authenticator; readonly version: string },
 ): void {
-  // JSON that two parsers could read differently is refused.
+  const admit = admission(desk, authenticator);
+  addReads(server, { desk, reads, events, admit, version, sessions: signIn?.sessions });
+  const isPerson = (name: string): boolean => signIn?.people.get(name) !== undefined;
+  addCommands(server, { desk, bearers, admit, isPerson });
+  if (signIn === undefined) return;
+  addSignIn(server, { desk, signIn, version });
+  addPeople(server, { desk, bearers, signIn, admit });
+}
+
+/** Reads bodies of JSON. What two parsers could read differently is refused. */
+export function acceptJson(server: FastifyInstance): void {
   server.addContentTypeParser<string>(
     'application/json',
     { parseAs: 'string' },
@@ -48,11 +58,4 @@ export function addApi(
       }
     },
   );
-  const admit = admission(desk, authenticator);
-  addReads(server, { desk, reads, events, admit, version, sessions: signIn?.sessions });
-  const isPerson = (name: string): boolean => signIn?.people.get(name) !== undefined;
-  addCommands(server, { desk, bearers, admit, isPerson });
-  if (signIn === undefined) return;
-  addSignIn(server, { desk, signIn, version });
-  addPeople(server, { desk, bearers, signIn, admit });
 }

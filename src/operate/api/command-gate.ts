@@ -1,6 +1,7 @@
 import Fastify from 'fastify';
 import type { Caller } from '../access.ts';
 import { mayAct } from '../access.ts';
+import { acceptJson } from './api.ts';
 import { GUARD_HEADER } from './caller.ts';
 import { addCommands } from './commands.ts';
 import type { CommandOptions } from './commands.ts';
@@ -39,6 +40,7 @@ export async function commandGate({
   const server = Fastify({ logger: false, bodyLimit: 16 * 1024 });
   const callers = new Map<string, Caller>();
   let count = 0;
+  acceptJson(server);
   server.setErrorHandler(async (error, _request, reply) => {
     if (error instanceof Refusal)
       return await reply.code(error.statusCode).send({ error: refusalText(error) });

@@ -63,7 +63,8 @@ export const apiRoutes = {
   '/api/v1/fleet': {
     method: 'GET',
     role: 'viewer',
-    summary: 'This desk and those of `operate.fleet`, each for itself',
+    summary:
+      'This desk and those of `operate.fleet`, each for itself. At a daemon of a fleet: every desk of its store, and totals by mode',
   },
   '/api/v1/events': {
     method: 'GET',

@@ -212,7 +212,7 @@ export const limits = z.strictObject({
 export const fleet = z.strictObject({
   name,
   desk: z.string().optional(),
-  url: z.string().optional().describe('Omitted: this desk'),
+  url: z.string().optional().describe('Address of its pages. Omitted: this desk, or none'),
   mode: z.string().optional(),
   state: control.optional(),
   version: z.string().optional(),
@@ -220,10 +220,30 @@ export const fleet = z.strictObject({
   open_alerts: list(openAlert),
   open_doubts: count.optional(),
   fills: count.optional(),
+  holdings: z.record(z.string(), amount).optional(),
   day_notional: z.strictObject(usedOf).optional(),
   data_age_s: seconds.optional().describe('Since the account was read'),
   error: z.string().optional().describe('Why the desk could not be asked'),
-  silent_s: seconds.optional().describe('Since it last answered this desk; omitted: never, or it answers'),
+  silent_s: seconds.optional().describe('Since it was last heard; omitted: never, or it answers'),
+  groups: list(z.string()).optional().describe('Groups of desks that it belongs to'),
+  daemon: z.string().optional().describe('Daemon that starts it; omitted: none'),
+  owner: z.string().optional().describe('Process that holds its lease; omitted: nobody may trade'),
+  epoch: count.optional().describe('Raised by every takeover'),
+  lease_s: seconds.optional().describe('Until the lease lapses unless it is renewed'),
+  head: z.int().optional().describe('Number of the newest record in the database'),
+  last_record_age_s: seconds.optional(),
+});
+
+/** Sums over the desks of one mode. Amounts stay apart by currency. */
+export const fleetTotals = z.strictObject({
+  desks: count,
+  owned: count.describe('Desks with an owner'),
+  ready: count.describe('Desks that can trade now'),
+  open_doubts: count,
+  open_alerts: count,
+  fills: count,
+  day_notional: z.record(z.string(), amount),
+  holdings: z.record(z.string(), amount),
 });
 
 export const chain = z.strictObject({

@@ -97,7 +97,15 @@ export const routeSchemas = {
     answer: page(journal.records),
   },
   '/api/v1/chain': { query: z.strictObject({}), answer: desk.chain },
-  '/api/v1/fleet': { query: z.strictObject({}), answer: page(desk.fleet) },
+  '/api/v1/fleet': {
+    query: z.strictObject({}),
+    answer: page(desk.fleet).extend({
+      totals: z
+        .record(z.string(), desk.fleetTotals)
+        .optional()
+        .describe('Of a fleet, by mode: live is never added to paper'),
+    }),
+  },
   '/api/v1/events': {
     query: z.strictObject({
       after: z

@@ -1,0 +1,28 @@
+import { roles } from '../../core/roles.ts';
+import type { Role } from '../../core/roles.ts';
+import type { Caller } from '../../operate/access.ts';
+
+/** A role on some desks. */
+export interface RoleOn {
+  readonly role: Role;
+  /** Desks and groups of desks. Omitted: all desks. */
+  readonly on?: readonly string[] | undefined;
+}
+
+export interface FleetRoles {
+  /** Desks by group. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
+  /** Roles by name of the token. */
+  readonly rolesOf: ReadonlyMap<string, readonly RoleOn[]>;
+}
+
+/** The highest role that a caller has on a desk; `undefined`: none, and the desk is not shown. */
+export function roleOnDesk(
+  { groups, rolesOf }: FleetRoles,
+  { name }: Pick<Caller, 'name'>,
+  desk: string,
+): Role | undefined {
+  const isOf = (one: string): boolean => one === desk || groups.get(one)?.includes(desk) === true;
+  const given = (rolesOf.get(name) ?? []).filter(({ on }) => on === undefined || on.some(isOf));
+  return roles.findLast((role) => given.some((one) => one.role === role));
+}

@@ -1,0 +1,83 @@
+import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
+import { Refusal } from '../../operate/api/refusal.ts';
+import type { FleetPort } from '../../operate/fleet/fleet-api.ts';
+import { createFleetMetrics } from '../../operate/fleet/fleet-metrics.ts';
+import { startOperate } from '../../operate/server.ts';
+import type { Operate } from '../../operate/server.ts';
+import { systemClock } from '../daemon/clock.ts';
+import { bearersOf, identityOf } from '../daemon/serve.ts';
+import { version } from '../version.ts';
+import { roleOnDesk } from './fleet-roles.ts';
+import type { FleetSettings } from './fleet-settings.ts';
+import { seenDesks } from './fleet-view.ts';
+import { StoreSession } from './store-session.ts';
+
+export interface FleetToServe {
+  /** URL of the store. */
+  readonly store: string;
+  /** Name of this daemon. */
+  readonly daemon: string;
+  /** Why the daemon takes no desks; empty when it does. */
+  readonly ready: () => readonly string[];
+  readonly warn: (line: string) => void;
+}
+
+/** However many look, the store is read this often. */
+const FRESH_MS = 1_000;
+/** Refused callers are reported this often. */
+const REFUSED_MS = 10_000;
+
+/** Serves health, metrics and the API of all desks of the store. @throws OperatorError as `startOperate` does */
+export async function serveFleet(settings: FleetSettings, served: FleetToServe): Promise<Operate> {
+  const session = new StoreSession(readPostgresUrl(withDesk(served.store, 'main')).connectionString);
+  const fleet = portOf(settings, served, session);
+  const metrics = createFleetMetrics(served.daemon);
+  const server = await startOperate({
+    ...settings.operate,
+    tls: identityOf(settings.operate.tls),
+    version,
+    metrics: {
+      contentType: metrics.contentType,
+      async text() {
+        metrics.show(await fleet.desks().catch(() => undefined));
+        return await metrics.text();
+      },
+    },
+    fleetApi: { fleet, bearers: bearersOf(settings.operate.tokens), now: () => systemClock.monotonic() },
+    ready: served.ready,
+  });
+  return {
+    url: server.url,
+    async close() {
+      await server.close();
+      await session.close().catch(() => undefined);
+    },
+  };
+}
+
+function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session: StoreSession): FleetPort {
+  let kept: { readonly at: number; readonly desks: ReturnType<typeof seenDesks> } | undefined;
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  return {
+    daemon,
+    async desks() {
+      const now = systemClock.monotonic();
+      if (kept === undefined || now - kept.at > FRESH_MS) kept = { at: now, desks: seenDesks(session) };
+      try {
+        return (await kept.desks).map(({ row }) => ({ ...row, groups: groupsOf(settings, row.name) }));
+      } catch (error) {
+        throw new Refusal(503, error instanceof Error ? error.message : String(error));
+      }
+    },
+    roleOn: (caller, desk) => roleOnDesk(settings, caller, desk),
+    refused({ path, by, role, needed }) {
+      const now = systemClock.monotonic();
+      if (now - refusedAt < REFUSED_MS) return;
+      refusedAt = now;
+      warn(`refused ${by} with the role ${role ?? 'none'} at ${path}, which needs ${needed}`);
+    },
+  };
+}
+
+const groupsOf = ({ groups }: FleetSettings, desk: string): readonly string[] =>
+  [...groups].flatMap(([group, desks]) => (desks.includes(desk) ? [group] : []));

@@ -1,0 +1,56 @@
+import { Gauge, Registry } from 'prom-client';
+import type { FleetRow } from './totals.ts';
+
+/** Desks that the metrics name: labels need a bound. */
+const DESKS_MAX = 500;
+
+export interface FleetMetrics {
+  /** Replaces the figures of all desks; `undefined`: the store did not answer, and old figures would look like new ones. */
+  show(desks: readonly FleetRow[] | undefined): void;
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** What a daemon shows to Prometheus of the desks of its fleet. `docs/metrics.md` explains each figure. */
+export function createFleetMetrics(daemon: string, registry = new Registry()): FleetMetrics {
+  registry.setDefaultLabels({ daemon });
+  const storeUp = new Gauge({
+    name: 'tranche_fleet_store_up',
+    help: '1 when the store answered this scrape',
+    registers: [registry],
+  });
+  const gaugeOf = ([name, help, figure]: Figure) => ({
+    gauge: new Gauge({ name, help, labelNames: ['desk', 'mode'], registers: [registry] }),
+    figure,
+  });
+  const gauges = FIGURES.map(gaugeOf);
+  return {
+    show(desks) {
+      storeUp.set(Number(desks !== undefined));
+      for (const { gauge, figure } of gauges) {
+        gauge.reset();
+        for (const desk of desks?.slice(0, DESKS_MAX) ?? []) {
+          const value = figure(desk);
+          if (value !== undefined) gauge.set({ desk: desk.name, mode: desk.mode ?? 'unknown' }, value);
+        }
+      }
+    },
+    text: async () => await registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+type Figure = readonly [name: string, help: string, figure: (desk: FleetRow) => number | undefined];
+
+const FIGURES: readonly Figure[] = [
+  ['tranche_fleet_desk_owned', '1 when a process holds the lease of the desk', ({ owner }) => Number(owner !== undefined)],
+  ['tranche_fleet_desk_ready', '1 when the desk can trade', ({ not_ready: reasons }) => Number(reasons.length === 0)],
+  ['tranche_fleet_desk_halted', '1 when the desk is halted', ({ state }) => Number(state === 'halted')],
+  ['tranche_fleet_desk_open_doubts', 'orders whose outcome is unknown', ({ open_doubts: doubts }) => doubts],
+  ['tranche_fleet_desk_open_alerts', 'alerts that hold', ({ open_alerts: alerts }) => alerts.length],
+  ['tranche_fleet_desk_fills', 'fills in the journal', ({ fills }) => fills],
+  ['tranche_fleet_desk_epoch', 'number of owners so far', ({ epoch }) => epoch],
+  ['tranche_fleet_desk_head', 'number of the newest record', ({ head }) => head],
+  ['tranche_fleet_desk_record_age_seconds', 'since the newest record', ({ last_record_age_s: age }) => age],
+  ['tranche_fleet_desk_silent_seconds', 'since the owner reported, when that is too long ago', ({ silent_s: silent }) => silent],
+]; // prettier-ignore

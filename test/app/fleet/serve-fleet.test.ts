@@ -1,0 +1,143 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
+import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
+import { readFleetSettings } from '../../../src/app/fleet/fleet-settings.ts';
+import { serveFleet } from '../../../src/app/fleet/serve-fleet.ts';
+import { StatusStore } from '../../../src/app/fleet/status-store.ts';
+import { StoreSession } from '../../../src/app/fleet/store-session.ts';
+import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
+import { preparePostgres } from '../../../src/journal/postgres/prepare.ts';
+import { aBench, aTwap } from '../../engine/harness.ts';
+import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
+import type { PostgresServer } from '../../journal/postgres-server.ts';
+
+const missing = noPostgres();
+const tokenOf = (name: string): string => `token-of-${name}-of-the-fleet`;
+
+describe.skipIf(missing !== undefined)(
+  `a daemon of a fleet on HTTP${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  () => {
+    let server: PostgresServer;
+    let session: StoreSession;
+
+    /** A desk with an owner that has reported `over` its status. */
+    const aDesk = async (desk: string, over: object = {}): Promise<void> => {
+      await session.rows(
+        `INSERT INTO tranche.desk (desk, epoch, owner, until, system_identifier, timeline)
+         VALUES ($1, 3, 'north-7', clock_timestamp() + interval '1 hour', '1', 1)`,
+        [desk],
+      );
+      const bench = aBench({ strategies: [aTwap()] });
+      const status = deskApi(bench.desk, () => undefined, new AlertHistory()).status();
+      const report = {
+        status: { ...status, desk, ...over },
+        doubts: [],
+        head: 7,
+        url: `http://127.0.0.1/${desk}`,
+      };
+      await new StatusStore(session).publish([{ desk, epoch: 3, report }]);
+    };
+
+    beforeAll(async () => {
+      server = await startPostgres();
+      preparePostgres(server.url('main'));
+      session = new StoreSession(readPostgresUrl(server.url('main')).connectionString);
+      const day = (used: string) => ({ limits: { day_notional: { used, currency: 'usd' }, open_doubts: { used: 0, max: 1 } } });
+      await aDesk('tokyo', { mode: 'live', state: 'active', not_ready: [], fills: 2, holdings: { usd: '10.5' }, ...day('100') });
+      await aDesk('osaka', { mode: 'live', state: 'halted', not_ready: ['halted'], fills: 1, holdings: { usd: '1' }, ...day('0.5') });
+      await aDesk('test', { mode: 'paper', state: 'active', not_ready: [], fills: 9, holdings: { usd: '5000' }, ...day('7') });
+      await session.rows("UPDATE tranche.desk SET until = '-infinity' WHERE desk = 'osaka'");
+    }); // prettier-ignore
+    afterAll(async () => {
+      await session.close();
+      await server.stop();
+    });
+
+    /** A daemon whose settings lie in a file. */
+    const serve = async (over: object = {}, reasons: readonly string[] = []) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tranche-served-fleet-'));
+      const refused: string[] = [];
+      const tokens = [
+        { name: 'ann', roles: [{ role: 'viewer' }, { role: 'operator', on: ['asia'] }] },
+        { name: 'ben', roles: [{ role: 'approver', on: ['test'] }] },
+      ].map((one) => ({ ...one, token_file: `token-${one.name}` }));
+      for (const { name, token_file: file } of tokens) {
+        writeFileSync(join(folder, file), tokenOf(name));
+        chmodSync(join(folder, file), 0o600);
+      }
+      const settings = { listen: '127.0.0.1:0', groups: { asia: ['tokyo', 'osaka'] }, tokens, ...over };
+      writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(settings));
+      const operate = await serveFleet(
+        readFleetSettings(join(folder, 'fleet.yaml'), { cwd: folder, env: {} }),
+        { store: server.url('main').replace('desk=main&', ''), daemon: 'north', ready: () => reasons, warn: (line) => refused.push(line) },
+      );
+      onTestFinished(async () => {
+        await operate.close();
+        rmSync(folder, { recursive: true });
+      });
+      const ask = async (path: string, as?: string) => {
+        const headers = as === undefined ? {} : { authorization: `Bearer ${tokenOf(as)}` };
+        const url = operate.url.replace('0.0.0.0', '127.0.0.1');
+        const answer = await fetch(`${url}${path}`, { headers });
+        return { status: answer.status, text: await answer.text() };
+      };
+      return { ask, refused };
+    }; // prettier-ignore
+
+    it('shows every desk as the store has it, and never adds live to paper', async () => {
+      const { ask } = await serve();
+      const { items, totals } = JSON.parse((await ask('/api/v1/fleet', 'ann')).text);
+      expect(items).toMatchObject([
+        { name: 'osaka', mode: 'live', state: 'halted', epoch: 3, groups: ['asia'], error: 'no daemon runs it' },
+        { name: 'test', mode: 'paper', state: 'active', owner: 'north-7', groups: [], not_ready: [] },
+        { name: 'tokyo', mode: 'live', owner: 'north-7', epoch: 3, url: 'http://127.0.0.1/tokyo', not_ready: [] },
+      ]);
+      expect(items[2].lease_s).toBeGreaterThan(3_000);
+      expect(items[0].owner).toBeUndefined();
+      expect(totals).toMatchObject({
+        live: { desks: 2, owned: 1, ready: 1, fills: 3, day_notional: { usd: '100.5' }, holdings: { usd: '11.5' } },
+        paper: { desks: 1, owned: 1, ready: 1, fills: 9, day_notional: { usd: '7' }, holdings: { usd: '5000' } },
+      });
+    }); // prettier-ignore
+
+    it('shows callers the desks of their roles alone, and refuses strangers', async () => {
+      const { ask, refused } = await serve();
+      const { items, totals } = JSON.parse((await ask('/api/v1/fleet', 'ben')).text);
+      expect(items.map(({ name }: { name: string }) => name)).toEqual(['test']);
+      expect(Object.keys(totals)).toEqual(['paper']);
+      expect((await ask('/api/v1/fleet', 'nobody')).status).toBe(401);
+      expect((await ask('/api/v1/fleet')).status).toBe(401);
+      expect(refused).toEqual(['refused none with the role none at /api/v1/fleet, which needs viewer']);
+      expect(JSON.parse((await ask('/api/v1/me', 'ben')).text)).toMatchObject({ name: 'ben', desk: 'north' });
+    });
+
+    it('tells health to everybody on the network, and nothing else without a token', async () => {
+      const { ask } = await serve({ listen: '0.0.0.0:0', allow_network: true }, ['the daemon drains']);
+      expect((await ask('/healthz')).status).toBe(200);
+      expect(await ask('/readyz')).toEqual({ status: 503, text: '{"status":"not ready"}' });
+      expect((await ask('/readyz', 'ann')).text).toBe(
+        '{"status":"not ready","reasons":["the daemon drains"]}',
+      );
+      for (const path of ['/metrics', '/api/v1/fleet', '/api/v1/me', '/'])
+        expect((await ask(path)).status).toBe(401);
+    });
+
+    it('serves the figures of every desk to Prometheus', async () => {
+      const { ask } = await serve();
+      const { text } = await ask('/metrics');
+      expect(text).toContain('tranche_fleet_store_up{daemon="north"} 1');
+      expect(text).toContain('tranche_fleet_desk_owned{desk="tokyo",mode="live",daemon="north"} 1');
+      expect(text).toContain('tranche_fleet_desk_owned{desk="osaka",mode="live",daemon="north"} 0');
+      expect(text).toContain('tranche_fleet_desk_fills{desk="test",mode="paper",daemon="north"} 9');
+    });
+
+    it('is refused with every mistake of its settings and their places', async () => {
+      await expect(
+        serve({ listen: 'here', tokens: [{ name: 'ann', token_file: 'x', roles: [] }] }),
+      ).rejects.toThrow(/fleet\.yaml:1:\d+[^]*expected an address and a port[^]*roles/u);
+    });
+  },
+);
