@@ -32,6 +32,16 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
       done(0);
     });
   fleet
+    .command('status')
+    .description('show how every desk of the store is, as its owner last reported')
+    .requiredOption('--store <url>', STORE)
+    .option('--exit-code', 'exit 75 when a desk cannot trade now')
+    .option('--json', 'print one JSON object')
+    .action(async (options) => {
+      const { fleetStatus } = await import('./fleet-commands.ts');
+      done(await fleetStatus(options, io));
+    });
+  fleet
     .command('move')
     .description('move a desk to another daemon, once its orders under way have ended')
     .argument('<desk>', 'name of the desk')

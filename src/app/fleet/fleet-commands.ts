@@ -1,12 +1,14 @@
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
+import { totalsOf } from '../../operate/fleet/totals.ts';
 import { whoami } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { validate } from '../commands/validate.ts';
 import { loadConfig, readConfig } from '../config/config.ts';
 import { changedLines, hashOf, readDeskFiles } from './desk-files.ts';
 import { FleetStore } from './fleet-store.ts';
+import { statusLines } from './fleet-text.ts';
 import { isAtLeast } from './placement.ts';
 
 export interface FleetCommandOptions {
@@ -92,6 +94,21 @@ export async function fleetList({ store: url, json }: FleetCommandOptions, io: C
       io.stdout.write(
         `${forTerminal(`desk ${desk}  version ${version}  epoch ${epoch}  at ${daemon ?? 'no daemon'}  ${owner === undefined ? 'no lease' : `leased to ${owner}`}`)}\n`,
       );
+  });
+}
+
+/** How every desk of the store is. Exit codes: 0; with `exitCode` 75 when one cannot trade now. */
+export async function fleetStatus(
+  { store: url, json, exitCode }: FleetCommandOptions & { readonly exitCode?: boolean | undefined },
+  io: CommandIo,
+): Promise<number> {
+  return await withStore(url, async (store) => {
+    const items = (await store.seen()).map(({ row }) => row);
+    const totals = totalsOf(items);
+    if (json === true) io.stdout.write(`${escapeMarks(JSON.stringify({ items, totals }))}\n`);
+    else for (const line of statusLines(items, totals)) io.stdout.write(`${forTerminal(line)}\n`);
+    const isStuck = items.some(({ not_ready: reasons }) => reasons.length > 0);
+    return exitCode === true && isStuck ? exitCodes.again : 0;
   });
 }
 

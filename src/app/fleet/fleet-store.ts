@@ -5,6 +5,8 @@ import { HAS_TABLES, LAYOUT_OF, layoutProblem } from '../../journal/postgres/sch
 import type { Head } from '../../journal/proof/chain.ts';
 import { CommandStore } from './command-store.ts';
 import type { DeskFiles } from './desk-files.ts';
+import { seenDesks } from './fleet-view.ts';
+import type { SeenDesk } from './fleet-view.ts';
 import type { PlacedDaemon, PlacedDesk } from './placement.ts';
 import { StoreSession } from './store-session.ts';
 
@@ -87,6 +89,11 @@ export class FleetStore {
       program: String(program),
       head: { seq: Number(seq), hash: String(hash) },
     }));
+  }
+
+  /** Every desk with the status that its owner last reported. */
+  async seen(): Promise<readonly SeenDesk[]> {
+    return await seenDesks(this.#session);
   }
 
   async daemons(): Promise<readonly StoredDaemon[]> {

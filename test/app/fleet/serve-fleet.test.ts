@@ -4,17 +4,25 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
+import type { CommandIo } from '../../../src/app/commands/io.ts';
+import { fleetStatus } from '../../../src/app/fleet/fleet-commands.ts';
 import { readFleetSettings } from '../../../src/app/fleet/fleet-settings.ts';
 import { serveFleet } from '../../../src/app/fleet/serve-fleet.ts';
 import { StatusStore } from '../../../src/app/fleet/status-store.ts';
 import { StoreSession } from '../../../src/app/fleet/store-session.ts';
 import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
+import type { FleetRow, FleetTotals } from '../../../src/operate/fleet/totals.ts';
 import { preparePostgres } from '../../../src/journal/postgres/prepare.ts';
 import { aBench, aTwap } from '../../engine/harness.ts';
 import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
 import type { PostgresServer } from '../../journal/postgres-server.ts';
 
 const missing = noPostgres();
+interface Shown {
+  readonly items: readonly FleetRow[];
+  readonly totals: Readonly<Record<string, FleetTotals>>;
+}
+const shown = ({ text }: { readonly text: string }): Shown => JSON.parse(text) as Shown; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what is expected of it
 const tokenOf = (name: string): string => `token-of-${name}-of-the-fleet`;
 
 describe.skipIf(missing !== undefined)(
@@ -56,6 +64,9 @@ describe.skipIf(missing !== undefined)(
       await server.stop();
     });
 
+    const store = (): string =>
+      `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
+
     /** A daemon whose settings lie in a file. */
     const serve = async (over: object = {}, reasons: readonly string[] = []) => {
       const folder = mkdtempSync(join(tmpdir(), 'tranche-served-fleet-'));
@@ -72,7 +83,7 @@ describe.skipIf(missing !== undefined)(
       writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(settings));
       const operate = await serveFleet(
         readFleetSettings(join(folder, 'fleet.yaml'), { cwd: folder, env: {} }),
-        { store: server.url('main').replace('desk=main&', ''), daemon: 'north', ready: () => reasons, warn: (line) => refused.push(line) },
+        { store: store(), daemon: 'north', ready: () => reasons, warn: (line) => refused.push(line) },
       );
       onTestFinished(async () => {
         await operate.close();
@@ -89,14 +100,14 @@ describe.skipIf(missing !== undefined)(
 
     it('shows every desk as the store has it, and never adds live to paper', async () => {
       const { ask } = await serve();
-      const { items, totals } = JSON.parse((await ask('/api/v1/fleet', 'ann')).text);
+      const { items, totals } = shown(await ask('/api/v1/fleet', 'ann'));
       expect(items).toMatchObject([
         { name: 'osaka', mode: 'live', state: 'halted', epoch: 3, groups: ['asia'], error: 'no daemon runs it' },
         { name: 'test', mode: 'paper', state: 'active', owner: 'north-7', groups: [], not_ready: [] },
         { name: 'tokyo', mode: 'live', owner: 'north-7', epoch: 3, url: 'http://127.0.0.1/tokyo', not_ready: [] },
       ]);
-      expect(items[2].lease_s).toBeGreaterThan(3_000);
-      expect(items[0].owner).toBeUndefined();
+      expect(items[2]?.lease_s).toBeGreaterThan(3_000);
+      expect(items[0]?.owner).toBeUndefined();
       expect(totals).toMatchObject({
         live: { desks: 2, owned: 1, ready: 1, fills: 3, day_notional: { usd: '100.5' }, holdings: { usd: '11.5' } },
         paper: { desks: 1, owned: 1, ready: 1, fills: 9, day_notional: { usd: '7' }, holdings: { usd: '5000' } },
@@ -105,8 +116,8 @@ describe.skipIf(missing !== undefined)(
 
     it('shows callers the desks of their roles alone, and refuses strangers', async () => {
       const { ask, refused } = await serve();
-      const { items, totals } = JSON.parse((await ask('/api/v1/fleet', 'ben')).text);
-      expect(items.map(({ name }: { name: string }) => name)).toEqual(['test']);
+      const { items, totals } = shown(await ask('/api/v1/fleet', 'ben'));
+      expect(items.map(({ name }) => name)).toEqual(['test']);
       expect(Object.keys(totals)).toEqual(['paper']);
       expect((await ask('/api/v1/fleet', 'nobody')).status).toBe(401);
       expect((await ask('/api/v1/fleet')).status).toBe(401);
@@ -123,6 +134,29 @@ describe.skipIf(missing !== undefined)(
       );
       for (const path of ['/metrics', '/api/v1/fleet', '/api/v1/me', '/'])
         expect((await ask(path)).status).toBe(401);
+    });
+
+    it('prints the same from the store, for people and programs', async () => {
+      const status = async (options: { json?: boolean; exitCode?: boolean }) => {
+        const written: string[] = [];
+        const stdout = { write: (text: string) => written.push(text) };
+        const io = { stdout, stderr: stdout, cwd: '.', env: {} } as unknown as CommandIo; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all that it uses
+        const code = await fleetStatus({ store: store(), ...options }, io);
+        return { code, text: written.join('') };
+      };
+      const { code, text } = await status({ exitCode: true });
+      expect(code).toBe(75);
+      expect(text.split('\n')).toEqual([
+        'live: 2 desks, 1 ready, 0 doubts, 3 fills, today 100.5 usd, holdings 11.5 usd',
+        '  osaka  halted  no owner, epoch 3  not ready: no daemon runs it',
+        '  tokyo  active  owner north-7, epoch 3  ready',
+        'paper: 1 desk, 1 ready, 0 doubts, 9 fills, today 7 usd, holdings 5,000 usd',
+        '  test  active  owner north-7, epoch 3  ready',
+        '',
+      ]);
+      const json = await status({ json: true });
+      expect(json.code).toBe(0);
+      expect(shown(json).totals['live']).toMatchObject({ desks: 2, fills: 3 });
     });
 
     it('serves the figures of every desk to Prometheus', async () => {
