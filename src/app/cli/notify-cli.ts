@@ -16,7 +16,10 @@ export function addWatch(cli: Command, { io, done }: WatchCli): void {
     .description(
       'watch desks from another host: notify people when a desk is silent, cannot trade or has stalled',
     )
-    .argument('[urls...]', "addresses of desks, in addition to those in the watchman's config")
+    .argument(
+      '[urls...]',
+      "addresses of desks, or postgres://… for all desks of a fleet, in addition to those in the watchman's config",
+    )
     .option('--config <file>', 'file with desks, times and channels (notify:); default: none')
     .option('--token-file <file>', 'token of a viewer, for the desks of the command line')
     .option('--ca-file <file>', 'certificates of a private authority, for the desks of the command line')

@@ -4,6 +4,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { parseDuration } from '../../core/time.ts';
 import type { WatchLimits } from '../../operate/watchman/conditions.ts';
 import { durationText } from '../../strategy/fields.ts';
+import { isPostgres } from '../../journal/postgres/postgres-url.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { readCertificates } from '../config/authority.ts';
 import { readSecretFile } from '../config/credential.ts';
@@ -30,6 +31,8 @@ export interface WatchedDesk {
 
 export interface WatchConfig {
   readonly desks: readonly WatchedDesk[];
+  /** Database of a fleet: all of its desks are watched. */
+  readonly store: string | undefined;
   readonly everyMs: number;
   readonly limits: WatchLimits;
   readonly notify: NotifyConfig | undefined;
@@ -71,6 +74,11 @@ export const watchSchema = z.strictObject({
     .max(100)
     .default([])
     .describe('Desks to watch, in addition to those on the command line'),
+  store: z
+    .string()
+    .refine(isPostgres, { error: 'expected postgres://user@host/database' })
+    .optional()
+    .describe('Database of a fleet, all of whose desks are watched'),
   every: duration('PT15S', 'Time between two checks').refine((ms) => ms >= 1_000, {
     error: 'expected at least PT1S',
   }),
@@ -117,15 +125,22 @@ export function readWatchConfig(
   const usage = (why: string): never => {
     throw new OperatorError('usage', why);
   };
-  const given = options.urls.map((address): WatchedDesk => {
-    const problem = addressProblem(address, 'http');
-    if (problem !== undefined) usage(`${address}: ${problem}`);
-    return {
-      ...namedDesk(address, undefined),
-      token: tokenIn(options.tokenFile, cwd, env, (why) => usage(`--token-file: ${why}`)),
-      ca: caIn(options.caFile, cwd, (why) => usage(`--ca-file: ${why}`)),
-    };
-  });
+  const [store, second] = [
+    ...(raw.store === undefined ? [] : [raw.store]),
+    ...options.urls.filter(isPostgres),
+  ];
+  if (second !== undefined) usage('a watchman watches one store: start another for the second');
+  const given = options.urls
+    .filter((address) => !isPostgres(address))
+    .map((address): WatchedDesk => {
+      const problem = addressProblem(address, 'http');
+      if (problem !== undefined) usage(`${address}: ${problem}`);
+      return {
+        ...namedDesk(address, undefined),
+        token: tokenIn(options.tokenFile, cwd, env, (why) => usage(`--token-file: ${why}`)),
+        ca: caIn(options.caFile, cwd, (why) => usage(`--ca-file: ${why}`)),
+      };
+    });
   const desks = [...own, ...given];
   const twice = desks.find(({ name }, i) => desks.findIndex((other) => other.name === name) !== i);
   if (twice !== undefined)
@@ -136,12 +151,13 @@ export function readWatchConfig(
       : readNotify(raw.notify, { document: read.document, path: ['notify'], folder, env });
   problems.push(...(notify?.problems ?? []));
   if (problems.length > 0) throw unusable(problems);
-  if (desks.length === 0)
+  if (desks.length === 0 && store === undefined)
     usage(
-      'name the desks to watch: tranche watch https://desk.example:8321, or desks: in the file of --config',
+      'name the desks to watch: tranche watch https://desk.example:8321, postgres://… for a fleet, or desks: in the file of --config',
     );
   return {
     desks,
+    store,
     everyMs: raw.every,
     limits: {
       silentMs: raw.silent_after,

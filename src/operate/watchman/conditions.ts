@@ -21,6 +21,7 @@ export const conditionKinds = [
   'old_data',
   'stuck',
   'head_went_back',
+  'alerts',
   'clock',
 ] as const;
 export type ConditionKind = (typeof conditionKinds)[number];
@@ -89,7 +90,7 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
     ];
   const about = `desk ${foreign(status.desk)}, ${foreign(status.mode)}, ${foreign(status.state)}`;
   const found: Condition[] = [];
-  const { dataAgeS, recordAgeS, nextAt, head } = status;
+  const { dataAgeS, recordAgeS, nextAt, head, criticalAlerts = [] } = status;
   if (dataAgeS !== undefined && dataAgeS * SECOND_MS > limits.dataAgeMs)
     found.push({
       kind: 'old_data',
@@ -122,6 +123,14 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
         'what to do: find out whether an older copy was restored, or another journal is in use. See journal_rolled_back in the runbook.',
       ],
       graceMs: 0,
+    });
+  if (criticalAlerts.length > 0)
+    found.push({
+      kind: 'alerts',
+      severity: 'critical',
+      says: 'has critical alerts',
+      lines: [about, ...criticalAlerts.slice(0, 10).map((alert) => foreign(alert))],
+      graceMs: limits.silentMs,
     });
   return found;
 }

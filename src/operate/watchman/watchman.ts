@@ -135,6 +135,7 @@ const OVER: Readonly<Record<ConditionKind, string>> = {
   refused: 'answers the watchman again',
   old_data: 'reads its account again',
   stuck: 'writes records again',
+  alerts: 'has no critical alert any more',
   head_went_back: 'has all of its records again',
   clock: 'has the correct time again',
 };

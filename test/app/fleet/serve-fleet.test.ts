@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
-import type { CommandIo } from '../../../src/app/commands/io.ts';
+import { watch } from '../../../src/app/commands/notify/watch.ts';
+import type { RunIo } from '../../../src/app/commands/run.ts';
 import { fleetStatus } from '../../../src/app/fleet/fleet-commands.ts';
 import { readFleetSettings } from '../../../src/app/fleet/fleet-settings.ts';
 import { serveFleet } from '../../../src/app/fleet/serve-fleet.ts';
@@ -24,6 +25,14 @@ interface Shown {
 }
 const shown = ({ text }: { readonly text: string }): Shown => JSON.parse(text) as Shown; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what is expected of it
 const tokenOf = (name: string): string => `token-of-${name}-of-the-fleet`;
+
+const ALERT = {
+  alert: 'disk_low',
+  severity: 'critical',
+  at: '2026-01-01T00:00:00.000Z',
+  says: 'the disk is full',
+  facts: {},
+};
 
 describe.skipIf(missing !== undefined)(
   `a daemon of a fleet on HTTP${missing === undefined ? '' : ` (skipped: ${missing})`}`,
@@ -56,7 +65,7 @@ describe.skipIf(missing !== undefined)(
       const day = (used: string) => ({ limits: { day_notional: { used, currency: 'usd' }, open_doubts: { used: 0, max: 1 } } });
       await aDesk('tokyo', { mode: 'live', state: 'active', not_ready: [], fills: 2, holdings: { usd: '10.5' }, ...day('100') });
       await aDesk('osaka', { mode: 'live', state: 'halted', not_ready: ['halted'], fills: 1, holdings: { usd: '1' }, ...day('0.5') });
-      await aDesk('test', { mode: 'paper', state: 'active', not_ready: [], fills: 9, holdings: { usd: '5000' }, ...day('7') });
+      await aDesk('test', { mode: 'paper', state: 'active', not_ready: [], fills: 9, holdings: { usd: '5000' }, open_alerts: [ALERT], ...day('7') });
       await session.rows("UPDATE tranche.desk SET until = '-infinity' WHERE desk = 'osaka'");
     }); // prettier-ignore
     afterAll(async () => {
@@ -136,14 +145,18 @@ describe.skipIf(missing !== undefined)(
         expect((await ask(path)).status).toBe(401);
     });
 
+    /** A command's output, and its end. */
+    const ran = async (command: (io: RunIo) => Promise<number>) => {
+      const written: string[] = [];
+      const stdout = { write: (text: string) => written.push(text) };
+      const io = { stdout, stderr: stdout, cwd: '.', env: {}, forget: () => undefined } as unknown as RunIo; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all that they use
+      const code = await command(io);
+      return { code, text: written.join('') };
+    };
+
     it('prints the same from the store, for people and programs', async () => {
-      const status = async (options: { json?: boolean; exitCode?: boolean }) => {
-        const written: string[] = [];
-        const stdout = { write: (text: string) => written.push(text) };
-        const io = { stdout, stderr: stdout, cwd: '.', env: {} } as unknown as CommandIo; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all that it uses
-        const code = await fleetStatus({ store: store(), ...options }, io);
-        return { code, text: written.join('') };
-      };
+      const status = async (options: object) =>
+        await ran(async (io) => await fleetStatus({ store: store(), ...options }, io));
       const { code, text } = await status({ exitCode: true });
       expect(code).toBe(75);
       expect(text.split('\n')).toEqual([
@@ -151,12 +164,32 @@ describe.skipIf(missing !== undefined)(
         '  osaka  halted  no owner, epoch 3  not ready: no daemon runs it',
         '  tokyo  active  owner north-7, epoch 3  ready',
         'paper: 1 desk, 1 ready, 0 doubts, 9 fills, today 7 usd, holdings 5,000 usd',
-        '  test  active  owner north-7, epoch 3  ready',
+        '  test  active  owner north-7, epoch 3  ready  critical disk_low',
         '',
       ]);
       const json = await status({ json: true });
       expect(json.code).toBe(0);
       expect(shown(json).totals['live']).toMatchObject({ desks: 2, fills: 3 });
+    });
+
+    it('is watched in its store: leases, critical alerts, and the store itself', async () => {
+      const look = async (url: string) =>
+        await ran(async (io) => await watch({ urls: [url], once: true }, io));
+      const { code, text } = await look(store());
+      expect(code).toBe(69);
+      expect(text.split('\n').map((line) => line.split(': why')[0])).toEqual([
+        `postgres://${server.home}/postgres is healthy`,
+        'critical: osaka does not answer',
+        expect.stringMatching(
+          /^critical: test has critical alerts: desk test, paper, active; the disk is full$/u,
+        ),
+        'tokyo is healthy',
+        '',
+      ]);
+      expect(text).toContain('no daemon runs it');
+      const gone = await look('postgres://tranche@localhost/postgres?host=/nowhere');
+      expect(gone.code).toBe(69);
+      expect(gone.text).toContain('critical: postgres:///nowhere/postgres does not answer');
     });
 
     it('serves the figures of every desk to Prometheus', async () => {

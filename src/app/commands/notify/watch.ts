@@ -16,6 +16,8 @@ import { secretsOf } from '../../notify/notify-config.ts';
 import { deskAsker } from '../../watch/ask-desk.ts';
 import { readWatchConfig } from '../../watch/watch-config.ts';
 import type { WatchConfig, WatchOptions } from '../../watch/watch-config.ts';
+import { storeAsker } from '../../watch/watch-store.ts';
+import type { StoreAsker } from '../../watch/watch-store.ts';
 import type { RunIo } from '../run.ts';
 
 export interface WatchCommandOptions extends WatchOptions {
@@ -46,13 +48,11 @@ export async function watch(options: WatchCommandOptions, io: WatchIo): Promise<
 
 async function lookOnce(config: WatchConfig, { json }: WatchCommandOptions, io: WatchIo): Promise<number> {
   let code = 0;
-  const looks = config.desks.map(async (desk) => {
-    const asker = deskAsker(desk, systemClock);
-    const probe = await asker.ask();
-    await asker.close();
-    return { name: desk.name, conditions: conditionsOf(probe, config.limits, 0) };
-  });
-  for (const { name, conditions } of await Promise.all(looks)) {
+  const asker = askerOf(config);
+  const probes = await asker.ask();
+  await asker.close();
+  for (const { name, probe } of probes) {
+    const conditions = conditionsOf(probe, config.limits, 0);
     if (json === true)
       io.stdout.write(
         `${escapeMarks(JSON.stringify({ desk: name, conditions: conditions.map(({ kind, severity, says, lines }) => ({ kind, severity, says, lines })) }))}\n`,
@@ -76,13 +76,13 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
     const notifier = notifierOf(config, outbox, io);
     const watchman = new Watchman(config.limits);
     watchman.restore(notifier.noted(MEMORY) ?? '[]');
-    const askers = config.desks.map((desk) => ({ name: desk.name, asker: deskAsker(desk, systemClock) }));
-    for (const { asker } of askers) cleanup.defer(async () => { await asker.close(); }); // prettier-ignore
+    const asker = askerOf(config);
+    cleanup.defer(async () => {
+      await asker.close();
+    });
     let roundAt = systemClock.monotonic();
     const round = async (): Promise<void> => {
-      const probes = await Promise.all(
-        askers.map(async ({ name, asker }) => ({ name, probe: await asker.ask() })),
-      );
+      const probes = await asker.ask();
       const before = watchman.saved();
       for (const { name, probe } of probes)
         for (const notice of watchman.take(name, probe)) {
@@ -106,7 +106,8 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
         : heartbeat(beat, { clock: systemClock, isWell, warn: warner(io) })
       ).subscribe(),
     );
-    io.stderr.write(`watching ${config.desks.map(({ name }) => forTerminal(name)).join(', ')}\n`);
+    const watched = [...config.desks.map(({ name }) => name), ...(config.store === undefined ? [] : ['all desks of the store'])]; // prettier-ignore
+    io.stderr.write(`watching ${watched.map(forTerminal).join(', ')}\n`);
     await signalled(io);
     running.unsubscribe();
     await notifier.close();
@@ -114,6 +115,22 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
   } finally {
     await cleanup.disposeAsync();
   }
+}
+
+/** Asks all at once. Desks of a store have no connection of their own. */
+function askerOf({ desks, store }: WatchConfig): StoreAsker {
+  const own = desks.map((desk) => ({ name: desk.name, asker: deskAsker(desk, systemClock) }));
+  const fleet = store === undefined ? undefined : storeAsker(store, systemClock);
+  return {
+    async ask() {
+      const probes = own.map(async ({ name, asker }) => ({ name, probe: await asker.ask() }));
+      return [...(await Promise.all(probes)), ...((await fleet?.ask()) ?? [])];
+    },
+    async close() {
+      for (const { asker } of own) await asker.close();
+      await fleet?.close();
+    },
+  };
 }
 
 /** Every desk that is down takes as long as its answer may. */
