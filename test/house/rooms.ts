@@ -31,7 +31,7 @@ const simulatorEdge = [
 export const rooms: Readonly<Record<string, Room>> = {
   // Chooses and wires; alone knows the mode and the command line.
   app: {
-    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'planning', 'engine', 'strategy', 'wire', 'core', 'files'],
+    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'accounting', 'planning', 'engine', 'strategy', 'wire', 'core', 'files'],
     packages: '*',
   },
   // The face of the daemon: metrics, health, log.
@@ -76,6 +76,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
   report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-bootstrap.ts'] } },
+  // Tax lots and double-entry books: a fold of fills and movements of the account; pure.
+  accounting: { parts: ['core'], packages: {} },
   // What a strategy will do, and whether limits, funds and calendars let it; pure.
   planning: { parts: ['core'], packages: {} },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.

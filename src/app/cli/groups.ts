@@ -103,6 +103,11 @@ export const groups: readonly Group[] = [
     },
   },
   {
+    names: ['accounting'],
+    add: async (cli, { io, done }) =>
+      (await import('../accounting/accounting-cli.ts')).addAccounting(cli, { io, config, done }),
+  },
+  {
     names: ['schema'],
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addSchema(cli, { io, done }),
   },

@@ -1,0 +1,101 @@
+/**
+ * How long the books of a million fills take, from the journal to the file for hledger, next to a bare check of the same chain in the same run.
+ * Two thirds of the fills buy. Exit code 1 when the target is missed.
+ *
+ * Run: `node bench/accounting.ts [--fills N] [--method fifo|lifo|hifo|average] [--json]`
+ */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstValueFrom } from 'rxjs';
+import { toObservable } from '../src/engine/maybe-async.ts';
+import { exportBooks } from '../src/app/accounting/accounting.ts';
+import { openJournal } from '../src/journal/open-journal.ts';
+import type { FillRecord, RecordBody } from '../src/core/record.ts';
+import { instant } from '../src/core/time.ts';
+import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
+import { seededRandom } from '../src/simulator/market/random.ts';
+import { table } from './measure.ts';
+
+const TARGET_S = 60;
+const BATCH = 2_000;
+const START = Date.UTC(2026, 0, 1);
+const option = (name: string): string | undefined => {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
+};
+const fills = Number(option('--fills') ?? 1_000_000);
+const method = option('--method') ?? 'fifo';
+const random = seededRandom('accounting');
+
+function fill(n: number): FillRecord {
+  const cents = Math.floor(5_000_000 + 2_000_000 * random.next());
+  const units = 1 + Math.floor(random.next() * 9_999);
+  const side = n % 3 === 2 ? 'sell' : 'buy';
+  return {
+    kind: 'fill',
+    client_order_id: `tr-bench-${n}`,
+    order_id: String(n),
+    quote_id: `q${n}`,
+    pair: 'btcusd',
+    base: 'btc',
+    quote: 'usd',
+    side,
+    quantity: (units / 10_000).toFixed(4),
+    price: (cents / 100).toFixed(2),
+    amount: ((cents * units) / 1_000_000).toFixed(2),
+    fees: '0.25',
+    executed_at: instant(START + n * 1_000),
+    strategy: 'bench',
+    parent: 'p',
+    slice: n,
+    attempt: 0,
+    notional_usd: '0',
+    decision_price: '',
+    source: 'order',
+  };
+}
+
+async function writeJournal(file: string): Promise<void> {
+  const journal = sqliteJournal(file);
+  for (let n = 0; n < fills; n += BATCH) {
+    const bodies: RecordBody[] = Array.from({ length: Math.min(BATCH, fills - n) }, (_, i) => fill(n + i));
+    await firstValueFrom(toObservable(journal.append(bodies, instant(START + n * 1_000))));
+  }
+  journal.close();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
+try {
+  const file = join(folder, 'journal.db');
+  await writeJournal(file);
+  writeFileSync(join(folder, 'books.yaml'), `method: ${method}\n`);
+
+  let begun = performance.now();
+  const journal = openJournal(`sqlite:${file}`, { readOnly: true });
+  if (!journal.verify().ok) throw new Error('the chain breaks');
+  journal.close();
+  const verifyS = (performance.now() - begun) / 1_000;
+
+  begun = performance.now();
+  const out = join(folder, 'books.journal');
+  const quiet = { write: () => true };
+  await exportBooks(
+    { file: `sqlite:${file}`, config: '', books: 'books.yaml', format: 'hledger', per: 'month', out },
+    { stdout: quiet, stderr: process.stderr, env: {}, cwd: folder, now: instant(START), colour: false },
+  );
+  const booksS = (performance.now() - begun) / 1_000;
+  const result = {
+    fills,
+    method,
+    books_s: Number(booksS.toFixed(2)),
+    verify_s: Number(verifyS.toFixed(2)),
+    ratio: Number((booksS / verifyS).toFixed(2)),
+    megabytes: Math.round(statSync(out).size / 2 ** 20),
+    target_s: TARGET_S,
+  };
+  console.log(process.argv.includes('--json') ? JSON.stringify(result) : table([result]));
+  if (booksS > TARGET_S) process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,66 @@
+import { fixedEven, size, text } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import type { LotMethod } from '../lots.ts';
+import type { Entry, Posting } from '../subledger.ts';
+import { accountName, commodity, quoted } from './names.ts';
+
+export interface PlainTextOptions {
+  /** Currency of the books. */
+  readonly currency: string;
+  readonly method: LotMethod;
+  /** First lines, as comments. */
+  readonly about: readonly string[];
+}
+
+/**
+ * Beancount allows a difference of one unit of the last decimal that is written. It keeps the cost of a lot for each unit, to 28 digits, where
+ * ours is the cost of the whole, so that its sums differ from ours by less than this.
+ */
+const DECIMALS = 8;
+
+/**
+ * The books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that beancount follows
+ * them by itself. With average costs there are no lots: postings state what they cost in all.
+ */
+export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions): Generator<string> {
+  const { currency, about } = options;
+  for (const line of about) yield `; ${line}\n`;
+  yield `option "operating_currency" "${commodity(currency)}"\n`;
+  yield 'option "inferred_tolerance_multiplier" "1"\n';
+  const known = new Set<string>();
+  for (const entry of entries) {
+    const date = isoOf(entry.at).slice(0, 10);
+    for (const posting of entry.postings) {
+      const name = accountName(posting);
+      if (known.has(name)) continue;
+      known.add(name);
+      yield `1970-01-01 open ${name}\n`;
+    }
+    yield `\n${date} * ${quoted(entry.id)} ${quoted(entry.description)}\n`;
+    yield `  at: "${isoOf(entry.at)}"\n`;
+    for (const [key, value] of sourceOf(entry)) yield `  ${key}: ${quoted(value)}\n`;
+    for (const posting of entry.postings) yield `  ${accountName(posting)}  ${amountOf(posting, options)}\n`;
+  }
+}
+
+function amountOf(posting: Posting, { currency, method }: PlainTextOptions): string {
+  const units = `${text(posting.quantity)} ${commodity(posting.currency)}`;
+  const { lot, value } = posting;
+  if (lot === undefined) return `${fixedEven(value, DECIMALS)} ${commodity(currency)}`;
+  if (method === 'average') return `${units} @@ ${text(size(value))} ${commodity(currency)}`;
+  const label = `${isoOf(lot.acquiredAt).slice(0, 10)}, ${quoted(lot.id)}`;
+  return lot.isNew
+    ? `${units} {{${text(size(value))} ${commodity(currency)}, ${label}}}`
+    : `${units} {${label}}`;
+}
+
+/** Where the entry is written down. */
+export const sourceOf = ({ source }: Entry): readonly (readonly [string, string])[] => {
+  if (source === undefined) return [];
+  return 'seq' in source
+    ? [
+        ['record', String(source.seq)],
+        ['hash', source.hash],
+      ]
+    : [['transactions', source.transactions.join(' ')]];
+};

@@ -1,0 +1,32 @@
+import type { Account, Posting } from '../subledger.ts';
+
+/** Names of the accounts in plain-text accounting, whose five types are a convention of beancount and hledger. */
+const NAMES: Readonly<Record<Account, string>> = {
+  holdings: 'Assets:Venue',
+  'opening balances': 'Equity:Opening-Balances',
+  deposits: 'Equity:Deposits',
+  withdrawals: 'Equity:Withdrawals',
+  'realised gains': 'Income:Realised-Gains',
+  credits: 'Income:Credits',
+  'trading fees': 'Expenses:Trading-Fees',
+  'transfer fees': 'Expenses:Transfer-Fees',
+  interest: 'Expenses:Interest',
+  charges: 'Expenses:Charges',
+};
+
+/** A currency as a commodity: upper case, begins with a letter. */
+export const commodity = (currency: string): string => {
+  const name = currency.toUpperCase().replaceAll(/[^A-Z\d]/gu, '');
+  return /^[A-Z]/u.test(name) ? name : `X${name}`;
+};
+
+/** Such as `Assets:Venue:BTC`. */
+export const accountName = ({ account, currency }: Pick<Posting, 'account' | 'currency'>): string =>
+  account === 'holdings' ? `${NAMES.holdings}:${commodity(currency)}` : NAMES[account];
+
+/** A text for one line between quotes. */
+export const quoted = (text: string): string =>
+  `"${text
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')}"`;

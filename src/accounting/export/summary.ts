@@ -1,0 +1,121 @@
+import {
+  NO_MONEY,
+  add,
+  fixedEven,
+  isAboveZero,
+  isBelowZero,
+  negate,
+  roundEven,
+  subtract,
+} from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Account, Entry } from '../subledger.ts';
+
+/** A journal of a general ledger: what one day or month changed in each account, in whole cents. */
+export interface SummaryJournal {
+  /** The last day of the period, `2026-01-31`. */
+  readonly date: string;
+  /** `2026-01` or `2026-01-31`. */
+  readonly period: string;
+  readonly lines: readonly SummaryLine[];
+}
+
+export interface SummaryLine {
+  readonly account: Account | 'rounding';
+  /** Of holdings. */
+  readonly currency?: string | undefined;
+  /** Two decimals; above zero is a debit. */
+  readonly value: Money;
+}
+
+export type Per = 'day' | 'month';
+
+/**
+ * Sums entries for a general ledger, which keeps cents. What rounding leaves of a journal is a line of its own, so that each balances.
+ * Entries come oldest first.
+ */
+export function* summarise(entries: Iterable<Entry>, per: Per): Generator<SummaryJournal> {
+  let period: string | undefined;
+  let sums = new Map<string, { account: Account; currency: string; value: Money }>();
+  for (const { at, postings } of entries) {
+    const own = isoOf(at).slice(0, per === 'day' ? 10 : 7);
+    if (period !== undefined && own !== period) {
+      yield journalOf(period, [...sums.values()]);
+      sums = new Map();
+    }
+    period = own;
+    for (const { account, currency, value } of postings) {
+      const key = account === 'holdings' ? `${account} ${currency}` : account;
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, { account, currency, value });
+      else sum.value = add(sum.value, value);
+    }
+  }
+  if (period !== undefined) yield journalOf(period, [...sums.values()]);
+}
+
+function journalOf(
+  period: string,
+  sums: readonly { readonly account: Account; readonly currency: string; readonly value: Money }[],
+): SummaryJournal {
+  const lines: SummaryLine[] = sums
+    .map(({ account, currency, value }) => ({
+      account,
+      ...(account === 'holdings' ? { currency } : {}),
+      value: roundEven(value, 2),
+    }))
+    .filter(({ value }) => !value.isZero());
+  const left = lines.reduce((sum, { value }) => subtract(sum, value), NO_MONEY);
+  if (!left.isZero()) lines.push({ account: 'rounding', value: left });
+  return { period, date: lastDayOf(period), lines };
+}
+
+function lastDayOf(period: string): string {
+  if (period.length === 10) return period;
+  const [year = '', month = ''] = period.split('-');
+  return new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10);
+}
+
+export type CodeOf = (line: SummaryLine) => string;
+
+/** Rows for the import of journal entries into NetSuite: a header and cells. Oracle: "Journal Entry Line-Level Fields". */
+export function* netsuite(
+  journals: Iterable<SummaryJournal>,
+  { currency, codeOf }: { currency: string; codeOf: CodeOf },
+): Generator<readonly string[]> {
+  yield ['External ID', 'Date', 'Currency', 'Memo', 'Account', 'Debit', 'Credit', 'Line Memo'];
+  for (const { period, date, lines } of journals)
+    for (const line of lines)
+      yield [
+        `tranche-${period}`,
+        date,
+        currency.toUpperCase(),
+        `Digital assets ${period}`,
+        codeOf(line),
+        isAboveZero(line.value) ? fixedEven(line.value, 2) : '',
+        isBelowZero(line.value) ? fixedEven(negate(line.value), 2) : '',
+        lineName(line),
+      ];
+}
+
+/** Rows of Xero's template of manual journals. Xero: "Add multiple draft manual journals at once", 300 lines a file. */
+export function* xero(
+  journals: Iterable<SummaryJournal>,
+  { codeOf, taxRate }: { readonly codeOf: CodeOf; readonly taxRate: string },
+): Generator<readonly string[]> {
+  yield ['*Narration', '*Date', 'Description', '*AccountCode', '*TaxRate', '*Amount'];
+  for (const { period, date, lines } of journals)
+    for (const line of lines)
+      yield [
+        `Digital assets ${period}`,
+        date.split('-').toReversed().join('/'),
+        lineName(line),
+        codeOf(line),
+        taxRate,
+        fixedEven(line.value, 2),
+      ];
+}
+
+export const lineName = ({ account, currency }: SummaryLine): string =>
+  currency === undefined ? account : `${account} ${currency}`;

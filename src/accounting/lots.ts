@@ -1,0 +1,270 @@
+import { OperatorError } from '../core/errors.ts';
+import {
+  NO_MONEY,
+  NO_QUANTITY,
+  add,
+  fraction,
+  isAboveZero,
+  least,
+  negate,
+  priceOf,
+  roundEven,
+  scale,
+  size,
+  subtract,
+} from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
+import type { Instant } from '../core/time.ts';
+
+/** Which lots a disposal takes first. `average`: all units of a currency have the average cost at that moment. */
+export type LotMethod = 'fifo' | 'lifo' | 'hifo' | 'average';
+
+/** Units that were acquired together. Quantity and cost are below zero in a short position. */
+export interface Lot {
+  readonly id: string;
+  readonly acquiredAt: Instant;
+  readonly quantity: Quantity;
+  /** In the currency of the books. */
+  readonly cost: Money;
+}
+
+/** A part of a lot that was disposed of, with its share of the proceeds. */
+export interface Disposed extends Lot {
+  /** What came in for it; below zero where a short position was closed. */
+  readonly proceeds: Money;
+}
+
+/** How a holding changed: lots that were disposed of, and the lot that was opened. */
+export interface LotChange {
+  readonly currency: string;
+  readonly disposed: readonly Disposed[];
+  readonly opened: Lot | undefined;
+}
+
+/** Lots that a disposal must take, before others: part of a lot by its id. */
+export type Choice = readonly { readonly lot: string; readonly quantity: Quantity }[];
+
+/** The cost of a part of a lot is rounded to this many decimals, halves to even; the rest of the lot keeps the rest. */
+export const COST_DECIMALS = 12;
+
+/** Open lots by currency. */
+export class Lots {
+  readonly #method: LotMethod;
+  readonly #holdings = new Map<string, Holding>();
+
+  constructor(method: LotMethod) {
+    this.#method = method;
+  }
+
+  /**
+   * Adds to a holding (`quantity` above zero, for `value`) or takes from it (both below zero). What closes a position is disposed of; the
+   * rest opens a lot.
+   */
+  change(currency: string, lot: Lot, choice: Choice = []): LotChange {
+    const holding = this.#holdingOf(currency);
+    const isOpening = holding.isEmpty || holding.isShort === lot.quantity.isNegative();
+    if (isOpening) return { currency, disposed: [], opened: holding.open(lot) };
+    const wanted = size(lot.quantity);
+    const parts = holding.take(wanted, choice);
+    const closed = parts.reduce((sum, part) => add(sum, size(part.quantity)), NO_QUANTITY);
+    const rest = subtract(wanted, closed);
+    const disposed = withProceeds(parts, lot, closed);
+    const proceeds = disposed.reduce((sum, part) => add(sum, part.proceeds), NO_MONEY);
+    const opened = isAboveZero(rest)
+      ? holding.open({
+          ...lot,
+          quantity: lot.quantity.isNegative() ? negate(rest) : rest,
+          cost: add(lot.cost, proceeds),
+        })
+      : undefined;
+    return { currency, disposed, opened };
+  }
+
+  /** Takes up to `units` out of a long position, without a disposal. */
+  take(currency: string, units: Quantity, choice: Choice = []): readonly Lot[] {
+    const holding = this.#holdingOf(currency);
+    return holding.isShort ? [] : holding.take(units, choice);
+  }
+
+  /** Takes what is left of a lot. */
+  remove(currency: string, id: string): Lot | undefined {
+    return this.#holdingOf(currency).remove(id);
+  }
+
+  /**
+   * Puts units back, as a lot.
+   *
+   * @throws OperatorError `data` when the position has turned from long to short since, or the other way.
+   */
+  restore(currency: string, lot: Lot): void {
+    const holding = this.#holdingOf(currency);
+    if (this.#method !== 'average' && !holding.isEmpty && holding.isShort !== lot.quantity.isNegative())
+      throw new OperatorError(
+        'data',
+        `a trade in ${currency} is corrected whose position has turned since: ${lot.id} cannot be put back`,
+      );
+    holding.open(lot);
+  }
+
+  /** Open lots of each currency, the next to be disposed of first. */
+  *open(): Iterable<readonly [currency: string, lot: Lot]> {
+    for (const [currency, holding] of this.#holdings)
+      for (const lot of holding.inOrder()) yield [currency, lot];
+  }
+
+  #holdingOf(currency: string): Holding {
+    let holding = this.#holdings.get(currency);
+    if (holding === undefined) {
+      holding = new Holding(this.#method);
+      this.#holdings.set(currency, holding);
+    }
+    return holding;
+  }
+}
+
+/** Splits the value of a disposal over the parts by quantity; the last part gets what rounding leaves. */
+function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readonly Disposed[] {
+  const value = negate(lot.cost);
+  const isWhole = closed.eq(size(lot.quantity));
+  const total = isWhole
+    ? value
+    : roundEven(scale(value, fraction(closed, size(lot.quantity))), COST_DECIMALS);
+  let left = total;
+  return parts.map((part, n) => {
+    const share = roundEven(scale(total, fraction(size(part.quantity), closed)), COST_DECIMALS);
+    const proceeds = n === parts.length - 1 ? left : share;
+    left = subtract(left, proceeds);
+    return { ...part, proceeds };
+  });
+}
+
+interface OpenLot {
+  readonly id: string;
+  readonly acquiredAt: Instant;
+  readonly unit: Price;
+  quantity: Quantity;
+  cost: Money;
+}
+
+/** Id of the one lot of `average`. */
+const AVERAGE = 'average';
+/** Forgets the taken lots at the head of the array once there are this many, and they are most of it. */
+const HEAD_MAX = 1_024;
+
+/** The open lots of one currency, all long or all short. */
+class Holding {
+  readonly #method: LotMethod;
+  readonly #byId = new Map<string, OpenLot>();
+  /** By acquisition, or by unit cost for `hifo`. Lots that were chosen and are empty stay until they are reached. */
+  #lots: OpenLot[] = [];
+  #head = 0;
+  #isShort = false;
+
+  constructor(method: LotMethod) {
+    this.#method = method;
+  }
+
+  /** A correction may turn an average, which is one lot. */
+  get isShort(): boolean {
+    return this.#method === 'average'
+      ? this.#byId.get(AVERAGE)?.quantity.isNegative() === true
+      : this.#isShort;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byId.size === 0;
+  }
+
+  open(lot: Lot): Lot {
+    if (this.isEmpty) this.#isShort = lot.quantity.isNegative();
+    const id = this.#method === 'average' ? AVERAGE : lot.id;
+    const known = this.#byId.get(id);
+    if (known !== undefined) {
+      known.quantity = add(known.quantity, lot.quantity);
+      known.cost = add(known.cost, lot.cost);
+      if (known.quantity.isZero() && known.cost.isZero()) this.#byId.delete(id);
+      return { ...lot, id };
+    }
+    const made: OpenLot = { ...lot, id, unit: priceOf(lot.cost, lot.quantity) };
+    this.#byId.set(id, made);
+    this.#lots.splice(this.#placeOf(made), 0, made);
+    return { ...lot, id };
+  }
+
+  remove(id: string): Lot | undefined {
+    const lot = this.#byId.get(id);
+    return lot === undefined ? undefined : this.#part(lot, size(lot.quantity));
+  }
+
+  /** Parts of up to `wanted` units, chosen ones first. */
+  take(wanted: Quantity, choice: Choice): readonly Lot[] {
+    const parts: Lot[] = [];
+    let left = wanted;
+    const takeFrom = (lot: OpenLot, most: Quantity): void => {
+      const part = this.#part(lot, least(left, most, size(lot.quantity)));
+      left = subtract(left, size(part.quantity));
+      parts.push(part);
+    };
+    for (const { lot: id, quantity } of choice) {
+      const lot = this.#byId.get(id);
+      if (lot !== undefined && isAboveZero(left)) takeFrom(lot, quantity);
+    }
+    for (let next = this.#next(); next !== undefined && isAboveZero(left); next = this.#next())
+      takeFrom(next, left);
+    return parts;
+  }
+
+  *inOrder(): Iterable<Lot> {
+    const lots = this.#lots.slice(this.#head).filter((lot) => !lot.quantity.isZero());
+    for (const { id, acquiredAt, quantity, cost } of this.#method === 'fifo' ? lots : lots.toReversed())
+      yield { id, acquiredAt, quantity, cost };
+  }
+
+  /** The lot to take from next; drops empty ones. */
+  #next(): OpenLot | undefined {
+    const isFirst = this.#method === 'fifo';
+    for (;;) {
+      const lot = isFirst ? this.#lots[this.#head] : this.#lots.at(-1);
+      if (lot === undefined || !lot.quantity.isZero()) return lot;
+      if (isFirst) this.#head += 1;
+      else this.#lots.pop();
+      if (this.#head > HEAD_MAX && this.#head * 2 > this.#lots.length) {
+        this.#lots = this.#lots.slice(this.#head);
+        this.#head = 0;
+      }
+    }
+  }
+
+  /** Takes `units`, not more than the lot has, out of a lot. */
+  #part(lot: OpenLot, units: Quantity): Lot {
+    const isWhole = units.eq(size(lot.quantity));
+    const quantity = lot.quantity.isNegative() ? negate(units) : units;
+    const cost = isWhole
+      ? lot.cost
+      : roundEven(scale(lot.cost, fraction(units, size(lot.quantity))), COST_DECIMALS);
+    lot.quantity = subtract(lot.quantity, quantity);
+    lot.cost = subtract(lot.cost, cost);
+    if (isWhole) this.#byId.delete(lot.id);
+    return { id: lot.id, acquiredAt: lot.acquiredAt, quantity, cost };
+  }
+
+  /** Where a lot belongs; mostly at the end. */
+  #placeOf(lot: OpenLot): number {
+    let [low, high] = [this.#head, this.#lots.length];
+    const last = this.#lots.at(-1);
+    if (last === undefined || this.#compare(last, lot) <= 0) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.#lots[middle];
+      if (other !== undefined && this.#compare(other, lot) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** For `hifo` the last lot is the one whose disposal gains least: the dearest, or in a short position the cheapest. */
+  #compare(a: OpenLot, b: OpenLot): number {
+    if (this.#method !== 'hifo') return a.acquiredAt - b.acquiredAt;
+    return this.isShort ? b.unit.comparedTo(a.unit) : a.unit.comparedTo(b.unit);
+  }
+}

@@ -1,0 +1,414 @@
+import { OperatorError } from '../core/errors.ts';
+import {
+  NO_MONEY,
+  NO_QUANTITY,
+  add,
+  cost,
+  counted,
+  holding,
+  isAboveZero,
+  negate,
+  size,
+  subtract,
+  text,
+} from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
+import { isoOf } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { AccountingEvent, CorrectionEvent, MovementEvent, Source, TradeEvent } from './events.ts';
+import { Lots } from './lots.ts';
+import type { Choice, Lot, LotChange, LotMethod } from './lots.ts';
+
+/** Accounts of the books. Holdings have one for each currency. */
+export const ACCOUNTS = [
+  'holdings',
+  'opening balances',
+  'deposits',
+  'withdrawals',
+  'realised gains',
+  'credits',
+  'trading fees',
+  'transfer fees',
+  'interest',
+  'charges',
+] as const;
+export type Account = (typeof ACCOUNTS)[number];
+
+/** One line of an entry. The values of an entry add up to zero, exactly. */
+export interface Posting {
+  readonly account: Account;
+  readonly currency: string;
+  /** In `currency`. Of all accounts but holdings it is the value. */
+  readonly quantity: Quantity;
+  /** In the currency of the books: of a holding, its cost. Income is below zero, as double-entry books have it. */
+  readonly value: Money;
+  /** The lot that the units come from or, with `isNew`, make; absent for the currency of the books. */
+  readonly lot?: (Pick<Lot, 'id' | 'acquiredAt'> & { readonly isNew: boolean }) | undefined;
+}
+
+/** A part of a lot that was disposed of. In a correction it adjusts earlier ones. */
+export interface Gain {
+  readonly currency: string;
+  readonly lot: string;
+  readonly acquiredAt: Instant;
+  readonly disposedAt: Instant;
+  readonly quantity: Quantity;
+  readonly cost: Money;
+  readonly proceeds: Money;
+}
+
+/** What was gained; below zero for a loss. */
+export const gainOf = ({ proceeds, cost: paid }: Pick<Gain, 'proceeds' | 'cost'>): Money =>
+  subtract(proceeds, paid);
+
+/** An entry of the books. Entries never change: a correction is a further entry. */
+export interface Entry {
+  /** Client order id or transaction, as the event has it; unique. */
+  readonly id: string;
+  readonly at: Instant;
+  readonly what: AccountingEvent['type'] | 'opening';
+  readonly description: string;
+  readonly postings: readonly Posting[];
+  readonly gains: readonly Gain[];
+  /** Takes an entry back: what came leaves, and what left comes. */
+  readonly isReversal?: true | undefined;
+  /** Absent for opening balances, which somebody stated. */
+  readonly source?: Source | undefined;
+}
+
+export interface BookSettings {
+  /** Currency of the books, such as `usd`. */
+  readonly currency: string;
+  readonly method: LotMethod;
+  /** Value of one unit in the currency of the books. */
+  readonly priceAt: (currency: string, at: Instant) => Price | undefined;
+  /** Lots that the disposal of this id takes before others. */
+  readonly choiceOf: (id: string) => Choice | undefined;
+  /** What the units of a deposit cost and when, where somebody stated it; else they count at their value. */
+  readonly costOf: (id: string) => Pick<Lot, 'cost' | 'acquiredAt'> | undefined;
+  /** Trades that have corrections: what they did is remembered until then. */
+  readonly isCorrected: (id: string) => boolean;
+}
+
+/** A change of a holding: `cost` is what its units are worth. Both are below zero for units that leave. */
+interface Move extends Lot {
+  readonly currency: string;
+  /** When it happens, for gains; `acquiredAt` unless it corrects something. */
+  readonly at?: Instant | undefined;
+  readonly choice?: Choice | undefined;
+}
+
+/** What a trade did, for its correction. */
+interface Booked {
+  readonly trade: TradeEvent;
+  readonly changes: readonly LotChange[];
+  readonly version: number;
+}
+
+/** What a correction has taken back of one currency. */
+interface Reversed {
+  readonly currency: string;
+  /** Parts that had been disposed of: lots of their own now. Quantities are above zero. */
+  readonly returned: readonly (Pick<Lot, 'quantity'> & { readonly id: string })[];
+  /** Units that have left the lot of the trade since then. */
+  readonly sold: Quantity;
+}
+
+/** An entry in the making. */
+class Draft {
+  readonly postings: Posting[] = [];
+  readonly gains: Gain[] = [];
+  readonly changes: LotChange[] = [];
+}
+
+/** Double-entry books of one account with tax lots: a fold of its events, oldest first. */
+export class Subledger {
+  readonly #settings: BookSettings;
+  readonly #lots: Lots;
+  readonly #booked = new Map<string, Booked>();
+
+  constructor(settings: BookSettings) {
+    this.#settings = settings;
+    this.#lots = new Lots(settings.method);
+  }
+
+  /** Open lots, the next to be disposed of first. */
+  lots(): Iterable<readonly [currency: string, lot: Lot]> {
+    return this.#lots.open();
+  }
+
+  /** What was held before the first event, at its cost. */
+  openWith(currency: string, lot: Lot): Entry {
+    const draft = new Draft();
+    this.#move(draft, { ...lot, currency });
+    this.#post(draft, 'opening balances', negate(lot.cost));
+    const description = `${text(lot.quantity)} ${currency}, lot ${lot.id}`;
+    return {
+      id: `opening ${lot.id}`,
+      at: lot.acquiredAt,
+      what: 'opening',
+      description,
+      ...this.#finished(draft),
+    };
+  }
+
+  /** @throws OperatorError `data` where a price is missing, the books hold too little, or a correction has no trade. */
+  book(event: AccountingEvent): readonly Entry[] {
+    if (event.type === 'trade') return [this.#trade(event)];
+    if (event.type === 'correction') return this.#correction(event);
+    return [this.#movement(event)];
+  }
+
+  #trade(trade: TradeEvent): Entry {
+    const draft = new Draft();
+    this.#bookTrade(draft, trade, { lot: trade.id, at: trade.at });
+    const { id, at, side, base, source } = trade;
+    if (this.#settings.isCorrected(id)) this.#booked.set(id, { trade, changes: draft.changes, version: 1 });
+    const description = `${side} ${text(trade.quantity)} ${base}: ${trade.description}`;
+    return { id, at, what: 'trade', description, ...this.#finished(draft), source };
+  }
+
+  /** `reversed`: what a correction has taken back, so that the same lots are taken again. */
+  #bookTrade(
+    draft: Draft,
+    trade: TradeEvent,
+    { lot, at, reversed = [] }: { lot: string; at: Instant; reversed?: readonly Reversed[] },
+  ): void {
+    const { id, at: acquiredAt, base, quote, side, quantity, amount, fees } = trade;
+    const value = this.#value(quote, holding(amount), acquiredAt);
+    const fee = this.#value(quote, holding(fees), acquiredAt);
+    const isBuy = side === 'buy';
+    const choiceOf = (currency: string): Choice | undefined =>
+      reversed
+        .find((each) => each.currency === currency)
+        ?.returned.map((part) => ({ lot: part.id, quantity: part.quantity })) ?? this.#settings.choiceOf(id);
+    this.#move(draft, {
+      id: lot,
+      acquiredAt,
+      at,
+      currency: base,
+      quantity: isBuy ? quantity : negate(quantity),
+      cost: isBuy ? value : negate(value),
+      choice: choiceOf(base),
+    });
+    this.#move(draft, {
+      id: quoteLot(lot, quote),
+      acquiredAt,
+      at,
+      currency: quote,
+      quantity: holding(isBuy ? negate(add(amount, fees)) : subtract(amount, fees)),
+      cost: isBuy ? negate(add(value, fee)) : subtract(value, fee),
+      choice: choiceOf(quote),
+    });
+    this.#post(draft, 'trading fees', fee);
+  }
+
+  /**
+   * A correction is an entry that reverses the trade and one that books it as the account shows it, dated when that became known. Units of
+   * the lot of the trade that were sold since then are sold again in a third, from the corrected lot: their gain changes with their cost.
+   */
+  #correction({ id, at, quantity, amount, fees, source }: CorrectionEvent): readonly Entry[] {
+    const before = this.#booked.get(id);
+    if (before === undefined)
+      throw new OperatorError('data', `the journal corrects ${id}, and the books do not have that trade`);
+    const { trade, changes, version } = before;
+    const [old, lot] = [version === 1 ? id : `${id} (${version})`, `${id} (${version + 1})`];
+    const reversal = new Draft();
+    const reversed = changes.map((change) => this.#reverse(reversal, change, { lot, at }));
+    this.#reverseCash(reversal, trade);
+    const again = new Draft();
+    const now: TradeEvent = { ...trade, quantity, amount, fees };
+    this.#bookTrade(again, now, { lot, at, reversed });
+    this.#booked.set(id, { trade: now, changes: [...again.changes], version: version + 1 });
+    const resold = new Draft();
+    for (const { currency, sold } of reversed) {
+      const from = currency === trade.base ? lot : quoteLot(lot, trade.quote);
+      const units = { id: `${from} sold`, acquiredAt: at, currency, quantity: negate(sold), cost: NO_MONEY };
+      this.#move(resold, { ...units, choice: [{ lot: from, quantity: size(sold) }] });
+    }
+    const entry = (name: string, description: string, draft: Draft): Entry => ({
+      id: name,
+      at,
+      what: 'correction',
+      description,
+      ...this.#finished(draft),
+      source,
+    });
+    return [
+      { ...entry(`${old} reversed`, `reversal of ${old}`, reversal), isReversal: true },
+      entry(lot, `${trade.side} ${text(quantity)} ${trade.base}: ${id} as the account shows it`, again),
+      ...(resold.postings.length === 0
+        ? []
+        : [
+            entry(
+              `${lot} sold`,
+              `units of ${lot} that were sold before it was corrected, at their new cost`,
+              resold,
+            ),
+          ]),
+    ];
+  }
+
+  /** Takes a change of `lot`'s trade back. */
+  #reverse(
+    draft: Draft,
+    { currency, disposed, opened }: LotChange,
+    { lot, at }: { readonly lot: string; readonly at: Instant },
+  ): Reversed {
+    const returned = disposed.map((part): Lot => {
+      const again = { ...part, id: `${part.id}, returned by ${lot}` };
+      this.#lots.restore(currency, again);
+      this.#hold(draft, currency, again, true);
+      const { id, acquiredAt, quantity, cost: paid } = negated(part);
+      const proceeds = negate(part.proceeds);
+      draft.gains.push({ currency, lot: id, acquiredAt, disposedAt: at, quantity, cost: paid, proceeds });
+      return { ...again, quantity: size(again.quantity) };
+    });
+    if (opened === undefined) return { currency, returned, sold: NO_QUANTITY };
+    if (this.#settings.method === 'average') {
+      this.#lots.restore(currency, negated(opened));
+      this.#hold(draft, currency, opened, false);
+      return { currency, returned, sold: NO_QUANTITY };
+    }
+    const left = this.#lots.remove(currency, opened.id);
+    if (left !== undefined) this.#hold(draft, currency, left, false);
+    const sold = subtract(opened.quantity, left?.quantity ?? NO_QUANTITY);
+    if (!sold.isZero()) {
+      const paid = subtract(opened.cost, left?.cost ?? NO_MONEY);
+      const { id, acquiredAt } = opened;
+      const taken = { quantity: negate(sold), cost: negate(paid), proceeds: NO_MONEY };
+      draft.gains.push({ currency, lot: id, acquiredAt, disposedAt: at, ...taken });
+    }
+    return { currency, returned, sold };
+  }
+
+  /** Takes back what the trade did to the currency of the books, and its fees. */
+  #reverseCash(draft: Draft, { at, quote, side, amount, fees }: TradeEvent): void {
+    this.#post(draft, 'trading fees', negate(this.#value(quote, holding(fees), at)));
+    if (quote === this.#settings.currency)
+      this.#cash(draft, side === 'buy' ? add(amount, fees) : subtract(fees, amount));
+  }
+
+  #movement(event: MovementEvent): Entry {
+    const draft = new Draft();
+    const { id, at, type: what, currency, quantity, fee, description, source } = event;
+    if (what === 'withdrawal') this.#withdraw(draft, event);
+    else {
+      const stated = what === 'deposit' ? this.#settings.costOf(id) : undefined;
+      const value = stated?.cost ?? this.#value(currency, quantity, at);
+      const isIn = what === 'deposit' || what === 'credit';
+      const [moved, worth] = isIn ? [quantity, value] : [negate(quantity), negate(value)];
+      const acquiredAt = stated?.acquiredAt ?? at;
+      this.#move(draft, { id, acquiredAt, at, currency, quantity: moved, cost: worth });
+      this.#post(draft, ACCOUNT_OF[what], negate(worth));
+    }
+    if (isAboveZero(fee)) {
+      const value = this.#value(currency, fee, at);
+      this.#move(draft, {
+        id: `${id} fee`,
+        acquiredAt: at,
+        currency,
+        quantity: negate(fee),
+        cost: negate(value),
+      });
+      this.#post(draft, what === 'deposit' || what === 'withdrawal' ? 'transfer fees' : 'charges', value);
+    }
+    return { id, at, what, description, ...this.#finished(draft), source };
+  }
+
+  /** Units that leave for an address of the owner take their cost along: nothing is gained. */
+  #withdraw(draft: Draft, { id, currency, quantity }: MovementEvent): void {
+    if (currency === this.#settings.currency) {
+      this.#cash(draft, negate(counted(quantity)));
+      this.#post(draft, 'withdrawals', counted(quantity));
+      return;
+    }
+    const parts = this.#lots.take(currency, quantity, this.#settings.choiceOf(id));
+    let [left, paid] = [quantity, NO_MONEY];
+    for (const part of parts) {
+      left = subtract(left, part.quantity);
+      paid = add(paid, part.cost);
+      this.#hold(draft, currency, part, false);
+    }
+    if (isAboveZero(left))
+      throw new OperatorError(
+        'data',
+        `${id}: ${text(quantity)} ${currency} leave, and the books hold ${text(left)} less: add what was held before under opening`,
+      );
+    this.#post(draft, 'withdrawals', paid);
+  }
+
+  /** Changes a holding. Its postings add up to the value of the units, gains included. */
+  #move(draft: Draft, { currency, at, choice, ...lot }: Move): void {
+    if (lot.quantity.isZero()) return;
+    if (currency === this.#settings.currency) {
+      this.#cash(draft, lot.cost);
+      return;
+    }
+    const change = this.#lots.change(currency, lot, choice);
+    draft.changes.push(change);
+    for (const part of change.disposed) {
+      const { id, acquiredAt, quantity, cost: paid, proceeds } = part;
+      this.#hold(draft, currency, part, false);
+      const disposedAt = at ?? lot.acquiredAt;
+      draft.gains.push({ currency, lot: id, acquiredAt, disposedAt, quantity, cost: paid, proceeds });
+    }
+    if (change.opened !== undefined) this.#hold(draft, currency, change.opened, true);
+  }
+
+  #finished(draft: Draft): Pick<Entry, 'postings' | 'gains'> {
+    const { postings, gains } = draft;
+    this.#post(draft, 'realised gains', negate(gains.map(gainOf).reduce(add, NO_MONEY)));
+    return { postings, gains };
+  }
+
+  /** Units of a lot come (`isNew`), or leave. */
+  #hold(draft: Draft, currency: string, lot: Lot, isNew: boolean): void {
+    const { id, acquiredAt, quantity, cost: value } = lot;
+    draft.postings.push({
+      account: 'holdings',
+      currency,
+      quantity: isNew ? quantity : negate(quantity),
+      value: isNew ? value : negate(value),
+      lot: { id, acquiredAt, isNew },
+    });
+  }
+
+  /** The currency of the books comes, or leaves where it is below zero. */
+  #cash(draft: Draft, value: Money): void {
+    const { currency } = this.#settings;
+    draft.postings.push({ account: 'holdings', currency, quantity: holding(value), value });
+  }
+
+  #post(draft: Draft, account: Account, value: Money): void {
+    if (value.isZero()) return;
+    draft.postings.push({ account, currency: this.#settings.currency, quantity: holding(value), value });
+  }
+
+  #value(currency: string, quantity: Quantity, at: Instant): Money {
+    if (currency === this.#settings.currency) return counted(quantity);
+    if (quantity.isZero()) return NO_MONEY;
+    const price = this.#settings.priceAt(currency, at);
+    if (price === undefined)
+      throw new OperatorError(
+        'data',
+        `no price of ${currency} at ${isoOf(at)} or in the day before: add one to the prices`,
+      );
+    return cost(price, quantity);
+  }
+}
+
+const quoteLot = (lot: string, quote: string): string => `${lot} ${quote}`;
+
+const negated = <L extends Pick<Lot, 'quantity' | 'cost'>>(lot: L): L => ({
+  ...lot,
+  quantity: negate(lot.quantity),
+  cost: negate(lot.cost),
+});
+
+const ACCOUNT_OF = {
+  deposit: 'deposits',
+  credit: 'credits',
+  charge: 'charges',
+  interest: 'interest',
+} as const satisfies Partial<Record<MovementEvent['type'], Account>>;

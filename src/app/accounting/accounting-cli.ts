@@ -1,0 +1,92 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { ControlCli } from '../cli/control-cli.ts';
+import { JOURNAL } from '../cli/journal-cli.ts';
+import { timeOption } from '../cli/option-values.ts';
+
+const BOOKS = 'books.yaml';
+
+/** `tranche accounting …`. */
+export function addAccounting(cli: Command, { io, config, done }: ControlCli): void {
+  const accounting = cli
+    .command('accounting')
+    .description(
+      'double-entry books with tax lots, made from the journal and the history of the account; see docs/accounting.md',
+    );
+  const time = (text: string): Instant => instant(timeOption(text));
+  const settings = (): Option<'--books <file>', undefined, string> =>
+    new Option('--books <file>', 'settings of the books: method, prices, opening lots').default(BOOKS);
+  accounting
+    .command('export')
+    .description('write the entries for another program')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .addOption(
+      new Option('--format <format>', 'format of the output')
+        .choices(['beancount', 'hledger', 'csv', 'jsonl', 'netsuite', 'xero', 'parquet'] as const)
+        .makeOptionMandatory(),
+    )
+    .option('--from <time>', 'only from this time on, such as 2026-01-01T00:00:00Z', time)
+    .option('--until <time>', 'only before this time', time)
+    .addOption(
+      new Option('--per <period>', 'netsuite and xero: one journal for each')
+        .choices(['day', 'month'] as const)
+        .default('month' as const),
+    )
+    .option('--out <file>', 'file to write (default: standard output)')
+    .action(async (file, options) => {
+      const { exportBooks } = await import('./accounting.ts');
+      done(await exportBooks({ ...options, file }, io));
+    });
+  accounting
+    .command('gains')
+    .description('list every disposal: lot, proceeds, cost, gain')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .option('--from <time>', 'only from this time on, such as 2026-01-01T00:00:00Z', time)
+    .option('--until <time>', 'only before this time', time)
+    .option('--json', 'print one JSON object per line')
+    .action(async (file, options) => {
+      const { printGains } = await import('./accounting.ts');
+      done(printGains({ ...options, file }, io));
+    });
+  accounting
+    .command('lots')
+    .description('list the open lots')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .option('--json', 'print one JSON object per line')
+    .action(async (file, options) => {
+      const { printLots } = await import('./accounting.ts');
+      done(printLots({ ...options, file }, io));
+    });
+  accounting
+    .command('balances')
+    .description('compare what the books hold with the account, to the last digit')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .option('--json', 'print one JSON object per line')
+    .action(async (file, options) => {
+      const { printBalances } = await import('./accounting.ts');
+      done(printBalances({ ...options, file }, io));
+    });
+  accounting
+    .command('roll-forward')
+    .description('fair value of each asset from the start to the end of a period (ASU 2023-08)')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .requiredOption('--from <time>', 'start, such as 2026-01-01T00:00:00Z', time)
+    .requiredOption('--until <time>', 'end', time)
+    .option('--json', 'print one JSON object per line')
+    .action(async (file, options) => {
+      const { printRollForward } = await import('./accounting.ts');
+      done(printRollForward({ ...options, file }, io));
+    });
+}

@@ -1,0 +1,38 @@
+import type { Entry } from '../../accounting/subledger.ts';
+import { writeParquetFile } from '../research/parquet.ts';
+import type { Cell } from '../research/parquet.ts';
+import { POSTING_COLUMNS, postingRows } from './posting-rows.ts';
+
+const TYPES: Readonly<Record<string, 'TIMESTAMP' | 'DECIMAL' | 'INT64'>> = {
+  at: 'TIMESTAMP',
+  acquired_at: 'TIMESTAMP',
+  quantity: 'DECIMAL',
+  value: 'DECIMAL',
+  record: 'INT64',
+};
+
+const columns = POSTING_COLUMNS.map((name) => ({
+  name,
+  type: TYPES[name] ?? ('STRING' as const),
+  nullable: true,
+}));
+
+/**
+ * Writes postings as one Parquet file: times as TIMESTAMP in ms of UTC, amounts as decimals, `record` as INT64, all else as STRING.
+ *
+ * @throws OperatorError `storage` when the file cannot be written.
+ */
+export async function writeEntries(file: string, entries: Iterable<Entry>): Promise<void> {
+  await writeParquetFile(file, columns, cells(entries));
+}
+
+function* cells(entries: Iterable<Entry>): Iterable<Record<string, Cell>> {
+  for (const row of postingRows(entries))
+    yield Object.fromEntries(POSTING_COLUMNS.map((name): [string, Cell] => [name, cellOf(name, row[name])]));
+}
+
+function cellOf(name: string, value: string | number | undefined): Cell {
+  if (value === undefined || value === '') return undefined;
+  if (TYPES[name] === 'TIMESTAMP') return new Date(value);
+  return TYPES[name] === 'INT64' ? BigInt(value) : String(value);
+}

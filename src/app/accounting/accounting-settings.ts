@@ -1,0 +1,133 @@
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { isAmountText, money, quantity } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { parseIso } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Choice, LotMethod } from '../../accounting/lots.ts';
+import { ACCOUNTS } from '../../accounting/subledger.ts';
+import type { ReadOptions } from '../config/files.ts';
+import { loadDocument } from '../config/venue-file.ts';
+
+const amount = z.string().refine(isAmountText, 'expected an amount in quotes, such as "0.25"');
+const currency = z.string().regex(/^[a-z0-9]{2,12}$/u, 'expected a currency such as btc');
+const time = z.string().transform((text, context): Instant => {
+  const at = parseIso(text);
+  if (at !== undefined) return at;
+  context.addIssue({ code: 'custom', message: 'expected a time such as 2026-01-31T12:00:00Z' });
+  return z.NEVER;
+});
+
+/** The settings of the accounting of one account, a YAML document of their own. */
+const settingsSchema = z.strictObject({
+  currency: currency.default('usd'),
+  method: z.enum(['fifo', 'lifo', 'hifo', 'average']),
+  history: z.string().min(1).optional(),
+  prices: z.string().min(1).optional(),
+  opening: z
+    .array(
+      z.strictObject({
+        currency,
+        quantity: amount,
+        cost: amount.optional(),
+        acquired_at: time,
+        lot: z.string().min(1).max(64),
+      }),
+    )
+    .default([]),
+  specific: z
+    .record(z.string(), z.array(z.strictObject({ lot: z.string().min(1), quantity: amount })).min(1))
+    .default({}),
+  deposits: z.record(z.string(), z.strictObject({ cost: amount, acquired_at: time })).default({}),
+  codes: z.record(z.string(), z.string().min(1).max(64)).default({}),
+  tax_rate: z.string().min(1).default('Tax Exempt'),
+});
+
+export interface AccountingSettings {
+  readonly currency: string;
+  readonly method: LotMethod;
+  /** Paths. */
+  readonly history: string | undefined;
+  readonly prices: string | undefined;
+  readonly opening: readonly OpeningLot[];
+  readonly specific: ReadonlyMap<string, Choice>;
+  /** What deposits cost and when, by id. */
+  readonly deposits: ReadonlyMap<string, Pick<OpeningLot, 'cost' | 'acquiredAt'>>;
+  /** Codes of a general ledger by account; `holdings btc` for a holding. */
+  readonly codes: ReadonlyMap<string, string>;
+  readonly taxRate: string;
+}
+
+export interface OpeningLot {
+  readonly currency: string;
+  readonly id: string;
+  readonly acquiredAt: Instant;
+  readonly quantity: Quantity;
+  /** In the currency of the books. */
+  readonly cost: Money;
+}
+
+/** Reads the settings; paths are relative to the file. @throws OperatorError `config`, with every problem. */
+export function loadAccounting(file: string, options: ReadOptions): AccountingSettings {
+  const { path, value } = loadDocument(
+    file,
+    settingsSchema.superRefine(checkOpening).superRefine(checkCodes),
+    options,
+  );
+  const beside = (name: string | undefined): string | undefined =>
+    name === undefined ? undefined : resolve(dirname(path), name);
+  return {
+    currency: value.currency,
+    method: value.method,
+    history: beside(value.history),
+    prices: beside(value.prices),
+    opening: value.opening.map((lot) => ({
+      currency: lot.currency,
+      id: lot.lot,
+      acquiredAt: lot.acquired_at,
+      quantity: quantity(lot.quantity),
+      cost: money(lot.cost ?? lot.quantity),
+    })),
+    specific: new Map(
+      Object.entries(value.specific).map(([id, parts]) => [
+        id,
+        parts.map((part) => ({ lot: part.lot, quantity: quantity(part.quantity) })),
+      ]),
+    ),
+    deposits: new Map(
+      Object.entries(value.deposits).map(([id, stated]) => [
+        id,
+        { cost: money(stated.cost), acquiredAt: stated.acquired_at },
+      ]),
+    ),
+    codes: new Map(Object.entries(value.codes)),
+    taxRate: value.tax_rate,
+  };
+}
+
+function checkOpening(value: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  for (const [n, lot] of value.opening.entries()) {
+    const fail = (key: string, message: string): void => {
+      context.addIssue({ code: 'custom', path: ['opening', n, key], message });
+    };
+    if (seen.has(lot.lot)) fail('lot', 'this name is taken: give each lot its own');
+    seen.add(lot.lot);
+    if (lot.currency !== value.currency && lot.cost === undefined)
+      fail('currency', `add cost: what the lot cost, in ${value.currency}`);
+    if (lot.currency === value.currency && lot.cost !== undefined && lot.cost !== lot.quantity)
+      fail('cost', `omit it: the lot is in ${value.currency} itself`);
+  }
+}
+
+const NAMES: ReadonlySet<string> = new Set([...ACCOUNTS.filter((name) => name !== 'holdings'), 'rounding']);
+
+function checkCodes({ codes }: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {
+  for (const name of Object.keys(codes))
+    if (!NAMES.has(name) && !/^holdings [a-z0-9]{2,12}$/u.test(name))
+      context.addIssue({
+        code: 'custom',
+        path: ['codes', name],
+        message: `expected holdings with a currency, such as holdings btc, or one of ${[...NAMES].join(', ')}`,
+      });
+}
