@@ -78,6 +78,7 @@ try {
   const verifyS = (performance.now() - begun) / 1_000;
 
   begun = performance.now();
+  const cpu = process.cpuUsage();
   const out = join(folder, 'books.journal');
   const quiet = { write: () => true };
   await exportBooks(
@@ -85,12 +86,15 @@ try {
     { stdout: quiet, stderr: process.stderr, env: {}, cwd: folder, now: instant(START), colour: false },
   );
   const booksS = (performance.now() - begun) / 1_000;
+  const { user, system } = process.cpuUsage(cpu);
   const result = {
     fills,
     method,
     books_s: Number(booksS.toFixed(2)),
+    cpu_s: Number(((user + system) / 1e6).toFixed(2)),
     verify_s: Number(verifyS.toFixed(2)),
     ratio: Number((booksS / verifyS).toFixed(2)),
+    rss_mb: Math.round(process.resourceUsage().maxRSS / 1_024),
     megabytes: Math.round(statSync(out).size / 2 ** 20),
     target_s: TARGET_S,
   };

@@ -116,7 +116,7 @@ function linesOf(
 /** Prints each disposal with what it gained. @throws OperatorError */
 export function printGains(options: AccountingOptions, io: CommandIo): number {
   return withBooks(options, io, ({ entries }) => {
-    const gains = inPeriod(entries, options).flatMap(({ id, gains: own }) =>
+    const gains = [...inPeriod(entries, options)].flatMap(({ id, gains: own }) =>
       own.map((gain) => ({ id, gain })),
     );
     const plain = gains.map(({ id, gain }) => ({
@@ -152,7 +152,8 @@ export function printGains(options: AccountingOptions, io: CommandIo): number {
 
 /** Prints the open lots. @throws OperatorError */
 export function printLots(options: AccountingOptions, io: CommandIo): number {
-  return withBooks(options, io, ({ subledger }) => {
+  return withBooks(options, io, ({ entries, subledger }) => {
+    Array.from(entries); // the lots are complete once all are booked
     const plain = [...subledger.lots()]
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([currency, lot]) => ({

@@ -6,7 +6,6 @@ import { OperatorError } from '../../core/errors.ts';
 import { add, NO_QUANTITY, quantity, subtract, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
-import { instant } from '../../core/time.ts';
 import { openHistory } from '../../journal/account-history.ts';
 import type { HistoryRow } from '../../journal/account-history.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -16,8 +15,9 @@ import { PriceList } from './price-list.ts';
 /** The books of one account. */
 export interface Books {
   readonly settings: AccountingSettings;
-  /** Oldest first. */
-  readonly entries: readonly Entry[];
+  /** Oldest first; to be read once. */
+  readonly entries: Iterable<Entry>;
+  /** Complete once the entries have been read. */
   readonly subledger: Subledger;
   readonly prices: PriceList | undefined;
   /** Modes of the runs in the journal: books of `live` alone are those of an account. */
@@ -62,19 +62,26 @@ export function makeBooks(journal: Journal, settings: AccountingSettings): Books
     costOf: (id) => settings.deposits.get(id),
     isCorrected: (id) => corrected.has(id),
   });
-  const entries = settings.opening
-    .toSorted((a, b) => a.acquiredAt - b.acquiredAt)
-    .map(({ currency, ...lot }) => subledger.openWith(currency, lot));
-  for (const event of events) entries.push(...subledger.book(event));
   return {
     settings,
-    entries,
+    entries: book(subledger, settings, events),
     subledger,
     prices,
     modes: [...modes],
     head: verdict.head,
     balances: history?.balances,
   };
+}
+
+/** One entry at a time: a million of them need not be held. */
+function* book(
+  subledger: Subledger,
+  { opening }: AccountingSettings,
+  events: readonly AccountingEvent[],
+): Generator<Entry> {
+  for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt))
+    yield subledger.openWith(currency, lot);
+  for (const event of events) yield* subledger.book(event);
 }
 
 interface History {
@@ -127,8 +134,11 @@ export function balanceRows({
   });
 }
 
-export const inPeriod = (
-  entries: readonly Entry[],
+/** Entries from `from` on and before `until`. */
+export function* inPeriod(
+  entries: Iterable<Entry>,
   { from, until }: { readonly from?: Instant | undefined; readonly until?: Instant | undefined },
-): readonly Entry[] =>
-  entries.filter(({ at }) => at >= (from ?? instant(0)) && (until === undefined || at < until));
+): Generator<Entry> {
+  for (const entry of entries)
+    if (entry.at >= (from ?? 0) && (until === undefined || entry.at < until)) yield entry;
+}
