@@ -30,7 +30,7 @@ const figures = figuresOf(story, { version: 't', prices: [tape] });
 const report = reportOf(figures);
 const [portfolio] = report.portfolios;
 if (portfolio?.course === undefined) throw new Error('there is no course');
-const { course, gains = [], start, end } = portfolio;
+const { course, gains = [], rebalancings, start, end } = portfolio;
 const sumOf = (amounts: readonly string[]): string =>
   text(amounts.reduce((sum, each) => add(sum, money(each)), NO_MONEY));
 
@@ -64,6 +64,49 @@ describe('the gain of each asset', () => {
     const whole = subtract(subtract(money(end?.value ?? '0'), money(start?.value ?? '0')), money('50'));
     expect(sumOf(gains.map(({ gain }) => gain))).toBe(text(whole));
     expect(gains.map(({ share }) => share)).toEqual([1, 0]);
+  });
+});
+
+describe('what rebalancing added to buying and holding', () => {
+  it('is told by asset where nothing was put in or taken out, and sums to the difference of the two returns', () => {
+    // Half of 200 in btc from the first point on, which rises from 100 to 130.
+    expect(course.hold_gains).toEqual({ btc: '30', usd: '0' });
+    const closed = reportOf(figuresOf(story.filter(({ body }) => body !== deposit), { version: 't', prices: [tape] })); // prettier-ignore
+    const html = reportHtml(closed, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' '); // prettier-ignore
+    expect(html).toContain('btc 28.5000 30.0000 \u22121.5000');
+    expect(html).toContain('Portfolio 28.5000 30.0000 \u22121.5000');
+    expect(html).toContain('Return 14.25 % against 15.00 % of the target weights, bought at the first point');
+    expect(reportLines(closed).join('\n')).toContain('% of the targets held and 15.00 % bought and held');
+    expect(reportHtml(report, figures)).not.toContain('What rebalancing added');
+  });
+});
+
+describe('the rebalancings of a portfolio', () => {
+  it('say what was farthest from its target before their trades, and what they bought, sold and cost', () => {
+    expect(rebalancings).toEqual([
+      { at: '2026-12-01T12:00:00.000Z', currency: 'btc', weight: '0.000000', bought: '101', sold: '0', cost: '1.5' },
+    ]);
+    const html = reportHtml(report, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
+    expect(html).toContain('2026-12-01 12:00:00 btc 0.00 % 50.00 % 101.0000 0.0000 1.5000');
+    // The same cost in the table that counts what it would have become by the end.
+    expect(html).toContain('Trading cost 1.5000 usd when it was paid');
+  }); // prettier-ignore
+
+  it('are at most fifty, those that traded most, oldest first', () => {
+    const days = Array.from({ length: 60 }, (_, i) => i + 1);
+    const many = records(
+      [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' }, 'halves')],
+      [0, { kind: 'balances', balances: { usd: '200000' }, newest_id: 0, read_at: NINE }],
+      ...days.flatMap((day) => [
+        [day * HOUR, aWake({ strategy: 'halves', on: 'drift', intents: [wanted({ parent: `p${day}`, leg: `${day}.btcusd.buy`, size: '1' })] })] as const,
+        [day * HOUR, aFill(day * HOUR, { strategy: 'halves', parent: `p${day}`, quantity: '1', amount: String(100 + day), price: String(100 + day) })] as const,
+      ]),
+    ); // prettier-ignore
+    const flat = Array.from({ length: 62 }, () => 100);
+    const prices = [{ ...minutes('btcusd', flat), barMs: HOUR, times: Float64Array.from(flat, (_, i) => NINE + (i - 1) * HOUR) }]; // prettier-ignore
+    const [first] = reportOf(figuresOf(many, { version: 't', prices })).portfolios;
+    expect(first?.decisions).toBe(60);
+    expect(first?.rebalancings.map(({ bought }) => Number(bought))).toEqual(days.slice(10).map((day) => 100 + day)); // prettier-ignore
   });
 });
 

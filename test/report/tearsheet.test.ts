@@ -172,7 +172,7 @@ describe('the tearsheet of a portfolio', () => {
   it('says first what it is worth, what it earned, and what trading cost in money', () => {
     const cards = /<dl class="cards">(.*?)<\/dl>/su.exec(html)?.[1]?.replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ') ?? ''; // prettier-ignore
     const end = report.portfolios[0]?.end;
-    expect(cards.trim()).toMatch(new RegExp(`^Value at the end ${Number(end?.value).toFixed(0)} usd, from 200 Return 15.00 % targets held `, 'u')); // prettier-ignore
+    expect(cards.trim()).toMatch(new RegExp(`^Value at the end ${Number(end?.value).toFixed(0)} usd, from 200 Return 15.00 % bought and held 15.00 % targets held `, 'u')); // prettier-ignore
     expect(cards).toMatch(/Implementation shortfall 0\.00 bps, 0\.0000 usd/u);
   });
 

@@ -93,7 +93,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
         ? []
         : [
             `turnover ${percent(course.turnover)}`,
-            `return ${percent(course.return)} against ${percent(course.target_return)} of the targets`,
+            `return ${percent(course.return)} against ${percent(course.target_return)} of the targets held and ${percent(course.tearsheet.buy_and_hold.return)} bought and held`,
             `drawdown ${percent(course.drawdown)}`,
             ...driftParts(course),
             ...trackingParts(course),

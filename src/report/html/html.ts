@@ -94,8 +94,8 @@ const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }
 const PORTFOLIO_CARDS_MAX = 2;
 
 function cards({ totals, quoting, fills, portfolios }: Report): Markup {
-  const entry = (name: string, value: Piece, beside: Piece = ''): Markup =>
-    markup`<div><dt>${name}</dt><dd>${value}${beside === '' ? '' : markup` <small>${beside}</small>`}</dd></div>`;
+  const entry = (name: string, value: Piece, ...beside: readonly Piece[]): Markup =>
+    markup`<div><dt>${name}</dt><dd>${value}${beside.map((each) => markup` <small>${each}</small>`)}</dd></div>`;
   // Figures of several currencies stand in one row.
   const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
   const untraded = quoting.requests - quoting.fills;
@@ -103,7 +103,7 @@ function cards({ totals, quoting, fills, portfolios }: Report): Markup {
     portfolios.length > 1 ? `${what}, ${strategy}` : what;
   const worth = portfolios.length > PORTFOLIO_CARDS_MAX ? [] : portfolios.map(({ strategy, cash, start, end, course }) => [
     ...(end === undefined ? [] : [entry(named('Value at the end', strategy), grouped(end.value, 0), start === undefined ? cash : `${cash}, from ${grouped(start.value, 0)}`)]),
-    ...(course === undefined ? [] : [entry(named('Return', strategy), percent(course.return), `targets held ${percent(course.target_return)}`)]),
+    ...(course === undefined ? [] : [entry(named('Return', strategy), percent(course.return), `bought and held ${percent(course.tearsheet.buy_and_hold.return)}`, `targets held ${percent(course.target_return)}`)]),
   ]); // prettier-ignore
   return markup`<dl class="cards">${worth}${totals.map(({ quote, amount, fees, costs: sums }) => [
     entry('Traded', money(amount).gte(1_000) ? grouped(amount, 0) : sized(amount), quote),

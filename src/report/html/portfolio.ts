@@ -1,14 +1,14 @@
 import { add, money, NO_MONEY, subtract, text } from '../../core/money.ts';
 import type { Report } from '../json/schema.ts';
 import { driftOf } from '../tearsheet/built.ts';
-import { markup, percent, table, timeText, valued } from './markup.ts';
+import { markup, percent, table, timeCell, timeText, valued } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
 type Portfolio = Report['portfolios'][number];
 
-/** A portfolio in tables: which asset earned what, why it is not its targets, at other costs, weights, and figures of the period. */
+/** A portfolio in tables: which asset earned what, also without rebalancing, why it is not its targets, at other costs, what was rebalanced, weights, and figures of the period. */
 export const portfolioTables = (portfolio: Portfolio): Markup =>
-  markup`${gains(portfolio)}${gap(portfolio)}${otherCosts(portfolio)}${weights(portfolio)}${overPeriod(portfolio)}`;
+  markup`${gains(portfolio)}${held(portfolio)}${gap(portfolio)}${otherCosts(portfolio)}${rebalancings(portfolio)}${weights(portfolio)}${overPeriod(portfolio)}`;
 
 /** Coloured by its sign, which is good where it is positive. */
 function signed(amount: string, whole: string): Piece {
@@ -52,6 +52,29 @@ function gains({ gains: all = [], start, cash }: Portfolio): Markup {
   });
 } // prettier-ignore
 
+/** Whether rebalancing paid: in money, so only where nothing was put in or taken out meanwhile. */
+function held({ gains: all = [], course, start, cash }: Portfolio): Markup {
+  if (course === undefined || start === undefined || all.some(({ flows }) => flows !== '0')) return markup``;
+  const { return: own, tearsheet } = course;
+  const rows = all.map(({ currency, gain }) => ({ currency, gain, kept: course.hold_gains[currency] ?? '0' }));
+  const total = {
+    currency: 'Portfolio',
+    gain: sumOf(rows.map(({ gain }) => gain)),
+    kept: sumOf(rows.map(({ kept }) => kept)),
+  };
+  return table({
+    caption: `What rebalancing added to buying and holding, in ${cash}`,
+    note: `Return ${percent(own)} against ${percent(tearsheet.buy_and_hold.return)} of the target weights, bought at the first point without cost and never rebalanced. A positive difference: rebalancing, with its costs, earned more`,
+    head: ['Asset', '#Gain', '#Gain if bought and held', '#Difference'],
+    rows: [...rows, total].map(({ currency, gain, kept }) => [
+      currency,
+      valued(gain, start.value),
+      valued(kept, start.value),
+      signed(text(subtract(money(gain), money(kept))), start.value),
+    ]),
+  });
+} // prettier-ignore
+
 const GAP_PARTS = [
   ['trading', 'Spread and impact', 'Σ s · (amount − quantity · reference price before the quote) of the fills'],
   ['fees', 'Fees', 'Σ fees of the fills'],
@@ -60,13 +83,21 @@ const GAP_PARTS = [
   ['total', 'Difference', 'Value at the end of the portfolio less that of the targets held'],
 ] as const; // prettier-ignore
 
-function gap({ course, cash }: Portfolio): Markup {
+/** Spread, impact and fees when they were paid; empty where they are not known. */
+function paidNote({ at_costs: all = [], cash }: Portfolio): string {
+  const [free, as] = [0, 1].map((times) => all.find((one) => one.times === times)?.sum);
+  if (free === undefined || as === undefined) return '';
+  return `. Trading cost ${valued(text(subtract(money(free), money(as))), free)} ${cash} when it was paid; here it is what that money would have become by the end`;
+}
+
+function gap(portfolio: Portfolio): Markup {
+  const { course, cash } = portfolio;
   if (course === undefined) return markup``;
   const start = String(course.points[0]?.value ?? 0);
   const { return: own, target_return: target, gap: parts } = course;
   return table({
     caption: `Why it is not the targets held, in ${cash}`,
-    note: `Return ${percent(own)} against ${percent(target)} of the target weights, restored at every point without cost. The parts sum to the difference, to the last digit. A cost or gain counts with what the portfolio had made before it and the targets after it (GRAP 1997)`,
+    note: `Return ${percent(own)} against ${percent(target)} of the target weights, restored at every point without cost. The parts sum to the difference, to the last digit. A cost or gain counts with what the portfolio had made before it and the targets after it (GRAP 1997)${paidNote(portfolio)}`,
     head: ['Part', '#Amount', '#Of the value at the start', 'Definition'],
     rows: GAP_PARTS.map(([part, name, definition]) => [
       name,
@@ -93,6 +124,24 @@ function otherCosts({ at_costs: all = [], start, cash }: Portfolio): Markup {
     ]),
   });
 }
+
+function rebalancings({ rebalancings: all, decisions, targets, cash, end }: Portfolio): Markup {
+  const whole = end?.value ?? '0';
+  return table({
+    caption: `Rebalancings, in ${cash}`,
+    note: `What was farthest from its target when the trades were decided, and what they bought, sold and cost (spread, impact and fees)${all.length < decisions ? `. The ${all.length} that traded most, of ${decisions}` : ''}`,
+    head: ['Decided, UTC', 'Farthest', '#Weight', '#Target', '#Bought', '#Sold', '#Cost'],
+    rows: all.map(({ at, currency, weight, bought, sold, cost }) => [
+      timeCell(at),
+      currency ?? '–',
+      weight === undefined ? '–' : percent(Number(weight)),
+      currency === undefined ? '–' : percent(Number(targets[currency] ?? '0')),
+      valued(bought, whole),
+      valued(sold, whole),
+      valued(cost, whole),
+    ]),
+  });
+} // prettier-ignore
 
 function weights({ targets, start, end, cash }: Portfolio): Markup {
   const currencies = [...new Set([...Object.keys(targets), cash])];
@@ -139,5 +188,5 @@ function overPeriod({ course, cash, traded, decisions, drift_type: type, drift_t
         ['Tracking error with the time of buying, per year', percent(course.tracking_error)],
       );
   }
-  return table({ caption: 'Over the period', head: ['Figure', '#Value'], rows: facts });
+  return table({ caption: 'Over the period', note: 'Drift and tracking error: at the points of the value chart, not in between', head: ['Figure', '#Value'], rows: facts });
 } // prettier-ignore

@@ -1,4 +1,4 @@
-import { add, fixedEven, fraction, NO_MONEY, text } from '../../core/money.ts';
+import { add, fixedEven, fraction, money, NO_MONEY, text } from '../../core/money.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Drift, EquityCurve } from '../portfolio/equity-curve.ts';
 import { nineDigits } from '../figures/digits.ts';
@@ -6,7 +6,9 @@ import { fallsOf, monthsOf, performanceOf } from '../tearsheet/performance.ts';
 import type { Growth, Performance } from '../tearsheet/performance.ts';
 import type { PortfolioFigures, Valuation } from '../portfolio/portfolio.ts';
 import type { AssetGain } from '../portfolio/asset-gains.ts';
+import { decimalsOf } from '../portfolio/gap.ts';
 import type { Gap } from '../portfolio/gap.ts';
+import type { Rebalancing } from '../portfolio/rebalancings.ts';
 import { atCostsJson, known } from './json-parts.ts';
 import type { Report } from './schema.ts';
 
@@ -17,6 +19,9 @@ export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][n
   drift_threshold: figures.threshold,
   targets: figures.targets,
   decisions: figures.decisions,
+  get rebalancings() {
+    return figures.rebalancings.map(rebalancingJson);
+  },
   traded: text(figures.traded),
   get start() {
     return figures.start && valuationJson(figures.start);
@@ -27,6 +32,20 @@ export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][n
     at_costs: figures.atCosts && atCostsJson(figures.atCosts),
     course: figures.course && courseJson(figures.course, figures),
   }),
+});
+
+const rebalancingJson = ({
+  at,
+  farthest,
+  bought,
+  sold,
+  cost,
+}: Rebalancing): Report['portfolios'][number]['rebalancings'][number] => ({
+  at: isoOf(at),
+  ...known({ currency: farthest?.currency, weight: farthest && fixedEven(farthest.weight, 6) }),
+  bought: text(bought),
+  sold: text(sold),
+  cost: text(cost),
 });
 
 function gainsJson(gains: readonly AssetGain[]): NonNullable<Report['portfolios'][number]['gains']> {
@@ -69,6 +88,15 @@ function courseJson(course: EquityCurve, figures: PortfolioFigures): CourseJson 
     ...driftJson(course.drift),
     get gap(): CourseJson['gap'] {
       return gapJson(figures.gap);
+    },
+    get hold_gains(): CourseJson['hold_gains'] {
+      const decimals = decimalsOf(course.points.values[0] ?? 0);
+      return Object.fromEntries(
+        course.currencies.map((currency, i) => [
+          currency,
+          text(money((course.holdGains[i] ?? 0).toFixed(decimals))),
+        ]),
+      );
     },
     flows: nineDigits(course.flows),
     ...trackingJson(course.trackingError),

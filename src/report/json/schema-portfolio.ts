@@ -137,6 +137,20 @@ const gain = z.strictObject({
   share: fraction.optional().describe('gain / Σ gain, six decimals. Omitted where that sum is 0'),
 });
 
+const rebalancing = z.strictObject({
+  at: time.describe('The decision'),
+  currency: z
+    .string()
+    .optional()
+    .describe(
+      'Which was farthest from its target then, measured as `drift_type`; omitted if a price is missing',
+    ),
+  weight: z.string().optional().describe('Its weight before the first trade; a fraction, six decimals'),
+  bought: amount.describe('Amounts of the buy orders that were filled, without fees; cash'),
+  sold: amount.describe('The same of the sell orders; cash'),
+  cost: amount.describe('Spread, impact and fees of its fills; cash, positive is bad'),
+});
+
 const course = z
   .strictObject({
     step_ms: count.describe('Interval between points, ms; the first and the last may be shorter'),
@@ -168,6 +182,11 @@ const course = z
     drift_mean: fraction.describe('Mean of the largest drift of any currency over the points, nine digits'),
     drift_max: fraction.describe('Maximum of that drift, nine digits'),
     outside: fraction.describe('Share of the points outside the band, nine digits'),
+    hold_gains: z
+      .record(z.string(), z.string().describe('Cash, decimal text'))
+      .describe(
+        'What each currency would have gained at its target weight of the value at the first point, bought then without cost and held until the last: they sum to the value · (hold_index − 1), rounded each; cash',
+      ),
     flows: z
       .number()
       .describe(
@@ -194,6 +213,9 @@ export const portfolio = z
       .record(z.string(), z.string().describe('w*, a fraction'))
       .describe('Target weight of each currency'),
     decisions: count.describe('Decisions to trade'),
+    rebalancings: list(rebalancing).describe(
+      'Those decisions and what came of them, oldest first; of more than 50 those that traded most',
+    ),
     traded: amount.describe(
       'Bought plus sold, cash; fills in other currencies are converted at the price of their time',
     ),

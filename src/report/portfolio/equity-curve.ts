@@ -40,6 +40,8 @@ export interface EquityCurve {
   readonly drift: Drift;
   /** The same from the first point within all bands on; until then the portfolio is being bought. `undefined` where no point is. */
   readonly sinceBuilt: SinceBuilt | undefined;
+  /** What each of the currencies would have gained at its target weight of the value at the first point, bought then without cost and held. */
+  readonly holdGains: readonly number[];
   /** Value of all balance changes without a fill, and of trades against currencies outside the portfolio. */
   readonly flows: number;
 }
@@ -314,8 +316,16 @@ class Walk implements EquityPoints {
         ...this.#sinceBuilt.sum(),
         trackingError: this.#trackingError(stepMs, this.#built),
       },
+      holdGains: this.currencies.map((_, place) => (this.values[0] ?? 0) * this.#held(place)),
       flows: this.#flows,
     };
+  }
+
+  /** What a currency, bought at its target weight at the first point, adds to the return until the last. */
+  #held(place: number): number {
+    const priceAt = (moment: number): number =>
+      this.#prices[moment * this.currencies.length + place] ?? Number.NaN;
+    return (this.#targets[place] ?? 0) * (priceAt(this.#before) / priceAt(this.#first) - 1);
   }
 
   /** Of the steps after a point. */

@@ -58,7 +58,7 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
 }
 
 /** Decimals that say something of a value of this size. */
-const decimalsOf = (value: number): number => (value >= 1_000 ? 2 : value >= 10 ? 4 : 8);
+export const decimalsOf = (value: number): number => (value >= 1_000 ? 2 : value >= 10 ? 4 : 8);
 
 /** Rounded so that the parts sum exactly: the larger of the two parts that no fill states takes the rest. */
 function inWholeUnits(start: number, parts: Readonly<Record<keyof Gap, number>>): Gap {

@@ -52,8 +52,23 @@ export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
 }
 
 /** What was held at a moment; `undefined` before the first read of the account. */
-export function heldAt(story: readonly Held[], moment: Instant): ReadonlyMap<string, Quantity> | undefined {
-  const last = story.findLastIndex(({ at }) => at <= moment);
+export const heldAt = (story: readonly Held[], moment: Instant): ReadonlyMap<string, Quantity> | undefined =>
+  heldUntil(
+    story,
+    story.findLastIndex(({ at }) => at <= moment),
+  );
+
+/** The same without the fills of that very moment. */
+export const heldBefore = (
+  story: readonly Held[],
+  moment: Instant,
+): ReadonlyMap<string, Quantity> | undefined =>
+  heldUntil(
+    story,
+    story.findLastIndex(({ at, fill }) => at < moment || (at === moment && fill === undefined)),
+  );
+
+function heldUntil(story: readonly Held[], last: number): ReadonlyMap<string, Quantity> | undefined {
   if (last < 0) return undefined;
   const balances = new Map<string, Quantity>();
   for (let i = 0; i <= last; i++)

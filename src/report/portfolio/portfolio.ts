@@ -10,7 +10,7 @@ import {
   ratio,
   text,
 } from '../../core/money.ts';
-import type { Money, Price } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
 import { drifts, largestDrift, priceIn, valueOn } from '../../core/risk/portfolio.ts';
 import type { Valued } from '../../core/risk/portfolio.ts';
 import { instant } from '../../core/time.ts';
@@ -26,8 +26,10 @@ import { fillCost } from './fill-costs.ts';
 import type { FillCost } from './fill-costs.ts';
 import { gapOf } from './gap.ts';
 import type { Gap } from './gap.ts';
-import { heldAt, holdingsOf } from './holdings.ts';
+import { heldAt, heldBefore, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
+import { rebalancingsOf } from './rebalancings.ts';
+import type { Rebalancing } from './rebalancings.ts';
 import type { PriceBook } from '../figures/prices.ts';
 
 /** A portfolio compared with its target weights over a period. Values in cash. */
@@ -42,6 +44,8 @@ export interface PortfolioFigures {
   readonly end: Valuation | undefined;
   /** `decisions`: evaluations that led to trades. */
   readonly decisions: number;
+  /** Those that traded most. */
+  readonly rebalancings: readonly Rebalancing[];
   readonly traded: Money;
   /** Statistics of the points: none without prices. */
   readonly course: EquityCurve | undefined;
@@ -94,11 +98,15 @@ interface Scene {
 function portfolioOf(scene: Scene): PortfolioFigures {
   const { facts, prices, story, life, plan, from, until } = scene;
   const { strategy } = life.record;
-  const decisions = new Set<Instant>();
+  const decisions = new Map<Instant, FillFacts[]>();
   let [traded, approximately] = [NO_MONEY, 0];
   for (const { life: of, decidedAt, fills } of facts.parents.values()) {
     if (of !== life) continue;
-    if (decidedAt >= from && decidedAt <= until) decisions.add(decidedAt);
+    if (decidedAt >= from && decidedAt <= until) {
+      const own = decisions.get(decidedAt);
+      if (own === undefined) decisions.set(decidedAt, [...fills]);
+      else own.push(...fills);
+    }
     for (const fill of fills) {
       const { executed_at: at } = fill.record;
       if (at < from || at > until) continue;
@@ -123,6 +131,15 @@ function portfolioOf(scene: Scene): PortfolioFigures {
     },
     end,
     decisions: decisions.size,
+    get rebalancings() {
+      return rebalancingsOf({
+        ...cash,
+        decisions,
+        targets: plan.targets,
+        driftType: plan.driftType,
+        weightsAt: (at) => valuedOf(scene, at, heldBefore(story, at))?.weights,
+      });
+    },
     traded,
     course,
     get gap() {
@@ -160,10 +177,7 @@ function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money 
 
 /** Exact, from the newest prices known then; `undefined` when one is missing. */
 function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | undefined {
-  const holdings = heldAt(story, at);
-  if (holdings === undefined) return undefined;
-  const midOf = (pair: string): Price | undefined => prices.midAt(pair, at)?.price;
-  const valued: Valued | undefined = valueOn(plan.targets, plan.basis, { holdings, midOf });
+  const valued = valuedOf({ plan, prices }, at, heldAt(story, at));
   if (valued === undefined) return undefined;
   const drift = largestDrift(drifts(valued.weights, plan.targets, plan.driftType));
   return {
@@ -175,6 +189,15 @@ function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | u
     ),
     drift: fixedEven(drift, 6),
   };
+}
+
+function valuedOf(
+  { plan, prices }: Pick<Scene, 'plan' | 'prices'>,
+  at: Instant,
+  holdings: ReadonlyMap<string, Quantity> | undefined,
+): Valued | undefined {
+  const midOf = (pair: string): Price | undefined => prices.midAt(pair, at)?.price;
+  return holdings && valueOn(plan.targets, plan.basis, { holdings, midOf });
 }
 
 /** Targets of a document that keeps some; with the defaults of its kind. */
