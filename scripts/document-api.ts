@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { openApi } from '../src/operate/api/openapi.ts';
 import { apiRoutes } from '../src/operate/api/routes.ts';
-import type { ApiPath } from '../src/operate/api/routes.ts';
+import type { ApiRoute } from '../src/operate/api/routes.ts';
+import { fleetRoutes } from '../src/operate/fleet/fleet-routes.ts';
 
 interface Shape {
   readonly type?: string;
@@ -43,14 +44,15 @@ function fieldsOf(content: Content | undefined): string {
 /** One row a route. */
 export function routesTable(): string {
   const { paths } = openApi('') as unknown as Document;
-  const rows = (Object.keys(apiRoutes) as ApiPath[]).map((path) => {
-    const { method, role, summary } = apiRoutes[path];
-    const operation = paths[path]?.[method.toLowerCase()];
-    const query = (operation?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
-    const sends = method === 'GET' ? code(query) : fieldsOf(operation?.requestBody);
-    const gets = method === 'GET' ? fieldsOf(operation?.responses['200']) : 'what it came to';
-    return `| \`${method} ${path}\` | ${role} | ${summary} | ${sends} | ${gets} |`;
-  });
+  const rows = Object.entries<ApiRoute>({ ...apiRoutes, ...fleetRoutes }).map(
+    ([path, { method, role, summary }]) => {
+      const operation = paths[path]?.[method.toLowerCase()];
+      const query = (operation?.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
+      const sends = method === 'GET' ? code(query) : fieldsOf(operation?.requestBody);
+      const gets = method === 'GET' ? fieldsOf(operation?.responses['200']) : 'what it came to';
+      return `| \`${method} ${path}\` | ${role} | ${summary} | ${sends} | ${gets} |`;
+    },
+  );
   return ['| route | role | what it does | parameters or body | answer |', '| --- | --- | --- | --- | --- |', ...rows].join('\n'); // prettier-ignore
 }
 

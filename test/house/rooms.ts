@@ -39,7 +39,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
     packages: { 'node:https': ['server.ts'],
       fastify: ['server.ts', 'fleet/fleet-api.ts', 'pages.ts', 'sign-in/routes.ts', 'sign-in/people-routes.ts', 'sign-in/browser.ts', 'api/api.ts', 'api/caller.ts', 'api/command-gate.ts', 'api/commands.ts', 'api/reads.ts'],
-      zod: ['fleet/totals.ts', 'sign-in/bodies.ts', 'sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/query.ts', 'api/desk-reads.ts', 'api/schemas.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
+      zod: ['fleet/totals.ts', 'fleet/fleet-routes.ts', 'sign-in/bodies.ts', 'sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/query.ts', 'api/desk-reads.ts', 'api/schemas.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
       '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts', 'notify/formats/signature.ts'], 'node:http': ['events.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'fleet/fleet-metrics.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs/promises': ['pages.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts', 'pages.ts'], rxjs: ['descriptors.ts', 'alert-records.ts', 'notify/notifier.ts'],
     },

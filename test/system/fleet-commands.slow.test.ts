@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noPostgres } from '../journal/postgres-server.ts';
-import { aFleet, killOwner } from './support/fleet.ts';
+import { aFolder } from './support/desk.ts';
+import { aFleet, keepToken, killOwner } from './support/fleet.ts';
 import { jsonLines } from './support/program.ts';
 import { until } from './support/until.ts';
 
@@ -11,7 +14,14 @@ describe.skipIf(missing !== undefined)(
   () => {
     it('reach the owner by the store, name the person, and a halt holds for the next owner', async () => {
       const fleet = await aFleet(['a', 'b']);
-      const one = fleet.daemon('one');
+      const folder = aFolder();
+      const token = 'canary-fleet-operator-2b7f4410';
+      keepToken(join(folder, 'token'), token);
+      const roles = [{ role: 'operator', on: ['b'] }];
+      const settings = { listen: '127.0.0.1:0', tokens: [{ name: 'olga', token_file: 'token', roles }] };
+      writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(settings));
+      const one = fleet.daemon('one', { settings: join(folder, 'fleet.yaml') });
+      const { url } = await one.event('fleet_ready');
       await fleet.tradesAt(['a', 'b'], one);
 
       expect(await fleet.ask('a', 'pause', '--why', 'lunch', '--by', 'ann')).toMatchObject({ code: 0 });
@@ -26,6 +36,24 @@ describe.skipIf(missing !== undefined)(
       expect(unknown.code).toBe(75);
       expect(unknown.stdout).toMatch(/no strategy nothing runs/u);
       expect((await fleet.ask('nobody', 'pause')).code).toBe(69);
+
+      // The same by HTTP, in the name of the token and with its role on each desk.
+      expect((await fetch(`${String(url)}/readyz`)).status).toBe(200);
+      const send = async (desk: string) =>
+        await fetch(`${String(url)}/api/v1/fleet/command`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-tranche': '1' },
+          body: JSON.stringify({ desk, command: 'pause', body: { why: 'tea' } }),
+        });
+      expect((await send('b')).status).toBe(200);
+      expect((await fleet.records('b', 'control')).at(-1)).toMatchObject({
+        state: 'paused',
+        by: 'olga',
+        token: { name: 'olga', kind: 'person' },
+      });
+      expect((await send('a')).status).toBe(403);
+      expect((await fleet.records('a', 'control')).at(-1)).toMatchObject({ state: 'active' });
+      expect(await fleet.ask('b', 'resume', '--by', 'ann')).toMatchObject({ code: 0 });
 
       // A version names who put it, in the record of its reload too.
       fleet.addStrategy('a', 'more');

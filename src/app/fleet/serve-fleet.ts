@@ -1,3 +1,4 @@
+import { OperatorError } from '../../core/errors.ts';
 import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
 import type { FleetPort } from '../../operate/fleet/fleet-api.ts';
@@ -7,6 +8,8 @@ import type { Operate } from '../../operate/server.ts';
 import { systemClock } from '../daemon/clock.ts';
 import { bearersOf, identityOf } from '../daemon/serve.ts';
 import { version } from '../version.ts';
+import { sendAndWait } from './ask-store.ts';
+import { CommandStore, HALT } from './command-store.ts';
 import { roleOnDesk } from './fleet-roles.ts';
 import type { FleetSettings } from './fleet-settings.ts';
 import { seenDesks } from './fleet-view.ts';
@@ -57,6 +60,7 @@ export async function serveFleet(settings: FleetSettings, served: FleetToServe):
 
 function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session: StoreSession): FleetPort {
   let kept: { readonly at: number; readonly desks: ReturnType<typeof seenDesks> } | undefined;
+  const commands = new CommandStore(session);
   let refusedAt = Number.NEGATIVE_INFINITY;
   return {
     daemon,
@@ -67,6 +71,17 @@ function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session
         return (await kept.desks).map(({ row }) => ({ ...row, groups: groupsOf(settings, row.name) }));
       } catch (error) {
         throw new Refusal(503, error instanceof Error ? error.message : String(error));
+      }
+    },
+    async command({ desk, path, body, caller: { name, kind, role } }) {
+      const holds = path === HALT ? 'standing' : 'addressed';
+      try {
+        const answer = await sendAndWait(commands, { desk, path, body, holds, caller: { name, kind, role } });
+        kept = undefined;
+        return { status: answer.status, body: JSON.stringify(answer.body) };
+      } catch (error) {
+        if (!(error instanceof OperatorError)) throw error;
+        throw new Refusal(error.exit === 'unavailable' ? 409 : 503, error.message);
       }
     },
     roleOn: (caller, desk) => roleOnDesk(settings, caller, desk),

@@ -169,6 +169,8 @@ class StoreLink {
     const { status, body: answer } =
       caller === undefined ? UNREADABLE : await desk.execute({ path, body, caller });
     if (status === 200 && !(await isNoted(desk))) return false;
+    // Who has the answer sees the desk as it is after it.
+    await this.#report();
     await this.#commands.end(id, { epoch: desk.epoch, status, body: answer });
     return true;
   }
@@ -194,6 +196,7 @@ class StoreLink {
       caller === undefined ? UNREADABLE : await desk.execute({ path, body, caller });
     // Nobody waits for the answer to a command that waited for any owner.
     if (status !== 200 && epoch === undefined) desk.warn(`command ${id} of the store, ${path}: ${answer}`);
+    await this.#report();
     await this.#commands.end(id, { epoch: desk.epoch, status, body: answer });
   }
 }

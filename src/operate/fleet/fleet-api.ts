@@ -1,9 +1,14 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { roles } from '../../core/roles.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Authenticator, Bearer, Caller, Role } from '../access.ts';
-import { admission } from '../api/caller.ts';
+import { GUARD_HEADER, admission } from '../api/caller.ts';
+import type { CommandAnswered } from '../api/command-gate.ts';
 import { meOf } from '../api/me.ts';
 import type { RefusedAccess } from '../api/operated-desk.ts';
+import { Refusal } from '../api/refusal.ts';
+import { apiRoutes } from '../api/routes.ts';
+import type { ApiRoute } from '../api/routes.ts';
 import { totalsOf } from './totals.ts';
 import type { FleetRow } from './totals.ts';
 
@@ -15,8 +20,19 @@ export interface FleetPort {
   desks(): Promise<readonly FleetRow[]>;
   /** What a caller may do with a desk; `undefined`: not even see it. */
   roleOn(caller: Caller, desk: string): Role | undefined;
+  /** Has the owner of a desk execute a command, and waits for its answer. */
+  command(given: DeskCommand): Promise<CommandAnswered>;
   /** A refused caller. */
   refused(attempt: RefusedAccess): void;
+}
+
+export interface DeskCommand {
+  readonly desk: string;
+  /** Route of the API of a desk. */
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** With the role on this desk. */
+  readonly caller: Caller;
 }
 
 export interface FleetApiOptions {
@@ -45,11 +61,38 @@ export function addFleetApi(
     const items = (await fleet.desks()).filter(({ name }) => fleet.roleOn(caller, name) !== undefined);
     return await reply.send({ items, totals: totalsOf(items) });
   });
-}
+  server.post('/api/v1/fleet/command', async (request, reply) => {
+    const caller = admit(request, 'viewer');
+    const { desk, command, body } = await commandIn(request);
+    const path = `/api/v1/${command}`;
+    const route = Object.entries<ApiRoute>(apiRoutes).find(([known]) => known === path)?.[1];
+    if (route?.method !== 'POST') throw new Refusal(400, `"command": a desk has no command ${command}`);
+    const role = fleet.roleOn(caller, desk);
+    if (role === undefined || roles.indexOf(role) < roles.indexOf(route.role)) {
+      fleet.refused({ path, by: caller.name, role, needed: route.role });
+      throw new Refusal(403, `${command} needs the role ${route.role} on desk ${desk}; ${caller.name} has ${role === undefined ? 'no role there' : `the role ${role}`}`);
+    }
+    if (!(await fleet.desks()).some(({ name }) => name === desk)) throw new Refusal(404, `the store has no desk ${desk}`);
+    const { status, body: answer } = await fleet.command({ desk, path, body, caller: { ...caller, role } });
+    return await reply.code(status).type('application/json').send(answer);
+  });
+} // prettier-ignore
+
+/** @throws Refusal when it is not a command, or a page of another origin may have sent it */
+async function commandIn(request: FastifyRequest): Promise<Pick<DeskCommand, 'desk' | 'body'> & { readonly command: string }> {
+  if (request.headers[GUARD_HEADER] === undefined)
+    throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
+  const { fleetRoutes } = await import('./fleet-routes.ts');
+  const read = fleetRoutes['/api/v1/fleet/command'].body.safeParse(request.body);
+  if (read.success) return read.data;
+  const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+  throw new Refusal(400, `"${path.join('.')}": ${message}`);
+} // prettier-ignore
 
 /** Routes of `addFleetApi` and their methods. */
 export const fleetMethods: Readonly<Record<string, string>> = {
   '/api/v1/openapi.json': 'GET',
   '/api/v1/me': 'GET',
   '/api/v1/fleet': 'GET',
+  '/api/v1/fleet/command': 'POST',
 };

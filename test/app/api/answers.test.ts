@@ -3,6 +3,7 @@ import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import { openApi } from '../../../src/operate/api/openapi.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
 import type { ApiPath } from '../../../src/operate/api/routes.ts';
+import { fleetRoutes } from '../../../src/operate/fleet/fleet-routes.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { routeSchemas } from '../../../src/operate/api/schemas.ts';
 import { START, aBench, aTwap } from '../../engine/harness.ts';
@@ -39,7 +40,10 @@ describe('the document of the API', () => {
   });
 
   it('has every route with its method, and a schema of its answer', () => {
-    expect(Object.keys(document['paths'] ?? {})).toEqual([...paths, ...Object.keys(signInRoutes)]);
+    expect(Object.keys(document['paths'] ?? {})).toEqual([
+      ...paths,
+      ...Object.keys({ ...fleetRoutes, ...signInRoutes }),
+    ]);
     for (const path of paths) {
       const operations = document['paths']?.[path] as Record<string, { responses: Record<number, object> }>;
       expect(Object.keys(operations)).toEqual([apiRoutes[path].method.toLowerCase()]);
@@ -65,7 +69,7 @@ describe('the document of the API', () => {
     const ids = [...JSON.stringify(document).matchAll(/"operationId":"(?<id>[^"]+)"/gu)].map(
       ({ groups }) => groups?.['id'],
     );
-    expect(new Set(ids).size).toBe(paths.length + Object.keys(signInRoutes).length);
+    expect(new Set(ids).size).toBe(paths.length + Object.keys({ ...fleetRoutes, ...signInRoutes }).length);
   });
 });
 

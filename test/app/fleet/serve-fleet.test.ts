@@ -9,9 +9,11 @@ import type { RunIo } from '../../../src/app/commands/run.ts';
 import { fleetStatus } from '../../../src/app/fleet/fleet-commands.ts';
 import { readFleetSettings } from '../../../src/app/fleet/fleet-settings.ts';
 import { serveFleet } from '../../../src/app/fleet/serve-fleet.ts';
+import { linkToStore } from '../../../src/app/fleet/store-link.ts';
 import { StatusStore } from '../../../src/app/fleet/status-store.ts';
 import { StoreSession } from '../../../src/app/fleet/store-session.ts';
 import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
+import type { GivenCommand } from '../../../src/operate/api/command-gate.ts';
 import type { FleetRow, FleetTotals } from '../../../src/operate/fleet/totals.ts';
 import { preparePostgres } from '../../../src/journal/postgres/prepare.ts';
 import { aBench, aTwap } from '../../engine/harness.ts';
@@ -104,7 +106,12 @@ describe.skipIf(missing !== undefined)(
         const answer = await fetch(`${url}${path}`, { headers });
         return { status: answer.status, text: await answer.text() };
       };
-      return { ask, refused };
+      const send = async (as: string, body: object, guard: object = { 'x-tranche': '1' }) => {
+        const headers = { authorization: `Bearer ${tokenOf(as)}`, 'content-type': 'application/json', ...guard };
+        const answer = await fetch(`${operate.url}/api/v1/fleet/command`, { method: 'POST', headers, body: JSON.stringify(body) });
+        return { status: answer.status, text: await answer.text() };
+      };
+      return { ask, send, refused };
     }; // prettier-ignore
 
     it('shows every desk as the store has it, and never adds live to paper', async () => {
@@ -199,6 +206,72 @@ describe.skipIf(missing !== undefined)(
       expect(text).toContain('tranche_fleet_desk_owned{desk="tokyo",mode="live",daemon="north"} 1');
       expect(text).toContain('tranche_fleet_desk_owned{desk="osaka",mode="live",daemon="north"} 0');
       expect(text).toContain('tranche_fleet_desk_fills{desk="test",mode="paper",daemon="north"} 9');
+    });
+
+    it('has the owner execute a command in the name and with the role of the caller on that desk', async () => {
+      const executed: GivenCommand[] = [];
+      const leave = await linkToStore(readPostgresUrl(server.url('main')).connectionString, {
+        desk: 'tokyo',
+        epoch: 3,
+        execute: async (given) => {
+          executed.push(given);
+          return await Promise.resolve({ status: 200, body: '{"done":true,"says":"paused"}' });
+        },
+        isReady: () => true,
+        isHaltNoted: () => true,
+        standing: () => '',
+        report: () => ({ status: {}, doubts: [], head: 7, url: null }),
+        warn: () => undefined,
+      });
+      onTestFinished(leave);
+      const { send } = await serve();
+      expect(await send('ann', { desk: 'tokyo', command: 'pause', body: { why: 'lunch' } })).toEqual({
+        status: 200,
+        text: '{"done":true,"says":"paused"}',
+      });
+      expect(executed).toEqual([
+        {
+          path: '/api/v1/pause',
+          body: '{"why":"lunch"}',
+          caller: { name: 'ann', kind: 'person', role: 'operator', via: 'session' },
+        },
+      ]);
+    });
+
+    it('refuses commands beyond a role, on other desks, and of other pages; nothing of them is left', async () => {
+      const commands = async () =>
+        (await session.rows('SELECT count(*)::int FROM tranche.desk_command'))[0]?.[0];
+      const before = await commands();
+      const { send, refused } = await serve();
+      const halt = { command: 'halt', body: { why: 'w' } };
+      const answers = [
+        await send('ann', { desk: 'test', ...halt }), // a viewer there
+        await send('ann', { desk: 'tokyo', command: 'rearm', body: { why: 'w' } }), // an operator there
+        await send('ben', { desk: 'tokyo', ...halt }), // nothing there
+        await send('nobody', { desk: 'tokyo', ...halt }),
+        await send('ann', { desk: 'tokyo', ...halt }, {}),
+        await send('ann', { desk: 'tokyo', command: 'status', body: {} }),
+        await send('ann', { desk: 'tokyo', command: 'halt' }),
+      ];
+      expect(
+        answers.map(({ status, text }) => [status, (JSON.parse(text) as { error: string }).error]),
+      ).toEqual([
+        [403, 'halt needs the role operator on desk test; ann has the role viewer'],
+        [403, 'rearm needs the role approver on desk tokyo; ann has the role operator'],
+        [403, 'halt needs the role operator on desk tokyo; ben has no role there'],
+        [401, 'this desk does not know the bearer token'],
+        [403, 'the header x-tranche is missing'],
+        [400, '"command": a desk has no command status'],
+        [400, expect.stringContaining('"body"')],
+      ]);
+      expect(await commands()).toBe(before);
+      expect(refused[0]).toBe('refused ann with the role viewer at /api/v1/halt, which needs operator');
+      // A role on all desks reaches those of the store alone.
+      const { send: sendElse } = await serve({
+        tokens: [{ name: 'ann', token_file: 'token-ann', roles: [{ role: 'admin' }] }],
+      });
+      expect((await sendElse('ann', { desk: 'paris', ...halt })).status).toBe(404);
+      expect(await commands()).toBe(before);
     });
 
     it('is refused with every mistake of its settings and their places', async () => {

@@ -74,7 +74,10 @@ export class Fleet {
   }
 
   /** A daemon on the machine of its name, which keeps its folder when the daemon is started again. */
-  daemon(name: string, { program }: { readonly program?: string } = {}): Program {
+  daemon(
+    name: string,
+    { program, settings }: { readonly program?: string; readonly settings?: string } = {},
+  ): Program {
     let folder = this.#machines.get(name);
     if (folder === undefined) {
       folder = aFolder();
@@ -82,6 +85,7 @@ export class Fleet {
       for (const desk of this.desks) keepToken(join(folder, desk, 'token'), tokenOf(desk));
     }
     const args = ['run', '--fleet', this.store, '--name', name, '--folder', folder, '--json'];
+    if (settings !== undefined) args.push('--settings', settings);
     return start(args, { cwd: this.#cwd, ...(program === undefined ? {} : { program }) });
   }
 
@@ -191,7 +195,7 @@ async function succeeded(args: readonly string[], cwd: string): Promise<Finished
 const startsOf = (daemon: Program, desk: string): number =>
   daemon.eventsOf('ready').filter((event) => event['desk'] === desk).length;
 
-function keepToken(file: string, token: string): void {
+export function keepToken(file: string, token: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, token, { mode: 0o600 });
 }

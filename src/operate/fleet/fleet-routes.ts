@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { ApiRoute } from '../api/routes.ts';
+import { openWork } from '../api/schema-desk.ts';
+import type { RouteSchema } from '../api/schemas.ts';
+
+const name = z.string().min(1).max(200);
+
+/** Routes of a daemon of a fleet that no desk has. */
+export const fleetRoutes = {
+  '/api/v1/fleet/command': {
+    method: 'POST',
+    role: 'operator',
+    summary:
+      'At a daemon of a fleet: the owner of a desk executes a command, which needs its role on that desk. A halt holds for the next owner too',
+    body: z.strictObject({
+      desk: name,
+      command: name.describe('Route of the desk, as in `pause` or `doubts/resolve`'),
+      body: z.looseObject({}).describe('Body of that route'),
+    }),
+    answer: z.strictObject({ done: z.boolean(), says: z.string(), ...z.object(openWork).partial().shape }),
+  },
+} as const satisfies Readonly<Record<string, ApiRoute & RouteSchema>>;
