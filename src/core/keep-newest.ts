@@ -1,6 +1,7 @@
 /**
- * Keeps the newest `max` entries of a map and those that must not go yet; returns how many went. Entries go once there are a quarter
- * more, all at once: a `Map` that is read from its start passes over the places of those it deleted before, each time.
+ * Removes the oldest entries of a map beyond `max`, except those that must not be removed yet; returns how many were
+ * removed. Removal happens in batches, once the map has a quarter more entries: each iteration from the start of a `Map`
+ * passes over the slots of previously deleted entries.
  */
 export function keepNewest<V>(
   map: Map<unknown, V>,

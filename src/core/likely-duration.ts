@@ -1,4 +1,4 @@
-/** Letters of the units in ISO 8601, and how people write them. */
+/** ISO 8601 unit letters, and the spellings that people use. */
 const UNITS = [
   ['W', 'w|wks?|weeks?'],
   ['D', 'd|days?'],
@@ -12,7 +12,9 @@ const PEOPLE = new RegExp(
   'iu',
 );
 
-/** The ISO 8601 duration that a text such as `4h`, `1d 12h`, `90 minutes` or `P5M` stands for; `undefined` where that is not clear. */
+/**
+ * The ISO 8601 duration that a text such as `4h`, `1d 12h`, `90 minutes` or `P5M` means; `undefined` if that is not clear.
+ */
 export function likelyDuration(text: string): string | undefined {
   const own = text.trim().replace(/^p?t?(?=\d)/iu, '');
   const found = PEOPLE.exec(own);
@@ -21,6 +23,6 @@ export function likelyDuration(text: string): string | undefined {
     const count = found[i + 1];
     return count === undefined ? '' : `${count}${letter}`;
   });
-  // Only the smallest unit of ISO 8601 that stands may have decimals, and days none.
+  // Only the smallest ISO 8601 unit present may have decimals, and days may not.
   return `P${weeks}${days}${clock.every((part) => part === '') ? '' : `T${clock.join('')}`}`;
 }

@@ -102,16 +102,18 @@ export function apart<A extends AnyAmount>(amount: A): A {
   return own as A;
 }
 
-/** Half of all that is added or taken off is nothing: no fees, no other attempt, nothing filled yet. */
+/**
+ * The common case: half of all added or subtracted amounts are zero (no fees, no other attempt, nothing filled yet).
+ */
 export function add<A extends AnyAmount>(a: A, b: A): A {
   if (b.isZero()) return a;
   return a.isZero() ? b : (a.plus(b) as A);
 }
 
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => (b.isZero() ? a : (a.minus(b) as A));
-/** Whether it is more than nothing, by its sign: a comparison with 0 makes an amount of that first. */
+/** Whether it is above zero, by its sign: a comparison with 0 would first create an amount from it. */
 export const isAboveZero = (amount: AnyAmount): boolean => amount.isPositive() && !amount.isZero();
-/** Whether it is less than nothing. */
+/** Whether it is below zero. */
 export const isBelowZero = (amount: AnyAmount): boolean => amount.isNegative() && !amount.isZero();
 export const negate = <A extends AnyAmount>(a: A): A => a.negated() as A;
 export const size = <A extends AnyAmount>(a: A): A => a.abs() as A;

@@ -48,8 +48,8 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
 const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
 
 /**
- * The two currencies of a tape. A backtest trades every pair it has prices for: an unknown currency is the part before the quote
- * currency. `undefined` if the name does not tell; the venue then refuses the pair.
+ * The two currencies of a tape. A backtest trades every pair that it has prices for: an unknown currency is the part before
+ * the quote currency. `undefined` if the name does not show it; the venue then refuses the pair.
  */
 export function sidesOf(
   pair: string,

@@ -183,8 +183,8 @@ export interface QuoteRecord {
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
   /**
-   * What its parent is worth at most, in the currency of the limits, or `unknown`, where the policy looks at parents and let this one
-   * begin without asking anybody.
+   * Largest value of the parent in the currency of the limits, or `unknown`; present if the policy looks at parents and let
+   * this one start without approval.
    */
   readonly parent_amount?: string | undefined;
 }
@@ -291,7 +291,7 @@ export interface MaximumRecord {
   readonly kind: 'maximum';
   readonly pair: string;
   readonly usd: string;
-  /** USD for one of the quote currency, by the figures of the venue; left out where that is usd. */
+  /** USD per unit of the quote currency, by the venue's figures; omitted if the quote currency is USD. */
   readonly quote_usd?: string | undefined;
   /** Omitted: the venue stated it. */
   readonly why?: 'raised' | undefined;
@@ -326,7 +326,7 @@ export interface CorrectionRecord {
   readonly was_quantity: string;
   readonly was_amount: string;
   readonly was_fees: string;
-  /** As in a fill. Left out: as the account was read before this was written down. */
+  /** As in a fill. Omitted in records of older versions. */
   readonly rows?: readonly number[] | undefined;
   readonly missing?: Missing | undefined;
 }

@@ -1,3 +1,3 @@
-/** What a caller may do; each includes those before it. */
+/** What a caller may do; each role includes the previous ones. */
 export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
 export type Role = (typeof roles)[number];

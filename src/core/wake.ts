@@ -12,7 +12,7 @@ export type Wait =
       /** Weight of each currency, as text; they sum to 1. */
       readonly targets: Readonly<Record<string, string>>;
       readonly cash: string;
-      /** Currencies that trade against another one than cash: see `Basis`. */
+      /** Currencies that trade against another currency than cash: see `Basis`. */
       readonly via?: Readonly<Record<string, string>> | undefined;
       /** Cash that does not belong to the portfolio, as text. */
       readonly aside?: string | undefined;
@@ -47,13 +47,15 @@ export type Wait =
       readonly pairs: readonly string[];
       /** How long before the grace period ends, ms. */
       readonly beforeGraceMs?: number | undefined;
-      /** Before the carry passes this, basis points, as text. */
+      /** Before the carry exceeds this, basis points, as text. */
       readonly carryBpsMax?: string | undefined;
       /** How long before, ms. */
       readonly leadMs: number;
-      /** At once in these modes of a pair. */
+      /** Immediately in these modes of a pair. */
       readonly modes: readonly RiskMode[];
-      /** Closed in pieces: the largest, in quote currency, as text, and the time that each takes, ms. */
+      /**
+       * The debt is closed in pieces: the largest piece, in quote currency, as text, and the time that each takes, ms.
+       */
       readonly pieces?: { readonly largest: string; readonly intervalMs: number } | undefined;
       /** Not before this instant. */
       readonly notBefore: Instant;
@@ -73,7 +75,7 @@ export type Wait =
     }
   | { readonly on: 'outcome'; readonly leg: string; readonly slice: number };
 
-/** The level itself counts. */
+/** The level itself satisfies the condition. */
 export type Beyond = 'at_or_below' | 'at_or_above';
 
 export type DriftType = 'absolute' | 'relative';

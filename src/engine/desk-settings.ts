@@ -41,15 +41,17 @@ export interface DeskSettings {
   /** Hash of origin and token: identifies the account of a journal. */
   readonly account: string;
   readonly limits: Limits;
-  /** To lift a halt, and to end a doubt with figures, takes two people; so does an override, here or not. */
+  /**
+   * Lifting a halt, and resolving a doubt with figures, take two people; an override takes two in any case.
+   */
   readonly fourEyes?: boolean | undefined;
-  /** Who must approve what; omitted: as `fourEyes` says. */
+  /** Who must approve what. Omitted: `fourEyes` decides. */
   readonly approvals?: ApprovalPolicy | undefined;
   /** The journal stores the limits of each start, and a start with higher ones is detected. */
   readonly areLimitsKept?: boolean | undefined;
   /** Currencies whose value in USD the config states. */
   readonly rates?: StatedRates | undefined;
-  /** Whether the venue's sell route is known. */
+  /** Whether the path of the venue's sell route is configured. */
   readonly isSellingOn: boolean;
   minimumOf(pair: string): Minimum;
   /** Reserves by currency that no order may use. */

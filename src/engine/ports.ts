@@ -96,8 +96,8 @@ export interface VenuePort {
   valuation(from: Instant): Observable<readonly ValuationPoint[]>;
 
   /**
-   * How far the venue's clock is certainly ahead of our wall clock, milliseconds, by its last answer with a `date`
-   * header; negative: behind. `undefined` before the first. For people and start-up only.
+   * Lower bound of how far the venue's clock is ahead of our wall clock, milliseconds, from its last answer with a `date`
+   * header; negative: behind. `undefined` before the first answer. Only for people and for start-up.
    */
   readonly skewMs?: (() => number | undefined) | undefined;
 
@@ -122,8 +122,8 @@ export interface MarketPort {
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 
   /**
-   * What the market has traded of a pair since its day began, base currency; it falls when a new day begins. `undefined`: unknown or too
-   * old. Omitted: the market reports no volume.
+   * Volume that the market has traded in the pair since its day began, base currency; it falls when a new day begins.
+   * `undefined`: unknown or too old. Omitted: the market reports no volume.
    */
   readonly volume?: ((pair: string) => Quantity | undefined) | undefined;
 
@@ -133,15 +133,17 @@ export interface MarketPort {
    */
   readonly bars?: ((pair: string, intervalMs: number, count: number) => readonly Bar[]) | undefined;
 
-  /** Whether the pair was delisted: its last price remains, and it cannot be bought. Omitted: no pair ever is. */
+  /**
+   * Whether the pair was delisted: its last price remains, and it cannot be bought. Omitted: no pair is ever delisted.
+   */
   readonly isDelisted?: ((pair: string) => boolean) | undefined;
 
-  /** The pairs that a queryable market has prices of. */
+  /** The pairs for which a queryable market has prices. */
   readonly pairs?: ReadonlySet<string> | undefined;
 
   /**
-   * Announces, while subscribed, that somebody waits for prices. The market may then skip instants at which no wait can come
-   * true. Never emits.
+   * Announces, while subscribed, that a price is awaited. The market may then skip instants at which no wait can come true.
+   * Never emits.
    */
   readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;
 }
@@ -160,11 +162,11 @@ export interface BarsPort {
   keep(series: readonly KeptBars[]): void;
 }
 
-/** What is waited for: the next price of a pair, or prices that satisfy a wait. */
+/** The data that a wait needs: the next price of a pair, or prices that satisfy a wait. */
 export interface Lookout {
   readonly pairs: readonly string[];
   readonly wait?: Extract<Wait, { readonly on: 'price' | 'drift' }> | undefined;
-  /** Balances that a drift is computed from: a new lookout is made when they change. */
+  /** Balances from which a drift is computed: a change of balances creates a new lookout. */
   readonly holdings?: ReadonlyMap<string, Quantity> | undefined;
 }
 
@@ -358,11 +360,15 @@ export interface StatePort {
 }
 
 /**
- * Says that another owner may take a journal over while this one runs. Each append then proves that nobody has: its records are
- * written only if the desk is still this owner's as they become durable. Else it errors with `FencedOut`.
+ * Indicates that another owner may take over a journal while this process runs. Each append then proves that nobody has: its
+ * records are written only if this process still owns the desk when they become durable. Otherwise it errors with
+ * `FencedOut`.
  */
 export interface FencePort {
-  /** Keeps beside the chain what this owner learnt after another had taken over. For people: nothing reads it. Never throws. */
+  /**
+   * Stores, outside the chain, what this owner learnt after another had taken over. For people: no code reads it. Never
+   * throws.
+   */
   evidence(bodies: readonly RecordBody[], at: Instant): void;
 }
 
@@ -375,7 +381,7 @@ export interface JournalPort {
    */
   append(bodies: readonly RecordBody[], at: Instant): MaybeAsync<readonly StoredRecord[]>;
 
-  /** Omitted: this process has the journal until it ends. With a fence `append` returns an Observable. */
+  /** Omitted: this process owns the journal until it ends. With a fence, `append` returns an Observable. */
   readonly fence?: FencePort | undefined;
 
   /** Found when the journal was opened. */
@@ -403,10 +409,12 @@ export interface JournalPort {
 export interface StrategiesPort {
   /** Reads and checks all documents. Nothing takes effect yet. */
   read(): StrategiesRead;
-  /** A strategy as it was when its run started, with that document's hash; `undefined` if this version cannot read it. */
+  /**
+   * A strategy as it was when its run started, with the hash of its document; `undefined` if this version cannot read it.
+   */
   revive(begun: BegunDocument): StrategySource | undefined;
   /**
-   * Why these strategies could not trade under the limits of the config that was read last, as `tranche validate` judges it. `lives`:
+   * Why these strategies could not trade under the limits of the last config read, as `tranche validate` judges it. `lives`:
    * what the journal knows of each. Omitted: not checked.
    */
   infeasible?(
@@ -440,7 +448,7 @@ export interface RequestLogPort {
     start: number,
     boot: BootTime,
   ): { readonly since: BootTime; readonly requests: readonly LoggedRequest[] } | undefined;
-  /** This process began with record number `start`: it sends from now on. */
+  /** This process began with record number `start`, and sends requests from now on. */
   begin(start: number, since: BootTime): void;
   /** Called before the request leaves. */
   note(request: LoggedRequest): void;

@@ -42,15 +42,17 @@ export interface RunOptions extends TakeOverOptions {
   readonly isUntilDone?: boolean | undefined;
   /** Before stopping, the desk reads the account once the venue must have booked the last fills. */
   readonly hasClosingRead?: boolean | undefined;
-  /** Another owner has taken over, as the renewal of the lease found out. Omitted: only writes find out. */
+  /**
+   * Emits when the renewal of the lease found that another owner has taken over. Omitted: only writes find out.
+   */
   readonly lost$?: Observable<FencedOut> | undefined;
 }
 
 /**
- * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade, and `closing` when it waits for
- * its closing read; completes when all that was under way is answered and written down, and the journal holds a `stopped` record.
- *
- * - Errors: `FencedOut` once another owner has taken over and the answers to orders under way have come, or never will.
+ * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade, and `closing` when it waits
+ * for its closing read. Completes when everything under way is answered and recorded and the journal holds a `stopped`
+ * record.
+ * - Errors: `FencedOut` once another owner has taken over and the answers to orders under way have arrived or are lost.
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
@@ -115,14 +117,16 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     ),
   );
   const whole = concat(takeOver(desk, options), running).pipe(takeUntil(fencedOut(desk, options)));
-  // Somebody must listen from the first moment: a command counts before the journal has been taken over.
+  // Subscribed from the start: a command counts even before the journal has been taken over.
   return using(
     () => merge(drain$, halts(desk), reloads$).subscribe(),
     () => whole,
   );
 }
 
-/** Errors once another owner has taken over, and late answers have been kept. No order leaves from the first moment on. */
+/**
+ * Errors once another owner has taken over and late answers have been stored. From the takeover on, no order leaves.
+ */
 const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never> =>
   merge(
     desk.journal.fencedOut$,
@@ -144,7 +148,9 @@ const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never>
     }),
   );
 
-/** Emits once the journal lives on its reserve: what is under way is written down with it, and nothing new begins. */
+/**
+ * Emits once the journal uses its disk reserve: the reserve is for recording what is under way, and nothing new starts.
+ */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   changed$.pipe(
     filter(() => ports.journal.isSpent === true),
@@ -182,7 +188,7 @@ const writeAlerts = (desk: Desk): Observable<never> =>
 const waitingAlerts = ({ ports: { alerts, journal } }: Desk): readonly AlertRecord[] =>
   journal.isSpent === true ? [] : (alerts?.take() ?? []);
 
-/** Records why the process ends, so that the next start knows. */
+/** Records why the process ends, so that the next start knows the reason. */
 function noteFailure(desk: Desk, error: unknown): Observable<never> {
   if (desk.state.runningSince === undefined) return EMPTY;
   const state = error instanceof OperatorError ? 'refused' : 'failed';

@@ -8,7 +8,7 @@ export class SerialQueue {
   readonly #waiting: (() => void)[] = [];
   #isBusy = false;
 
-  /** An operator: the same source, delivered in turn. */
+  /** An operator that delivers the notifications of its source in turn. */
   readonly observe = <T>(source: Observable<T>): Observable<T> =>
     new Observable((subscriber) =>
       source.subscribe({

@@ -44,7 +44,7 @@ export interface ApprovalRule {
   readonly outcome: 'allow' | 'block' | readonly Need[];
   /** `required`: a passkey must sign each approval. Omitted: required once anyone has a passkey in the journal. */
   readonly passkey?: 'required' | 'optional' | undefined;
-  /** A request expires after this time. Left out: `defaultWithinMs`. */
+  /** A request expires after this time. Omitted: `defaultWithinMs`. */
   readonly within_ms?: number | undefined;
 }
 
@@ -53,8 +53,8 @@ export interface ApprovalPolicy {
   readonly rules: readonly ApprovalRule[];
   readonly groups: Readonly<Record<string, readonly string[]>>;
   /**
-   * Where nobody is known to have asked, one more person must agree: one of those who do may be who put the file there. Left out: a policy
-   * of an older version, which is judged as it was then.
+   * If the requester is unknown, one more person must approve, because one of the approvers may have changed the file.
+   * Omitted: a policy of an older version, judged by the rules of that version.
    */
   readonly unknown_asker?: 'one_more' | undefined;
 }
@@ -85,7 +85,7 @@ const SHORT_MS = 15 * MINUTE_MS;
 const isShort = (kind: RequestKind): boolean => kind === 'override' || kind === 'rearm' || kind === 'doubt';
 export const defaultWithinMs = (kind: RequestKind): number => (isShort(kind) ? SHORT_MS : DAY_MS);
 
-/** What a file may ask for by itself. */
+/** Kinds that files can request without a person. */
 const FROM_FILES: ReadonlySet<RequestKind> = new Set(['parent', 'strategy']);
 
 /** Whether a request needs one more person than its rule says. */
@@ -94,7 +94,9 @@ export const isOneMore = (
   { by, kind }: Pick<PolicyQuestion, 'by' | 'kind'>,
 ): boolean => unknown === 'one_more' && by === undefined && FROM_FILES.has(kind);
 
-/** The same with one more person of the same groups: then as many as the rule says are not who asked, whoever that was. */
+/**
+ * The same needs with one more person of the same groups: then enough approvers are not the requester, whoever that was.
+ */
 export function withOneMore(needs: readonly Need[]): readonly Need[] {
   const [first, ...more] = needs;
   if (first === undefined) return needs;
@@ -157,7 +159,7 @@ export function bothRequirements(a: Requirement, b: Requirement): Requirement {
   return { outcome, needs: outcome === 'require' ? needs : [], passkey, withinMs, rule: a.rule };
 }
 
-/** Whether a request that asks for these people asks for no fewer than it must. */
+/** Whether the people that a request needs are no fewer than `needed`. */
 export function isAtLeast(needs: readonly Need[], needed: Requirement): boolean {
   const given: Requirement = { outcome: 'require', needs, withinMs: 0 };
   const both = bothRequirements(given, needed).needs;

@@ -34,7 +34,7 @@ export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'lim
 export const strategySubject = (id: string, hash: string): string =>
   sha256(JSON.stringify(['strategy', id, hash]));
 
-/** What an approval of a parent is of: its id, or the life of the strategy that plans it whole. */
+/** What an approval of a parent covers: the parent's id, or the run of a strategy that plans it whole. */
 export const parentSubject = (parts: readonly (string | number)[]): string =>
   sha256(JSON.stringify(['parent', ...parts]));
 

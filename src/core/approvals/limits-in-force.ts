@@ -62,13 +62,15 @@ export function raisedLimits(agreed: KeptLimits | undefined, now: KeptLimits | u
   return [...limits, ...policy];
 }
 
-/** What is raised, in words, by what it is a change of. */
+/** The raised settings in words, by their kind. */
 export interface RaisedParts {
   readonly limits: readonly string[];
   readonly policy: readonly string[];
 }
 
-/** What a rearm needs: what lifts a halt, and what the limits and the policy need that this start has raised. */
+/**
+ * What a rearm needs: what lifting a halt needs, and what the limits and policies raised by this start need.
+ */
 export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by?: string): Requirement {
   const parts: Requirement[] = [requirementOf(policy, { kind: 'rearm', by })];
   if (raised.limits.length > 0) parts.push(requirementOf(policy, { kind: 'limits', by }));
@@ -76,11 +78,11 @@ export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by
   return parts.reduce(bothRequirements);
 }
 
-/** The kind of a request that lifts a halt, by what most of its difference is about. */
+/** The kind of a request that lifts a halt, by the largest part of its differences. */
 export const kindOfRearm = ({ limits, policy }: RaisedParts): 'rearm' | 'limits' | 'policy' =>
   policy.length > 0 ? 'policy' : limits.length > 0 ? 'limits' : 'rearm';
 
-/** The same, as a kind of request. */
+/** The raised settings of this start, by their kind. */
 export function raisedParts(agreed: KeptLimits | undefined, now: KeptLimits | undefined): RaisedParts {
   if (agreed === undefined || now === undefined) return { limits: [], policy: [] };
   const inForce = policyOfBoth(agreed, now);

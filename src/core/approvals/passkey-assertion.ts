@@ -15,16 +15,16 @@ export interface PublicPasskey {
   readonly public_key: string;
 }
 
-/** Where a passkey may sign: the host that it belongs to, and pages of the desk on which it enrolled or signed in. */
+/** Where a passkey may sign: its host, and the pages of the desk on which it enrolled or signed in. */
 export interface PasskeyHome {
   readonly rpId: string;
   readonly origins: readonly string[];
 }
 
-/** A desk has one page for this machine, and one for everybody else. */
+/** A desk has one page for its own machine, and one for everybody else. */
 const ORIGINS_MAX = 10;
 
-/** After one more use of the passkey, as the journal has it. */
+/** The home of a passkey after one more use, as the journal holds it. */
 export function homeAfter(
   home: PasskeyHome | undefined,
   { origin, rp_id: rpId }: { readonly origin?: string | undefined; readonly rp_id?: string | undefined },
@@ -37,14 +37,14 @@ export function homeAfter(
 /** Flags of the authenticator data: user present, and user verified. */
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
-/** SHA-256 of the relying party, the flags, the counter. */
+/** Length of the SHA-256 of the relying party, the flags and the counter, bytes. */
 const AUTHENTICATOR_DATA_MIN = 37;
 
 /**
- * Why this assertion is none of that key over that hash, in words; `undefined` when it is. Needs nothing but its arguments, so that a
- * journal proves its approvals anywhere: WebAuthn level 3, section 7.2, without the steps that need the browser's session.
- *
- * `challenge`: SHA-256 in hexadecimal of what was to be signed. `home`: without it the page is held against the signed host alone.
+ * Why this assertion is not a signature of that key over that hash, in words; `undefined` if it is. Uses only its arguments,
+ * so that a journal proves its approvals anywhere: WebAuthn level 3, section 7.2, without the steps that need the browser's
+ * session.
+ * `challenge`: SHA-256 of the signed data, hexadecimal. `home`: without it, the page is compared with the signed host only.
  */
 export function assertionFault(
   assertion: PasskeyAssertion,

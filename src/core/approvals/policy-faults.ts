@@ -136,7 +136,7 @@ const isCoveredBy = (rule: ApprovalRule, other: ApprovalRule): boolean =>
   isWithin(rule.strategies, other.strategies) &&
   isWithin(rule.limits, other.limits);
 
-/** A policy that nobody may change would hold as long as the journal. */
+/** A policy that nobody may change would stay in force for the life of the journal. */
 function deadEnds({ rules }: ApprovalPolicy): readonly PolicyFault[] {
   return rules.some((rule) => rule.for.includes('policy') && rule.outcome !== 'block')
     ? []

@@ -37,9 +37,9 @@ export type Phase = Readonly<
 export interface QuoteLife {
   readonly askedAt: Monotonic;
   readonly receivedAt: Monotonic;
-  /** Certainly alive until proves: `askedAt + L`. */
+  /** The quote certainly lives until `askedAt + L`. */
   readonly lower: Monotonic;
-  /** Certainly over after that: `receivedAt + L`. */
+  /** The quote is certainly over after `receivedAt + L`. */
   readonly upper: Monotonic;
 }
 

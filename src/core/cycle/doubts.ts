@@ -25,7 +25,9 @@ export const READ_GAP_MS = 10_000;
 export interface Inheritance {
   /** Now, on the monotonic clock of this process, before its first request. */
   readonly startedAt: Monotonic;
-  /** Life of the quote if the journal holds it, otherwise the longest life that is ever executed. */
+  /**
+   * Life of the quote if the journal holds it, otherwise the longest life of a quote that the desk executes.
+   */
   readonly lifeMs: number;
   readonly bookingMarginMs: number;
   /** The journal says that it traded: only its figures are missing. */

@@ -4,12 +4,15 @@ import type { Money, Quantity } from '../money.ts';
 import { overridable } from './limits.ts';
 import type { Limits, OverrideCeilings } from './limits.ts';
 
-/** Limits of the config as text, such as `max_position.btc`: `"100"`. What is not there does not limit. */
+/** Limits of the config as text, such as `max_position.btc`: `"100"`. A missing entry means no limit. */
 export type LimitTexts = Readonly<Record<string, string>>;
 
-/** What makes a limit allow more: a larger value, a smaller one, a name added to a list, any other value, or what lets an override go further. */
+/**
+ * Which change loosens a limit: a larger value, a smaller value, an added name, any other value, or a higher ceiling for
+ * overrides.
+ */
 type Loosens = 'larger' | 'smaller' | 'added' | 'other' | 'ceiling';
-/** Of a limit that no override may touch, while others are listed. */
+/** Ceiling of a limit that overrides may not change while other limits are listed. */
 const NEVER = 'never';
 
 const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, loosens: Loosens] } = {
@@ -41,11 +44,11 @@ const LIMITS: { readonly [K in keyof Required<Limits>]: readonly [name: string, 
 /** The settings under `controls` that are limits. */
 export const limitNames: ReadonlySet<string> = new Set(Object.values(LIMITS).map(([name]) => name));
 
-/** Those that each pair has one of. */
+/** Settings with one limit per pair. */
 const PAIR_LIMITS = new Set(['max_order_quantity', 'max_pair_day_notional']);
 const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
 
-/** The limits as the journal keeps them: by the names of the config, a value for each pair or currency on its own. */
+/** The limits as the journal holds them: by the names of the config, one entry per pair or currency. */
 export function limitTexts(limits: Limits): LimitTexts {
   const texts: Record<string, string> = {};
   const put = (name: string, written: string | undefined): void => {
@@ -62,7 +65,7 @@ export function limitTexts(limits: Limits): LimitTexts {
   return texts;
 }
 
-/** Every limit that people may loosen: listing another one allows more. */
+/** Adds the ceiling of every limit that people may loosen: listing another limit allows more. */
 function putCeilings(
   put: (name: string, written: string) => void,
   ceilings: OverrideCeilings | undefined,
@@ -94,8 +97,8 @@ const namesOf = (names: ReadonlySet<string>): readonly string[] =>
   [...names].toSorted((a, b) => (a < b ? -1 : 1));
 
 /**
- * What may trade more than before, in words: `max_order_notional 1000 -> 5000`. A limit that is gone is one of them, unless its pair
- * may not be traded any more.
+ * The limits that allow more than before, in words: `max_order_notional 1000 -> 5000`. A removed limit counts, unless its
+ * pair may no longer be traded.
  */
 export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly string[] {
   const pairs = now['pairs']?.split(', ');
@@ -110,14 +113,14 @@ export function loosenedLimits(before: LimitTexts, now: LimitTexts): readonly st
   });
 }
 
-/** One limit that is another than before. What is left out did not limit, or does not any more. */
+/** A limit that changed. A missing side means no limit. */
 export interface LimitChange {
   readonly limit: string;
   readonly before?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** Every limit that differs, in the order of their names. */
+/** Every limit that differs, sorted by name. */
 export function limitDifference(before: LimitTexts, now: LimitTexts): readonly LimitChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].toSorted((a, b) =>
     a < b ? -1 : 1,

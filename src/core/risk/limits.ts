@@ -4,8 +4,9 @@ import type { Instant } from '../time.ts';
 import type { Side } from '../venue.ts';
 
 /**
- * Limits that two people may loosen for one order. What guards against bugs is not among them: caps of parents and slices,
- * like orders, repeated executions, doubts; nor a halt. The collar is what the worst case of an order is counted by.
+ * Limits that two people may loosen for one order. Not among them: guards against bugs (caps of parents and slices,
+ * identical orders, repeated executions, doubts) and halts. Nor is the collar, by which the worst case of an order is
+ * computed.
  */
 export const overridable = [
   'max_order_notional',

@@ -3,16 +3,21 @@ import type { Money, Quantity } from '../money.ts';
 import type { Instrument } from '../instrument.ts';
 import type { Limits } from './limits.ts';
 
-/** The largest order in base currency, and the limit that says so. */
+/** The largest order in base currency, and the limit that determines it. */
 export interface OrderMax {
   readonly most: Quantity;
   readonly reason: 'order_notional' | 'order_quantity';
 }
 
-/** How much of the notional limit a piece uses: its quote may be better for a sell than the price it is sized with. */
+/**
+ * Share of the notional limit that a piece uses: the quote of a sell may be better than the price used for sizing.
+ */
 const SHARE = ratio('0.98');
 
-/** The largest order that the limits of one order allow. `each`: one of the base currency in that of the limits, at its dearest. */
+/**
+ * The largest order that the per-order limits allow. `each`: value of one unit of base currency in the currency of the
+ * limits, at worst.
+ */
 export function orderMax(
   { orderNotionalMax, orderQuantityMax }: Pick<Limits, 'orderNotionalMax' | 'orderQuantityMax'>,
   { pair, basePrecision }: Pick<Instrument, 'pair' | 'basePrecision'>,

@@ -8,14 +8,14 @@ import type { Side } from '../venue.ts';
 export const isOverridable = (name: string): name is Overridable =>
   overridable.some((known) => known === name);
 
-/** As people write amounts: nothing that a journal would refuse. */
+/** Amounts as people write them, limited to what a journal accepts. */
 const PLAIN = /^\d{1,20}(?:\.\d{1,18})?$/u;
 const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/u;
 
 /** Longest time from the proposal to the order. */
 export const OVERRIDE_MAX_MINUTES = 15;
 
-/** The order that an override is looked at for. */
+/** The order that overrides are searched for. */
 export interface OverriddenOrder {
   readonly parent: string;
   readonly slice: number;
@@ -34,7 +34,7 @@ export function concerns(override: OverrideRecord, order: OverriddenOrder): bool
   return override.pair === order.pair && override.side === order.side;
 }
 
-/** The limits for one order, with the one that the override names at its new value. Others stay. */
+/** The limits for one order, with the overridden limit at its new value. The others stay. */
 export function loosened(limits: Limits, { limit, value }: OverrideRecord, order: OverriddenOrder): Limits {
   const [gives, gets] = order.side === 'buy' ? [order.quote, order.base] : [order.base, order.quote];
   if (limit === 'restricted_hours') return { ...limits, closedHours: undefined };
@@ -90,7 +90,7 @@ export function ceilingFault(
   return isBeyond ? `${value} is beyond controls.override_ceilings.${limit} of ${text(ceiling)}` : undefined;
 }
 
-/** What a person asks for, as it came. */
+/** A person's request for an override, unchecked. */
 export interface OverrideWish {
   readonly limit: string;
   readonly value?: string | undefined;
@@ -103,7 +103,7 @@ export interface OverrideWish {
   readonly why: string;
 }
 
-/** Why this cannot be proposed, in words; `undefined` when it can. */
+/** Why this cannot be proposed, in words; `undefined` if it can. */
 export function overrideFault(wish: OverrideWish): string | undefined {
   const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = wish;
   if (by.trim() === '') return 'name the person who proposes it';
@@ -113,7 +113,7 @@ export function overrideFault(wish: OverrideWish): string | undefined {
     return limit === 'restricted_hours'
       ? 'restricted_hours takes no value: it is lifted once'
       : 'name the new value';
-  // A floor below zero lets so much be owed.
+  // A floor below zero permits a debt of that size.
   if (value !== undefined && !(limit === 'min_position' ? SIGNED : PLAIN).test(value))
     return 'the value must be a plain decimal such as "75000"';
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > OVERRIDE_MAX_MINUTES)

@@ -29,11 +29,15 @@ export interface Valued {
 /** Target weight of each currency; they sum to 1. Cash may be among them. */
 export type Targets = ReadonlyMap<string, Ratio>;
 
-/** What a portfolio is counted in, and how its currencies are priced. Plain data: a journal holds it. */
+/**
+ * The currency of a portfolio's value, and how its currencies are priced. Plain data, because the journal holds it.
+ */
 export interface Basis {
   /** Currency that everything is valued in. */
   readonly cash: string;
-  /** Currencies without a pair against cash, each with the one that it trades against and that has such a pair. */
+  /**
+   * Currencies without a pair against cash, each with the currency that it trades against, which has such a pair.
+   */
   readonly via?: Readonly<Record<string, string>> | undefined;
   /** Cash that does not belong to the portfolio, as text. */
   readonly aside?: string | undefined;
@@ -43,7 +47,10 @@ export interface Basis {
 export const tradedPair = (currency: string, { cash, via }: Basis): string =>
   currency + (via?.[currency] ?? cash);
 
-/** Price of one unit of a currency in cash, through the currency that it trades against where it has no pair of its own. */
+/**
+ * Price of one unit of a currency in cash. A currency without a pair against cash is priced through the currency that it
+ * trades against.
+ */
 export function priceIn(
   currency: string,
   basis: Basis,
@@ -72,8 +79,8 @@ interface Known {
 }
 
 /**
- * Values the currencies of `targets` and cash. `midOf` gives the price of one unit in cash.
- * `undefined` when a price that matters is missing or the portfolio is worth nothing.
+ * Values the currencies of `targets` and cash. `midOf` gives the price of one unit in cash. `undefined` if a needed price is
+ * missing or the portfolio is worth nothing.
  */
 export function value(
   targets: Targets,
@@ -95,14 +102,16 @@ export function value(
   return lastValued.valued;
 }
 
-/** What is held of each currency, and the price of one unit in cash; `undefined` for cash itself. */
+/** The balance of each currency, and the price of one unit in cash; `undefined` for cash itself. */
 interface Positions {
   readonly currencies: readonly string[];
   readonly held: readonly Quantity[];
   readonly prices: readonly (Price | undefined)[];
 }
 
-/** The same portfolio is valued several times at an instant: by who waits for it to drift, by who is woken, by who decides. */
+/**
+ * Cache: at one instant the same portfolio is valued several times, by the drift wait, the wake and the decision.
+ */
 let lastValued: { readonly positions: Positions; readonly valued: Valued | undefined } = {
   positions: { currencies: [], held: [], prices: [] },
   valued: undefined,
@@ -147,7 +156,7 @@ class Worths implements Valued {
   }
 }
 
-/** One unit of cash is worth one. */
+/** The value of cash is its amount. */
 const cashValue = (held: Quantity): Money => add(NO_MONEY, held as unknown as Money); // oxlint-disable-line typescript/no-unsafe-type-assertion -- the unit changes here
 
 /**
@@ -181,7 +190,10 @@ export function largestDrift(all: ReadonlyMap<string, Ratio>): Ratio {
   return largest;
 }
 
-/** As the `largestDrift` of its `drifts`. Doubles tell which may be the largest: only those are divided. */
+/**
+ * The `largestDrift` of the portfolio's `drifts`. Doubles find the candidates for the largest drift; only those are divided
+ * exactly.
+ */
 export function worstDrift(valued: Valued, targets: Targets, type: DriftType): Ratio {
   const all = roughDrifts(valued, targets, type);
   const least = all.reduce((most, { away, doubt }) => Math.max(most, away - doubt), 0);
@@ -194,7 +206,9 @@ export function worstDrift(valued: Valued, targets: Targets, type: DriftType): R
   return worst;
 }
 
-/** Whether the largest drift is beyond the threshold: the threshold itself is not. Where doubles cannot tell, it is divided. */
+/**
+ * Whether the largest drift exceeds the threshold; equality does not. Exact division only where doubles cannot decide.
+ */
 export function isOutside(valued: Valued, targets: Targets, { driftType, threshold }: Band): boolean {
   const bound = approximate(threshold);
   const margin = bound * DOUBT;
@@ -206,13 +220,13 @@ export function isOutside(valued: Valued, targets: Targets, { driftType, thresho
   return isUncertain && worstDrift(valued, targets, driftType).gt(threshold);
 }
 
-/** How far a portfolio may drift. */
+/** The drift that a portfolio is allowed. */
 interface Band {
   readonly driftType: DriftType;
   readonly threshold: Ratio;
 }
 
-/** The size of a drift as a double, and how much it may be off at most. */
+/** The size of a drift as a double, and its largest error. */
 interface RoughDrift {
   readonly worth: Money;
   readonly target: Ratio;
@@ -233,17 +247,19 @@ function roughDrifts(valued: Valued, targets: Targets, type: DriftType): readonl
   return all;
 }
 
-/** Far more than the few roundings of a double. */
+/** Far more than the rounding error of a few double operations. */
 const DOUBT = 1e-12;
 
-/** Largest drift of the portfolio that a strategy waits for; `undefined` while a price that matters is unknown. */
+/** Largest drift of the portfolio that a strategy waits for; `undefined` while a needed price is unknown. */
 export function driftOf(wait: DriftWait, known: Known): Ratio | undefined {
   const targets = targetsOf(wait);
   const valued = valueOn(targets, wait, known);
   return valued === undefined ? undefined : worstDrift(valued, targets, wait.driftType);
 }
 
-/** Whether a portfolio has drifted as far as a strategy waits for; not while a price that matters is unknown. */
+/**
+ * Whether the portfolio has drifted as far as the strategy waits for; `false` while a needed price is unknown.
+ */
 export function hasDrifted(wait: DriftWait, known: Known): boolean {
   const targets = targetsOf(wait);
   const band = { driftType: wait.driftType, threshold: ratio(wait.threshold) };
@@ -252,7 +268,10 @@ export function hasDrifted(wait: DriftWait, known: Known): boolean {
   return valued !== undefined && isOutside(valued, targets, band);
 }
 
-/** Whether doubles alone tell that no weight is near the edge of its band. Of what is owed or set aside they tell nothing. */
+/**
+ * Whether doubles alone show that every weight is well inside its band. They cannot show it if a balance is negative or an
+ * amount is set aside.
+ */
 function isWellInside(
   targets: Targets,
   basis: Basis,
@@ -295,5 +314,5 @@ export function targetsOf({ targets }: Pick<DriftWait, 'targets'>): Targets {
   return read;
 }
 
-/** One wait is looked at again and again. */
+/** Cache: the same wait is evaluated many times. */
 const readTargets = new WeakMap<DriftWait['targets'], Targets>();

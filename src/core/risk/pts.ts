@@ -18,15 +18,15 @@ import { MINUTE_MS } from '../time.ts';
 import type { FundingRate, RiskMode, Side } from '../venue.ts';
 
 /**
- * Post-trade settlement: an order is split into the part paid from own funds and the part that would use credit, and
- * the risk mode of the pair says whether the second may be. All amounts are of the currency that the order pays with:
- * quote for a buy, base for a sell.
+ * Post-trade settlement: an order is split into the part paid from own funds and the part that would use credit. The risk
+ * mode of the pair decides whether credit may be used. All amounts are in the currency that the order pays with: quote for a
+ * buy, base for a sell.
  */
 export interface PtsQuestion {
   readonly side: Side;
-  /** What the order would pay, at its worst price. */
+  /** What the order pays at its worst price. */
   readonly outgoing: Quantity;
-  /** Balance that the order can count on, reservations taken off; below zero when something is already borrowed. */
+  /** Balance that the order can rely on, minus reservations; below zero if something is already borrowed. */
   readonly available: Quantity;
   /** The part of the order that reduces an open position, in the same currency. */
   readonly reducing: Quantity;
@@ -41,9 +41,9 @@ export interface PtsQuestion {
 }
 
 export interface PtsAnswer {
-  /** What may be paid: at most `outgoing`. */
+  /** The amount that may be paid: at most `outgoing`. */
   readonly allowed: Quantity;
-  /** The part of it that is borrowed. */
+  /** The borrowed part of it. */
   readonly credit: Quantity;
   /** Why it is less than requested. */
   readonly cuts: readonly Reason[];
@@ -51,10 +51,12 @@ export interface PtsAnswer {
 
 const ZERO: Quantity = NO_QUANTITY;
 
-/** Cuts an order to own funds, what reduces a position, and the credit that mode, caps and carry allow. */
+/**
+ * Cuts an order to own funds, to what reduces a position, and to the credit that mode, caps and carry allow.
+ */
 export function sizeForPts(question: PtsQuestion): PtsAnswer {
   const { outgoing, available } = question;
-  // Own funds pay for all of it, as nearly always.
+  // Own funds pay for all of it: the common case.
   if (available.gte(outgoing) && outgoing.gt(0)) return { allowed: outgoing, credit: ZERO, cuts: [] };
   const own = greatest(least(available, outgoing), ZERO);
   const wanted = subtract(outgoing, own);
@@ -68,8 +70,8 @@ export function sizeForPts(question: PtsQuestion): PtsAnswer {
 }
 
 /**
- * How much of the credit that is wanted may be used, and why no more. What reduces a position needs no leave of the mode, but
- * borrows all the same: caps and carry count for it.
+ * How much of the wanted credit may be used, and why no more. The part that reduces a position is exempt from the mode, but
+ * it borrows all the same: caps and carry apply to it.
  */
 function creditFor(
   question: PtsQuestion,
@@ -77,7 +79,7 @@ function creditFor(
   own: Quantity,
 ): { readonly credit: Quantity; readonly reason?: Reason } {
   const { use, creditLeft, outgoing } = question;
-  // To reduce a position with money that is not there is credit as well: `never` means never.
+  // Reducing a position with money that is not there is credit as well: `never` means never.
   if (use === 'never') return { credit: ZERO, reason: 'pts_never' };
   const refusal = modeRefusal(question);
   const reducing = greatest(subtract(least(question.reducing, outgoing), own), ZERO);
@@ -90,20 +92,20 @@ function creditFor(
   return { credit, ...(refusal && { reason: refusal }) };
 }
 
-/** Why the mode lets no credit open or grow a position; `undefined` when it does. */
+/** Why the mode does not allow credit to open or grow a position; `undefined` if it does. */
 function modeRefusal({ side, mode }: PtsQuestion): Reason | undefined {
   if (mode === undefined) return 'pts_unknown';
   return modeAllows(mode, side) ? undefined : 'pts_mode';
 }
 
-/** Why credit costs too much; `undefined` when it does not. */
+/** Why credit costs too much; `undefined` if it does not. */
 function carryRefusal({ carryBps, carryBpsMax }: PtsQuestion): Reason | undefined {
   if (carryBpsMax === undefined) return undefined;
   if (carryBps === undefined) return 'pts_unknown';
   return carryBps.gt(carryBpsMax) ? 'pts_max_carry' : undefined;
 }
 
-/** Whether a mode lets credit open or grow a long (buy) or a short (sell). */
+/** Whether a mode allows credit to open or grow a long (buy) or a short (sell) position. */
 function modeAllows(mode: RiskMode, side: Side): boolean {
   switch (mode) {
     case 'Enabled':
@@ -117,23 +119,26 @@ function modeAllows(mode: RiskMode, side: Side): boolean {
   }
 }
 
-/** Of a year of 365 days, by which rates are a fraction. */
+/** Rates are fractions per year of 365 days. */
 export const MINUTES_A_YEAR = 365 * 24 * 60;
 
 /**
- * Expected carry of borrowed money in basis points: interest accrues in whole steps of `frequencyMinutes` once the
- * grace period is over, for as long as the strategy expects to hold.
+ * Expected carry of borrowed money, basis points. Interest accrues in whole steps of `frequencyMinutes` once the grace
+ * period is over, for as long as the strategy expects to hold.
  */
 export function expectedCarryBps(rate: FundingRate, holdingMs: number): Ratio {
   const charged = Math.max(0, holdingMs / MINUTE_MS - rate.graceMinutes);
   const steps = Math.floor(charged / rate.frequencyMinutes);
   if (steps === 0) return NOTHING;
-  // Multiplied before it is divided: a carry that is exactly the bound must not end up a hair above it.
+  // Multiplied before dividing: a carry exactly at the limit must not exceed it through rounding.
   const charge = scale(rate.annualRate, ratioOf(steps * rate.frequencyMinutes * 10_000));
   return fraction(charge, ratioOf(MINUTES_A_YEAR));
 }
 
-/** What is borrowed in `balances`, in the currency of the cap. `convert` is `undefined` for currencies without a price. */
+/**
+ * The total borrowed in `balances`, in the currency of the cap. `convert` returns `undefined` for currencies without a
+ * price.
+ */
 export function borrowed(
   balances: ReadonlyMap<string, Quantity>,
   convert: (currency: string, amount: Quantity) => Money | undefined,

@@ -1,6 +1,6 @@
 import type { Reason } from '../reasons.ts';
 
-/** Why something may not go ahead. */
+/** Why something was refused. */
 export interface Refusal {
   readonly reason: Reason;
   /** `limit=… value=…`, for people. */

@@ -3,9 +3,9 @@ import { add, ratio, scale } from '../money.ts';
 import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { isoOf } from '../time.ts';
-/** Executions of a parent that has no plan. */
+/** Largest number of executions of a parent without a plan. */
 const UNPLANNED_MAX = 50;
-/** How much more than planned a slice may be. */
+/** Largest size of a slice, as a multiple of its plan. */
 const SLICE_SHARE = ratio('1.5');
 
 export function duplicateRefusal({ repeats }: RiskContext): Refusal | undefined {

@@ -10,25 +10,25 @@ import type { FundingRate, RiskMode } from '../venue.ts';
 export interface Debt {
   /** Above zero. */
   readonly amount: Quantity;
-  /** Since when at the earliest; 0: before anybody looked. */
+  /** Earliest time since which it may be owed; 0: since before the first observation. */
   readonly since: Instant;
 }
 
-/** When a position on credit is to be closed: whichever comes first. */
+/** When a position on credit must be closed: at the earliest of these. */
 export interface SettleRule {
   /** Time before the end of the grace period, milliseconds. */
   readonly beforeGraceMs?: number | undefined;
-  /** Before the carry is more than this, basis points of what is owed. */
+  /** Before the carry exceeds this, basis points of the debt. */
   readonly carryBpsMax?: Ratio | undefined;
   /** Time before the charge that would exceed the carry limit, milliseconds. */
   readonly leadMs: number;
-  /** At once while a pair of the debt is in one of these modes. */
+  /** Immediately while a pair of the debt is in one of these modes. */
   readonly modes: readonly RiskMode[];
   /** The position is closed in pieces no larger than this, quote currency, one after the other. */
   readonly pieces?: { readonly largest: Money; readonly intervalMs: number } | undefined;
 }
 
-/** What is known of the account and of the venue's terms. */
+/** What is known of the account and of the venue's credit terms. */
 export interface Terms {
   readonly debts: ReadonlyMap<string, Debt>;
   /** `undefined` if the rate is unknown. */
@@ -37,14 +37,14 @@ export interface Terms {
   midOf?(pair: string): Price | undefined;
 }
 
-/** A debt that the pairs can close, and from when on it is to be. */
+/** A debt that the pairs can close, and when to close it. */
 export interface Due {
   readonly currency: string;
   /** `undefined`: never, by this rule and rate. `unknown`: the cost of the debt is unknown. */
   readonly at: Instant | 'unknown' | undefined;
 }
 
-/** When each debt in a currency of `pairs` is to be closed. */
+/** When to close each debt in a currency of `pairs`. */
 export function duesOf(pairs: readonly Pair[], rule: SettleRule, terms: Terms): readonly Due[] {
   return [...terms.debts].flatMap(([currency, { since, amount }]): readonly Due[] => {
     const own = pairs.filter(({ base, quote }) => base === currency || quote === currency);
@@ -58,7 +58,10 @@ export function duesOf(pairs: readonly Pair[], rule: SettleRule, terms: Terms): 
   });
 }
 
-/** How long the pieces of a closing take, ms: one alone is what the lead time is for. Nothing where no price tells their number. */
+/**
+ * How long closing takes, ms. 0 for a single piece, which the lead time covers, and 0 if no price gives the number of
+ * pieces.
+ */
 function closingMs(
   { currency, amount }: { readonly currency: string; readonly amount: Quantity },
   { pair, quote }: Pair,
@@ -81,8 +84,8 @@ const earlierBy = (rule: SettleRule, ms: number): SettleRule =>
       };
 
 /**
- * From when on a position that was opened at `since` is to be closed. Interest is charged in steps: the first one
- * `frequency` after the end of the grace period, each a fraction of a year's. `undefined`: never.
+ * When to start closing a position opened at `since`. Interest is charged in steps: the first step one `frequency` after the
+ * end of the grace period, each a fraction of a year's interest. `undefined`: never.
  */
 export function settleAt(since: Instant, rate: FundingRate, rule: SettleRule): Instant | undefined {
   const graceEnd = after(since, rate.graceMinutes * MINUTE_MS);
@@ -94,14 +97,14 @@ export function settleAt(since: Instant, rate: FundingRate, rule: SettleRule): I
   return times.length === 0 ? undefined : instant(Math.floor(Math.min(...times)));
 }
 
-/** How many charges the bound allows; `undefined` when no number of them passes it. */
+/** Number of charges within the limit; `undefined` if no number of charges exceeds it. */
 function stepsWithin({ annualRate, frequencyMinutes }: FundingRate, bpsMax: Ratio): number | undefined {
   const charge = scale(annualRate, ratioOf(frequencyMinutes * 10_000));
   if (!charge.gt(0)) return undefined;
   return approximate(roundDown(fraction(scale(bpsMax, ratioOf(MINUTES_A_YEAR)), charge), 0));
 }
 
-/** The earliest of `dues`; what is unknown counts as due now. `undefined` when none ever is. */
+/** The earliest of `dues`; an unknown one counts as due now. `undefined` if none is ever due. */
 export function earliest(dues: readonly Due[]): Instant | undefined {
   const times = dues.flatMap(({ at }) => (at === undefined ? [] : [at === 'unknown' ? instant(0) : at]));
   return times.length === 0 ? undefined : instant(Math.min(...times));

@@ -78,14 +78,14 @@ export interface Sized {
 export interface Unsized {
   readonly reason: Reason;
   readonly note: string;
-  /** What cut it to nothing, or below the smallest order. */
+  /** The causes that cut it to nothing, or below the smallest order. */
   readonly cuts?: readonly Reason[];
 }
 
-/** With more pieces than this, pieces would be tiny: a maximum that small is waited out. */
+/** Largest number of pieces: more pieces would be tiny, so the desk waits for a larger maximum instead. */
 export const PIECES_MAX = 40;
 
-/** The rest of the slice follows when it was cut for one of these alone. */
+/** Cuts after which the rest of the slice follows in another piece. */
 const PIECES: ReadonlySet<Reason> = new Set<Reason>([
   'venue_maximum',
   'size_impact',
@@ -173,7 +173,9 @@ interface Funds {
   readonly cuts: readonly Cut[];
 }
 
-/** What funds and credit allow, cut to the floor of the balance: credit takes no balance below it. */
+/**
+ * What funds and credit allow, cut to the floor of the balance: credit does not take the balance below it.
+ */
 function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
   const funds = fundsAndCredit(paid, question);
   const { floor, side, instrument } = question;
@@ -186,7 +188,7 @@ function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
   return { allowed: room, cuts: [...funds.cuts, why] };
 }
 
-/** Own funds less what must stay in the account, and credit. */
+/** Own funds minus the reserve, and credit. */
 function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   const kept = keptBack(question, paid);
   const available = availableOf(question);
@@ -233,11 +235,11 @@ function capToPiece(
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
   const orderable =
     orderMax && (isBase ? orderMax.most : roundDown(holding(cost(mid, orderMax.most)), precision));
-  // Where the limit would leave crumbs the slice stays whole: the controls refuse it, or an override lets it through.
+  // If the limit would leave a tiny remainder, the slice stays whole: the controls refuse it, or an override allows it.
   const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
   const bounds = [told, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
-  // The whole slice is too small: no piece of it can be traded.
+  // The whole slice is too small, so no piece of it can be traded.
   if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: NONE };
   const largest = least(first, ...more);
   if (whole.lte(largest)) return { size: wanted, cuts: NONE };
@@ -256,7 +258,7 @@ function capToPiece(
   return { size, cuts: [why] };
 }
 
-/** The smallest piece that can be traded, in the unit of what is wanted. */
+/** The smallest piece that can be traded, in the unit of the wanted size. */
 function leastPiece({ instrument: { minimum, basePrecision }, wanted, mid }: SizingQuestion): Quantity {
   const { quantity: base, notional } = minimum;
   if (wanted.by === 'amount')
@@ -267,7 +269,9 @@ function leastPiece({ instrument: { minimum, basePrecision }, wanted, mid }: Siz
   );
 }
 
-/** Equal pieces no larger than `largest`, so that the last is not tiny. Rounded up: the last piece is the smaller one. */
+/**
+ * Equal pieces no larger than `largest`, so that the last is not tiny. Rounded up, so the last piece is the smallest.
+ */
 function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quantity {
   const pieces = roundUp(fraction(whole, largest), 0);
   return least(roundUp(scale(whole, fraction(ONE, pieces)), precision), largest);
@@ -283,7 +287,9 @@ function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quan
   return quantityUp(size.amount, worst, instrument.basePrecision);
 }
 
-/** The part of the order that reduces an open position, in the currency it pays with. A sell of what is held is own funds. */
+/**
+ * The part of the order that reduces an open position, in the currency it pays with. Selling a held balance uses own funds.
+ */
 export function reducing({
   side,
   availableBase,
@@ -312,7 +318,7 @@ const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Siz
     ? { by: 'quantity', quantity: roundDown(size.quantity, basePrecision) }
     : { by: 'amount', amount: roundDown(size.amount, quotePrecision) };
 
-/** At least none. */
+/** The amount, or none if it is negative. */
 const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (isBelowZero(amount) ? none : amount);
 
 /** The remainder of a size after `filled` base for `filledAmount` quote. Never below zero. */

@@ -5,39 +5,39 @@ import type { Refusal } from './refusal.ts';
 import { uniform } from '../uniform.ts';
 import type { Side } from '../venue.ts';
 
-/** Prices that a slippage is measured against. */
+/** Prices that slippage is measured against. */
 export const slippageReferences = ['mid', 'decision', 'arrival'] as const;
 export type SlippageReference = (typeof slippageReferences)[number];
 
 /**
- * How a slice is quoted, besides its limit price. Plain data, so that the journal can hold it and a running slice keeps
- * it: amounts are text, times are milliseconds.
+ * How a slice is quoted, besides its limit price. Plain data, so that the journal holds it and a running slice keeps it:
+ * amounts are text, times are milliseconds.
  */
 export interface Tactics {
   /** Largest slippage of a quote against `slippage_reference`, basis points; positive is bad. */
   readonly slippage_bps?: string | undefined;
   readonly slippage_reference?: SlippageReference | undefined;
-  /** Largest spread of a quote: twice what it is worse than the middle price, basis points. */
+  /** Largest spread of a quote, basis points: twice its distance from the mid price. */
   readonly spread_bps?: string | undefined;
   /** Least time between two quotes of a slice that did not trade. */
   readonly requote_ms?: number | undefined;
-  /** Quotes that the slice may ask for in a row without a trade. */
+  /** Consecutive quotes without a trade that the slice may request. */
   readonly quotes_max?: number | undefined;
-  /** A piece may cost at most this much more than the smallest size that was probed, basis points. */
+  /** Largest extra cost of a piece over the smallest probed size, basis points. */
   readonly impact_bps?: string | undefined;
-  /** What stays of the currency that the order pays with. */
+  /** Balance that must remain of the currency that the order pays with. */
   readonly keep?: string | undefined;
   /** Smaller orders are not sent, quote currency. */
   readonly min_notional?: string | undefined;
-  /** What is above a limit of one order goes out in pieces within it; left out: it is refused. */
+  /** A slice above a per-order limit is traded in pieces within it; omitted: it is refused. */
   readonly split?: true | undefined;
   /** Largest random increase of waits between quotes, percent, drawn from the seed. */
   readonly jitter?: { readonly pct: number; readonly seed: number } | undefined;
 }
 
-/** What the references of a slice are now. */
+/** The current reference prices of a slice. */
 export interface KnownPrices {
-  /** Reference price of this moment. */
+  /** Current reference price. */
   readonly mid: Price;
   /** Reference price when the slice was decided. */
   readonly decision: Price | undefined;
@@ -48,7 +48,9 @@ export interface KnownPrices {
 const HALF = ratio('0.5');
 const TWO = ratio('2');
 
-/** Why a quote is too dear for the tactics of its slice; `undefined` when it is not. A reference that is missing refuses. */
+/**
+ * Why the tactics of its slice reject a quote; `undefined` if they accept it. A missing reference rejects.
+ */
 export function tacticRefusal(
   tactics: Tactics | undefined,
   quoted: { readonly side: Side; readonly price: Price },
@@ -75,7 +77,7 @@ export function tacticRefusal(
       );
 }
 
-/** The worst price that limit and tactics allow at this moment; `undefined` when neither limits. */
+/** The worst price that the limit and the tactics allow now; `undefined` if neither sets one. */
 export function tacticalLimit(
   side: Side,
   limit: Price | undefined,
@@ -97,8 +99,8 @@ export function tacticalLimit(
 }
 
 /**
- * How long a slice waits before it asks for its next quote, milliseconds: never less than `leastMs`, and with jitter longer
- * by a part that is drawn from the seed. `turn` tells one wait from another.
+ * How long a slice waits before its next quote request, milliseconds: at least `leastMs`, plus a share drawn from the seed
+ * if there is jitter. `turn` numbers the waits.
  */
 export function requoteMs(tactics: Tactics | undefined, leastMs: number, turn: number): number {
   const plainMs = Math.max(leastMs, tactics?.requote_ms ?? 0);

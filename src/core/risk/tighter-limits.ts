@@ -4,8 +4,7 @@ import type { AnyAmount } from '../money.ts';
 import type { Limits, OverrideCeilings } from './limits.ts';
 
 /**
- * What both limits allow, each by itself: the tighter of the two values, or those in both lists. Both are in the same currency, which
- * is that of the first.
+ * The limits that satisfy both: the tighter of two values, or the names in both lists. Both use the currency of the first.
  */
 export const tighterLimits = (
   a: Limits,
@@ -36,7 +35,7 @@ export const tighterLimits = (
   overrideCeilings: either(a.overrideCeilings, b.overrideCeilings, lowerCeilings),
 });
 
-/** What is not there does not limit. */
+/** A missing value does not limit. */
 function either<T>(a: T | undefined, b: T | undefined, tighter: (a: T, b: T) => T): T | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return tighter(a, b);
@@ -65,7 +64,7 @@ const inBoth = <T>(
   b: ReadonlySet<T> | undefined,
 ): ReadonlySet<T> | undefined => either(a, b, (one, other) => one.intersection(other));
 
-/** What one of them does not list cannot be overridden. */
+/** A limit that one of them does not list cannot be overridden. */
 const lowerCeilings = (a: OverrideCeilings, b: OverrideCeilings): OverrideCeilings =>
   new Map(
     [...a].flatMap(([name, one]) => {

@@ -1,15 +1,15 @@
 /**
  * JSON whose numbers keep every digit.
- *
- * Reading: the numbers of the named fields are put in quotes before `JSON.parse`, so that they arrive as text. The text is
- * walked string by string, so that what stands inside a string is never taken for a field. Numbers of other fields
- * become ordinary numbers. Writing: `exact` makes a literal with all its digits.
+ * Reading: the numbers of the named fields are quoted before `JSON.parse`, so that they arrive as text. The scan skips
+ * strings, so that text inside a string is never mistaken for a field. Numbers of other fields become ordinary numbers.
+ * Writing: `exact` makes a literal with all its digits.
  */
 export type JsonReader = (source: string) => unknown;
 
 /**
- * A reader that delivers the numbers of `fields` as the text they were written with. Throws `SyntaxError` as `JSON.parse`, and
- * for what JSON leaves open and readers disagree about: a name twice in one object, or nesting beyond 32 levels.
+ * A reader that returns the numbers of `fields` as the text they were written with. Throws `SyntaxError` like `JSON.parse`,
+ * and also for what JSON leaves open and readers treat differently: a repeated name in one object, or nesting beyond 32
+ * levels.
  */
 export function jsonReader(fields: readonly string[]): JsonReader {
   for (const field of fields) {
@@ -19,7 +19,7 @@ export function jsonReader(fields: readonly string[]): JsonReader {
   return (source) => {
     const { text, names } = quoteNumbers(source, named);
     const value = JSON.parse(text) as unknown;
-    // The parser keeps one of two members with the same name: then there are fewer than were written.
+    // The parser keeps one of two members with the same name, so a repeated name leaves fewer members than were written.
     const members = typeof value === 'object' && value !== null ? membersOf(value, 1) : 0;
     if (members !== names) throw new SyntaxError('a name is written twice');
     return value;
@@ -52,7 +52,7 @@ const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
 
-/** A field name with escapes is not recognized: its value becomes a number, which amounts refuse. */
+/** A field name with escapes is not recognized: its value becomes a number, which amounts reject. */
 function quoteNumbers(
   source: string,
   named: ReadonlySet<string>,
@@ -78,7 +78,7 @@ function quoteNumbers(
         }
       }
     }
-    // No string begins between the name and what follows the colon.
+    // No string begins between the name and the value after the colon.
     open = source.indexOf('"', at);
   }
   return { text: copied === 0 ? source : out + source.slice(copied), names };
@@ -136,10 +136,9 @@ function skipSpace(source: string, from: number): number {
 }
 
 /**
- * The one spelling of a plain value: JSON without white space, with the keys of every object sorted by their UTF-16 code units, and
- * without members that are `undefined`. What is hashed has it, so that the hash is the same in every process.
- *
- * @throws TypeError on anything that is not plain JSON: it would not come back as it went in.
+ * The canonical text of a plain value: JSON without white space, with the keys of every object sorted by their UTF-16 code
+ * units, and without `undefined` members. Hashes are computed over it, so that they agree in every process.
+ * @throws TypeError on anything that is not plain JSON, because it would not survive a round trip.
  */
 export function canonicalValue(value: unknown): string {
   switch (typeof value) {
@@ -149,7 +148,7 @@ export function canonicalValue(value: unknown): string {
       return value ? 'true' : 'false';
     case 'number':
       if (!Number.isFinite(value)) break;
-      // As in JSON: zero has no sign.
+      // As in JSON, zero has no sign.
       return String(value);
     case 'object':
       if (value === null) return 'null';
@@ -182,5 +181,8 @@ export function canonicalMembers(value: object): string {
   return text;
 }
 
-/** Only what `JSON.parse` makes. An object without a prototype may be a raw JSON number, which would come back rounded. */
+/**
+ * Whether `JSON.parse` can produce the object. An object without a prototype may be a raw JSON number, which a round trip
+ * would round.
+ */
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;

@@ -1,10 +1,9 @@
 import { amountOf, isAmount, wordOf } from '../money.ts';
 
 /**
- * Values as text and back, for what the program keeps for itself: plain objects, lists, maps, sets, amounts to their last
- * digit. The text is JSON; what JSON has no word for stands in an object with one key that begins with `$`.
- *
- * @throws TypeError on anything else: it would not come back as it went in.
+ * Values as text and back, for data that only this program reads: plain objects, lists, maps, sets, amounts with all digits.
+ * The text is JSON; a type that JSON lacks is an object with one key that starts with `$`.
+ * @throws TypeError on anything else, because it would not survive a round trip.
  */
 export const pack = (value: unknown): string => JSON.stringify(bare(value));
 

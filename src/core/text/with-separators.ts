@@ -5,6 +5,6 @@ export function withSeparators(amount: string): string {
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 }
 
-/** Adds thousands separators to the amounts in a sentence. An amount stands before its currency or unit. */
+/** Adds thousands separators to the amounts in a sentence. An amount is followed by its currency or unit. */
 export const amountsApart = (sentence: string): string =>
   sentence.replaceAll(/(?<![\w.,-])\d{4,}(?:\.\d+)?(?= [A-Za-z]{2})/gu, withSeparators);

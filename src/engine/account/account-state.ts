@@ -9,7 +9,7 @@ import { after } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../ports.ts';
 
-/** Fills of this process of which the time is known. */
+/** Number of fills of this process whose booking time is remembered. */
 const BOOKED_MAX = 1_000;
 
 /** A deposit or a withdrawal. */
@@ -24,7 +24,7 @@ export interface Transfer {
 export class AccountState {
   /** Attempts in doubt, with what it takes to prove each. */
   readonly doubts = new Map<string, Doubt>();
-  /** When an earlier process wrote last: it has reported its doubts itself. */
+  /** Time of the last record of an earlier process, which has reported its doubts itself. */
   inheritedAt: Instant | undefined;
   /** Fills that the account did not show in time, and that the operator was alerted to. */
   readonly unbooked = new Set<string>();
@@ -38,28 +38,28 @@ export class AccountState {
   booking: ReadonlyMap<string, string> = new Map();
   /** Orders that the venue executed twice, with what the operator was alerted to. */
   readonly executedTwice = new Set<string>();
-  /** By row without an id: the attempts that were open when a read first showed it. */
+  /** For each row without an id: the attempts that were open when a read first showed it. */
   openAtFirst: ReadonlyMap<number, ReadonlySet<string>> = new Map();
-  /** The feed says that the account may have changed since its last read began. */
+  /** The feed reported that the account may have changed since its last read began. */
   isHinted = false;
-  /** The venue's stamp of the newest row that this process has read. */
+  /** The venue's timestamp of the newest row that this process has read. */
   newestRowAt: Instant | undefined;
-  /** The last read showed everything after this, in the venue's time. */
+  /** The last read showed everything after this time, on the venue's clock. */
   readFrom: Instant | undefined;
-  /** The last read that could be believed began then, and all that it showed is part of the state. */
+  /** Start of the last credible read. All that it showed is part of the state. */
   readUntil: Instant | undefined;
-  /** When the account was last read whole by this process. */
+  /** When this process last completed a whole read of the account. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly at: Instant; readonly readAt: Monotonic } | undefined;
   /** Deposits and withdrawals of the last hours that reads of this process showed, by row. */
   readonly transfers = new Map<number, Transfer>();
-  /** When the last read began that came whole and without a hole. */
+  /** Start of the last read that was whole and had no gap. */
   wholeReadAt: Monotonic | undefined;
   /** Why the last read confirms nothing; `undefined` when it was whole. */
   readFault: string | undefined;
-  /** When the newest fill was booked that no closing read of an earlier process covers. */
+  /** Booking time of the newest fill that no closing read of an earlier process covers. */
   lastFillAt: Monotonic | undefined;
-  /** Nothing is under way any more; the desk waits for the closing read. */
+  /** Nothing is under way any more: the desk waits for the closing read. */
   isClosing = false;
   readonly #clock: Clock;
   readonly #bookingMarginMs: number;
@@ -79,13 +79,13 @@ export class AccountState {
     const now = this.#clock.monotonic();
     if (fill.source !== 'dry_run') this.lastFillAt = now;
     this.#bookedAt.set(fill.client_order_id, now);
-    // The oldest come first. The margin of so many fills ago is over.
+    // The oldest entry comes first. With so many newer fills, its booking margin is over.
     if (this.#bookedAt.size > BOOKED_MAX) this.#bookedAt.delete(this.#bookedAt.keys().next().value ?? '');
   }
 
   /**
-   * When the venue must have booked all of a fill: what a read shows that begins before may still be a part of it. Of a fill that an
-   * earlier process booked this clock knows only that it is older than this process.
+   * The time by which the venue must have booked all of a fill. A read that begins earlier may show only a part of it. If an
+   * earlier process booked the fill, this process knows only that the fill is older than itself.
    */
   bookingEnds(clientId: string): Monotonic {
     return after(this.#bookedAt.get(clientId) ?? this.#beganAt, this.#bookingMarginMs);

@@ -24,20 +24,21 @@ export type BalancesContext = Pick<
   TransfersContext;
 
 /**
- * Balances that did not change are written again after this long, so that a restart need not read far back. Those of an
- * account with more than a page of rows are written with each read: at a page every ten seconds, half an hour would take long.
+ * Unchanged balances are written again after this time, so that a restart need not read far back. If the account has more
+ * than one page of rows, balances are written with each read: at one page every ten seconds, reading half an hour would take
+ * long.
  */
 const REWRITE_MS = HOUR_MS / 2;
 
 /** Balances as reported by the venue. */
 interface Told {
-  /** What orders may count on. */
+  /** The balances that orders may rely on. */
   readonly now: ReadonlyMap<string, Quantity>;
-  /** What rows must add up to. */
+  /** The balances that the rows must add up to. */
   readonly booked: ReadonlyMap<string, Quantity>;
 }
 
-/** Writes balances that are new: what the venue booked, and own fills that it has not booked yet. */
+/** Records new balances: those that the venue has booked, and own fills that it has not booked yet. */
 export function keepBalances(desk: BalancesContext, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
   noteTransfers(desk, read.rows);
@@ -59,7 +60,7 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
     mergeMap((one) => slowRows(desk, read).pipe(map((slow) => ({ ...one, slow })))),
     mergeMap(({ now, booked, slow }) => {
       const before = desk.state.balances;
-      // What an order under way will change may or may not be in this answer: the next one tells.
+      // This answer may or may not include the effect of an order under way: the next answer decides.
       if (
         own !== undefined &&
         before !== undefined &&
@@ -67,8 +68,8 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
       )
         return EMPTY;
       const found = compared(desk, read, { booked, slow, isOwn: own !== undefined });
-      // What does not add up is not written over what is known: the next process must find it as well. With a route of its
-      // own it begins anew, and orders must not count on money that has left.
+      // A balance that does not add up does not replace the known one, so that the next process finds the difference too. A
+      // separate balance route starts over in each process, and orders must not rely on money that has left.
       if (found.isPending && own === undefined) return EMPTY;
       const same =
         before !== undefined &&
@@ -92,8 +93,8 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
 }
 
 /**
- * Deposits and withdrawals may have moved a balance although no read shows them: it leaves out what is not done, and what
- * began before it. They are asked for when a difference would count.
+ * Deposits and withdrawals may have moved a balance although no read shows them: a read omits those that are pending and
+ * those that began before its period. They are requested when a difference would count.
  */
 function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
   if (!isDue(desk.account.ledger, startedAt)) return of([]);
@@ -105,28 +106,28 @@ function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Obser
   });
   return desk.rateLimiter.through({ route: 'transactions', priority: 'history', key: 'account' }, asked).pipe(
     catchError((error: unknown) => {
-      // A venue that does not take the question tells nothing, and a difference counts without it.
+      // A venue that refuses the query explains nothing, so the difference counts.
       if (error instanceof VenueError && error.code === 'refused') return of([]);
       throw error;
     }),
   );
 }
 
-/** The newest of them. */
+/** Number of deposits and withdrawals considered, the newest. */
 const SLOW_MAX = 1_000;
-/** None takes longer to be done. */
+/** Longest time that a deposit or withdrawal takes to complete. */
 const SLOW_MS = 30 * DAY_MS;
 
 interface Compared {
-  /** Something does not add up that a later read may explain. */
+  /** A later read may explain the difference. */
   readonly isPending: boolean;
-  /** The halt that a difference calls for. */
+  /** The halt that the difference requires. */
   readonly bodies: readonly RecordBody[];
 }
 
 const AGREED: Compared = { isPending: false, bodies: [] };
 
-/** Holds what the venue tells of the balances against what is known, moved by the rows that it has shown since. */
+/** Compares the reported balances with the known ones plus the rows shown since. */
 function compared(
   desk: BalancesContext,
   read: WholeAccount,
@@ -137,9 +138,10 @@ function compared(
   }: Pick<Told, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
 ): Compared {
   const { onDifference } = desk.policy;
-  // Where balances do not follow from rows at all, there is nothing to hold against one another: that was told.
+  // If balances do not follow from rows at all, there is nothing to compare; that was reported.
   if (onDifference === 'ignore' || desk.account.books.check !== 'on') return AGREED;
-  // What orders may count on is not what rows add up to: a route of its own begins with the first read of each process.
+  // The balance that orders rely on is not the sum of rows: a separate route starts over with the first read of each
+  // process.
   if (desk.account.ledger.anchors.size === 0 && !isOwn)
     desk.account.ledger = { ...desk.account.ledger, anchors: inherited(desk) };
   const underWay = underWayIn(desk, read);
@@ -166,7 +168,9 @@ function compared(
 const inWords = ({ currency, expected, told }: Difference): string =>
   `limit=${expected} ${currency} value=${told} ${currency}`;
 
-/** Balances of the journal, as an earlier process left them: rows after them must explain what has changed meanwhile. */
+/**
+ * Balances in the journal, as an earlier process left them: later rows must explain what has changed since.
+ */
 function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
   const { lastBalances, filledIds, bookedFrom } = state;
   if (lastBalances === undefined) return new Map();
@@ -184,11 +188,11 @@ function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
   );
 }
 
-/** Fills of the last minutes that no read has shown whole: what the venue tells of the balances lacks them, or a part of them. */
+/** Recent fills that no read has shown completely: the reported balances lack them, or a part of them. */
 const unshown = ({ state }: BalancesContext, { at }: WholeAccount): readonly FillRecord[] =>
   state.recentFills(at).filter(({ client_order_id: id }) => state.unshown.has(id));
 
-/** Currencies that an order under way may have moved, or a fill whose rows are not all there yet. */
+/** Currencies that an order under way may have moved, or that an incompletely booked fill has moved. */
 function underWayIn(desk: BalancesContext, read: WholeAccount): ReadonlySet<string> {
   const { state } = desk;
   const currencies = new Set<string>();
@@ -204,7 +208,7 @@ function merged(
 ): ReadonlyMap<string, Quantity> {
   const { trades } = read;
   const now = new Map([...(desk.state.balances ?? []), ...told]);
-  // An order that is still waiting for its answer will be booked when that comes, not twice.
+  // An order that still waits for its answer is booked when the answer comes, and must not be counted twice.
   for (const { intent, doubt } of desk.state.attempts.values()) {
     const trade = trades.get(intent.client_order_id);
     const open = desk.state.attempts.get(intent.client_order_id);

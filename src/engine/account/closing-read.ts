@@ -13,7 +13,10 @@ export type ClosingReadContext = RecoverContext;
 /** How long the desk retries the closing read after the earliest time at which it counts. */
 const TRIED_FOR_MS = 60_000;
 
-/** When a whole read of the account must first show all of the last fills; `undefined` when one has, or nothing was filled. */
+/**
+ * The time at which a whole read of the account must start to show all of the last fills; `undefined` if one has, or nothing
+ * was filled.
+ */
 export function closingReadDue({ account, policy }: ClosingReadContext): Monotonic | undefined {
   const { lastFillAt, wholeReadAt } = account;
   if (lastFillAt === undefined) return undefined;

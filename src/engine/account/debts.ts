@@ -12,9 +12,9 @@ export interface FormerDebt {
 
 interface Balances {
   readonly balances: ReadonlyMap<string, Quantity> | undefined;
-  /** The earliest time since which each balance may be below zero. */
+  /** The earliest time from which each balance may have been below zero. */
   readonly owedSince: Map<string, Instant>;
-  /** The newest debt of each currency, paid back or not. */
+  /** The newest debt of each currency, repaid or not. */
   readonly formerDebts: Map<string, FormerDebt>;
 }
 
@@ -30,9 +30,9 @@ export interface DebtChange {
 }
 
 /**
- * Keeps since when each balance is below zero: one that has come to be since the last look may be so since `since`, the
- * last moment at which it was known not to be. Interest that is charged after a debt was paid back belongs to that debt: it has
- * no grace period of its own.
+ * Tracks since when each balance is below zero. A balance that fell below zero since the last check may have done so at
+ * `since`, the last time at which it was known not to be. Interest charged after a repayment belongs to the repaid debt: it
+ * has no grace period of its own.
  */
 export function noteDebts({ balances, owedSince, formerDebts }: Balances, change: DebtChange): void {
   for (const currency of owedSince.keys()) {

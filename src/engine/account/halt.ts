@@ -21,7 +21,7 @@ export function halt({ state, journal }: HaltContext, why: string): Observable<n
   return journal.append([haltRecord(why)]).pipe(mergeMap(() => EMPTY));
 }
 
-/** Why the desk halts when the venue executed more than was ordered. */
+/** The reason for the halt when the venue executed more than was ordered. */
 export const executedTwice = (
   { client_order_id: id }: Pick<FillRecord, 'client_order_id'>,
   why = '',

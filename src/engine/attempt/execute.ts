@@ -153,7 +153,10 @@ function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent
   }
 }
 
-/** One copy of an order. Where it took a write to accept its quote, the gate looks once more in the tick in which it leaves. */
+/**
+ * Sends one copy of an order. If accepting the quote took a write, the gate checks once more in the tick in which the order
+ * leaves.
+ */
 function acceptAndSend(run: Run, approved: Approved): MaybeAsync<CycleEvent> {
   const accepted = acceptQuote(run, approved);
   if (!isAsync(accepted)) return sendOrder(run, approved);

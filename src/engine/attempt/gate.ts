@@ -39,7 +39,7 @@ export interface Gated {
   readonly drain$: Observable<unknown>;
   /** Number of time jumps before the quote request. */
   readonly breaks: number;
-  /** The gate approves no order after this instant. */
+  /** The scope after which the gate approves no order. */
   readonly until: NonNullable<PermitRequest['until']>;
   /** The approved order; only the gate sets it. */
   approved: Approved | undefined;
@@ -52,7 +52,7 @@ class Approval {
   readonly #permit: Permit;
   /** Number of copies sent, including this one. */
   readonly copies: number;
-  /** By which its parent was judged, where it was. */
+  /** The amount by which the policy judged the parent, if it did. */
   readonly parentAmount: string | undefined;
 
   constructor(
@@ -144,7 +144,10 @@ export function approve(
   );
 }
 
-/** Why an order on this quote does not leave, as it is now: after a write that took time an approved one may not either. */
+/**
+ * Why an order on this quote may not leave now; `undefined` if it may. Also checked after a write that took time, because an
+ * approval may no longer hold.
+ */
 export function refusalNow(
   run: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
   { quote, life }: Pick<Quoted, 'quote' | 'life'>,
@@ -238,7 +241,7 @@ function refusalOf(
   const { limit } = item.slice.intent;
   const unasked = parentRefusal(desk, item.slice);
   if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked.reason) };
-  // After a time jump the quote may be older than the monotonic clock shows.
+  // After a time jump, the quote may be older than the monotonic clock shows.
   if (desk.continuity.count !== breaks)
     return again('discontinuity', 'time was not continuous since the quote was asked for');
   const reference = desk.references.get(intent.pair);

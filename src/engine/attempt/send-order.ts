@@ -65,7 +65,7 @@ export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEve
       desk.rateLimiter.block('order', one.retryAfterMs ?? 2_000);
     return { on: 'order_answer', meaning, at };
   });
-  // Only the first copy is noted, and with a fence before it leaves.
+  // Only the first copy is recorded; with a fence, before it leaves.
   const isNoted = copies > 1 || desk.ports.journal.fence !== undefined;
   return whileWriting(answer, () =>
     isNoted
@@ -75,9 +75,10 @@ export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEve
 }
 
 /**
- * Where another owner may take over, the record of the quote is written after the quote has come and before the order leaves: it
- * becomes durable only if nobody has. The quote is then older than any takeover, and over before the next owner trusts that nothing
- * of this one trades. Completes in the same tick where there is no fence.
+ * With a fence, another owner may take over. The quote record is therefore written after the quote has arrived and before
+ * the order leaves; the write succeeds only if nobody has taken over. The quote is then older than any takeover, and has
+ * expired before the next owner may assume that nothing of this process trades. Without a fence it completes in the same
+ * tick.
  */
 export function acceptQuote(
   { desk, intent }: Sending,
@@ -88,7 +89,7 @@ export function acceptQuote(
   return desk.journal.write([quoteRecord(intent, quote, { ageMs, parentAmount })]);
 }
 
-/** The first answer; one that does not come in time is lost. */
+/** The first answer; an answer that does not arrive in time is lost. */
 const inTime = (
   answer: MaybeAsync<OrderAnswer>,
   scheduler: SchedulerLike,

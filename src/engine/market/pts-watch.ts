@@ -51,7 +51,7 @@ export class PtsWatch {
   readonly #told = new Map<string, FundingRate>();
   readonly #refused = new Set<Terms>();
   readonly #waiting = new Map<OpenSlice, Instant>();
-  /** Consecutive reads that left the first one pending. */
+  /** Consecutive reads that left the first read pending. */
   #failures = 0;
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
@@ -72,7 +72,9 @@ export class PtsWatch {
     return isMissing('risk modes') || (carryBpsMax !== undefined && isMissing('funding rates'));
   }
 
-  /** Emits once the first read is over, or after `mostMs`. `pending$` emits whether it is still pending. */
+  /**
+   * Emits once the first read is over, or after `mostMs`. `pending$` emits whether the read is still pending.
+   */
   known(slice: OpenSlice, { mostMs, pending$ }: Waiting): Observable<void> {
     const { clock } = this.#ports;
     return defer(() => {

@@ -146,7 +146,7 @@ export function proposed(
     return EMPTY;
   }
   const id = desk.proposals.nextId(desk.state.overrides.proposed);
-  // Also limited by the monotonic clock: setting the wall clock back must not extend it.
+  // The monotonic clock also limits it: setting the wall clock back must not extend it.
   const until = after(clock.monotonic(), withinMs);
   const held = command.do === 'propose' ? undefined : command;
   desk.proposals.set(id, { until, token, command: held }, clock.monotonic());
@@ -165,7 +165,7 @@ export function proposed(
   );
 }
 
-/** Requests of one person that nobody has decided, or nothing has used: nobody fills the list of all. */
+/** Number of undecided or unused requests that one person may have, so that nobody fills the shared list. */
 const OPEN_MAX = 20;
 
 function tooManyFault(
@@ -182,7 +182,7 @@ function tooManyFault(
     : `${name} has ${OPEN_MAX} open requests, the most of one person: withdraw some, or wait until they are decided`;
 }
 
-/** Told where one more person is not enough, or not any person. */
+/** States that one more person is not enough, or that not every person counts. */
 const manyWords = ({ needs, rule }: Requirement): string =>
   needs.length === 1 && needs[0]?.count === 1 && needs[0].groups[0] === 'approvers'
     ? ''
@@ -449,7 +449,8 @@ export function mayApproveFault(
   if (known.agreed.some((one) => isInitiator(one, { by, token }))) return `${name} has approved it already`;
   const isKnown = kindOf(proposal) !== 'parent' || proposal.amount !== undefined;
   if (proposal.needs !== undefined && isDurable(proposal) && isKnown) {
-    // It outlives a start that may have another policy: an approval is held against the policy of the day on which it is given.
+    // The request outlives a restart, which may bring another policy: an approval is judged by the policy of the day on
+    // which it is given.
     const now = requirementOfRequest(policyInForce(desk), proposal);
     if (now.outcome === 'block') return `${id} cannot be approved any more: ${blockedWords(now)}`;
     if (now.outcome === 'require' && !isAtLeast(proposal.needs, now))

@@ -23,14 +23,14 @@ export function policyInForce({ policy, state }: Pick<Desk, 'policy' | 'state'>)
   return raised === undefined ? ownPolicy(policy) : policyOfBoth(agreed, raised);
 }
 
-/** What this request needs now. */
+/** What this request needs under the policy in force. */
 export const requirementFor = (desk: Pick<Desk, 'policy' | 'state'>, question: PolicyQuestion): Requirement =>
   requirementOf(policyInForce(desk), question);
 
 const raisedNow = ({ state: { limits } }: Pick<Desk, 'state'>): RaisedParts =>
   raisedParts(limits.agreed, limits.raised);
 
-/** What this command of a person needs before it is carried out. */
+/** What a person's command needs before it is executed. */
 export function commandRequirement(
   desk: Pick<Desk, 'policy' | 'state'>,
   { do: what, by, token }: Guarded,
@@ -60,7 +60,7 @@ export const isStrict = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boo
   state.limits.agreed?.fourEyes === true ||
   state.limits.agreed?.policy !== undefined;
 
-/** Why this token does not stand for one of two people; `undefined` if no token was given. */
+/** Why this token does not count as one of two people; `undefined` if it does, or if no token was given. */
 export function personFault(token: UsedToken | undefined): string | undefined {
   if (token === undefined || token.kind === 'person') return undefined;
   const whose = token.kind === 'machine' ? 'the token of this machine' : `${token.name} is a program`;

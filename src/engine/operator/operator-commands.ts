@@ -203,7 +203,7 @@ function watchLatch(desk: CommandContext): Observable<unknown> {
   );
 }
 
-/** Records what the kill switch says. */
+/** Records the current state of the kill switch. */
 export function noteHalt(desk: CommandContext): Observable<unknown> {
   const body = haltNote(desk);
   return body === undefined ? EMPTY : desk.journal.append([body]);

@@ -19,11 +19,14 @@ export type ParentApprovalsContext = Pick<
   'instruments' | 'policy' | 'ports' | 'proposals' | 'rates' | 'state' | 'strategies' | 'wished$'
 >;
 
-/** A parent, as an approval names it. */
+/** A parent as an approval identifies it. */
 interface JudgedParent {
   /** Changes when the strategy's document changes. */
   readonly subject: string;
-  /** In its own currency; the largest known. None: its strategy does not know it before it trades. */
+  /**
+   * Known totals, each in its own currency; the largest counts. Empty: the strategy does not know its total before it
+   * trades.
+   */
   readonly totals: readonly { readonly amount: Quantity; readonly currency: string }[];
   /** The total covers the whole parent: one that started below the threshold continues. */
   readonly isWhole: boolean;
@@ -44,13 +47,16 @@ export function askedParentRefusal(desk: ParentApprovalsContext, slice: OpenSlic
   return id === undefined || known === undefined ? undefined : refusalOf(desk, id, known);
 }
 
-/** The same, and where nobody was asked yet: judged by its amount at the reference prices of now, and asked for if it must be. */
+/**
+ * The same for a parent that nobody was asked about: it is judged by its amount at the current reference prices, and
+ * approval is requested if the policy requires it.
+ */
 export const parentRefusal = (desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined =>
   judgedParent(desk, slice).refusal;
 
 /**
- * The amount by which a parent that nobody was asked for may trade, as the journal keeps it; `undefined` where the policy looks at no
- * parents, people have agreed, or it had begun before.
+ * The amount that the policy judged, for the journal; `undefined` if the policy does not look at parents, people have
+ * approved, or the parent began earlier.
  */
 export const judgedAmount = (desk: ParentApprovalsContext, slice: OpenSlice): string | undefined =>
   judgedParent(desk, slice).amount;
@@ -65,7 +71,7 @@ function judgedParent(desk: ParentApprovalsContext, slice: OpenSlice): Judgement
   const parent = parentOf(desk, slice);
   const [id, known] = desk.state.overrides.of(parent.subject) ?? [];
   if (id !== undefined && known !== undefined) return { refusal: refusalOf(desk, id, known) };
-  // It has begun while it needed nobody: a price that moves does not stop it halfway.
+  // The parent began when it needed no approval: a price move does not stop it halfway.
   const filled = desk.state.totals.parent(slice.intent.parent)?.filled;
   if (parent.isWhole && filled !== undefined && !filled.isZero()) return {};
   const { strategy, intent } = slice;
@@ -80,7 +86,7 @@ function judgedParent(desk: ParentApprovalsContext, slice: OpenSlice): Judgement
 const amountText = (amount: Money | undefined): string => (amount === undefined ? 'unknown' : text(amount));
 
 function refusalOf(desk: ParentApprovalsContext, id: string, known: Override): Refusal | undefined {
-  // A rejection that is on its way to the journal must not come after an order that it was to stop.
+  // While a rejection is being recorded, no order may leave that it would stop.
   if (desk.proposals.isBusy(id))
     return { reason: 'approval_pending', detail: `a decision about ${id} is being written` };
   if (known.ended === undefined && known.approvedBy !== undefined) return undefined;
@@ -117,7 +123,7 @@ function judge(
   return { reason: 'approval_pending', detail: requirementWords(requirement) };
 }
 
-/** How large it is, for people. */
+/** Describes the size of the parent for people. */
 function sizeWords(
   { policy }: ParentApprovalsContext,
   totals: JudgedParent['totals'],
@@ -143,8 +149,9 @@ function amountOf(
 }
 
 /**
- * The parent of a slice: the life of its strategy where that plans one parent of a known size; else the parent alone, by the total
- * that the strategy tells and by what it has decided so far. A strategy that tells none may come to any amount.
+ * The parent of a slice: the whole run if the strategy plans one parent of known size; otherwise this parent alone, judged
+ * by the total that the strategy reports and by what it has decided so far. A strategy that reports no total counts as
+ * unlimited.
  */
 function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: OpenSlice): JudgedParent {
   const life = desk.state.lives.get(strategy);

@@ -42,14 +42,14 @@ export class Proposals {
     return `ov-${this.#asked}`;
   }
 
-  /** `now`: those whose time is over are forgotten. Each person has few that are not. */
+  /** Adds a proposal and drops expired ones, as of `now`. Each person has few that are open. */
   set(id: string, proposal: Proposal, now: Monotonic): void {
     if (this.#all.size >= SWEPT_FROM)
       for (const [other, { until }] of this.#all) if (until <= now) this.#all.delete(other);
     this.#all.set(id, proposal);
   }
 
-  /** It was taken back: nothing comes of it. */
+  /** The proposal was withdrawn and has no effect. */
   forget(id: string): void {
     this.#all.delete(id);
   }
@@ -66,7 +66,7 @@ export class Proposals {
     return proposal.command;
   }
 
-  /** Whether a decision about it is being recorded: two must not be recorded at once. */
+  /** Whether a decision on the proposal is being recorded: two decisions must not be recorded at once. */
   isBusy(id: string): boolean {
     return this.#busy.has(id);
   }
@@ -79,7 +79,7 @@ export class Proposals {
     this.#busy.delete(id);
   }
 
-  /** Whether something may be asked for now: not while that is under way. */
+  /** Whether a request for this subject may be made: not while one is being recorded. */
   mayWish(subject: string): boolean {
     if (this.#wished.has(subject)) return false;
     this.#wished.add(subject);
@@ -92,5 +92,5 @@ export class Proposals {
   }
 }
 
-/** From so many on, those that have expired are looked for. */
+/** From this number on, expired proposals are removed. */
 const SWEPT_FROM = 1_000;

@@ -163,7 +163,8 @@ export function takeOver(
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
       isTraded: doubt?.reason === 'certainly_traded',
     };
-    // An owner that may still run has measured by its own clocks, and those may have stood still: all counts from this takeover.
+    // An owner that still runs measures by its own clocks, which may have stood still: every period counts from this
+    // takeover.
     const phase = isShared
       ? inherited(atWorst)
       : inherited({
@@ -174,7 +175,7 @@ export function takeOver(
           clockSlackMs: policy.continuity.divergenceMs + policy.continuity.lateMs,
           known: doubt,
         });
-    // Written down unless the next process can go on from what is there.
+    // Recorded unless the next process can continue from the existing record.
     const isKnown = !isShared && doubt?.proof !== undefined && doubt.proof.boot?.id === boot?.id;
     if (!isKnown) bodies.push(attemptRecord(desk, intent, { ...phase, result: 'doubt' }));
     desk.account.doubts.set(intent.client_order_id, phase);
@@ -203,7 +204,9 @@ export function takeOver(
   );
 }
 
-/** Where a halt takes two people: those that agreed to lift this one, in the process before, within their minutes. */
+/**
+ * Checks, where lifting a halt takes two people, that they approved in the previous process and within the time limit.
+ */
 function unapprovedFault(
   desk: RecoverContext,
   command: { readonly withOpenDoubts?: boolean | undefined },
@@ -294,7 +297,7 @@ function holdBack(desk: RecoverContext): void {
       ? undefined
       : ports.requestLog?.earlier(state.startSeq, boot);
   const stoppedMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
-  // Requests since then are known one by one; earlier ones are at least that old.
+  // Later requests are known one by one; earlier ones are at least this old.
   const agoMs = Math.max(stoppedMs, known === undefined ? 0 : passedSince(known.since, boot));
   if (known !== undefined) {
     desk.requestsKnownSince = known.since;
@@ -363,7 +366,7 @@ function backOff(desk: RecoverContext, error: unknown, count: number): Observabl
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
   desk.venueHealth.readFailed(error);
-  // As far as can be known, the server is not the venue: that has its own alert.
+  // The server is probably not the venue: that has its own alert.
   if (error.code !== 'certificate')
     desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);

@@ -3,17 +3,17 @@ import type { Instant } from '../../core/time.ts';
 import type { JournalPort } from '../ports.ts';
 
 /**
- * The right of one owner to run a desk, as the store holds it. Its length decides how soon another owner takes over, never whether
- * that is safe: safety comes from the fence of the journal.
+ * The right of one owner to run a desk, as the store holds it. The length of a lease decides only how soon another owner can
+ * take over. Safety comes from the fence of the journal.
  */
 export interface Lease {
   readonly desk: string;
   /** Rises with every takeover. Each record is written under the epoch of its owner. */
   readonly epoch: number;
   readonly owner: string;
-  /** On the clock of the store. No other clock may judge it. */
+  /** On the store's clock. No other clock may judge it. */
   readonly until: Instant;
-  /** The history that the store was in: a failover begins another one, in which this lease does not hold. */
+  /** The timeline of the store. A failover starts another one, in which this lease is not valid. */
   readonly timeline: string;
 }
 
@@ -25,17 +25,21 @@ export interface LeaseRequest {
 }
 
 /**
- * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the store cannot be
- * reached, or its answer was lost: then nobody knows whether the call had its effect.
+ * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the store
+ * cannot be reached or its answer was lost: it is then unknown whether the call took effect.
  */
 export interface LeasePort {
-  /** Takes a desk whose lease has ended, by the store's clock, and raises its epoch. `undefined`: another owner has it. */
+  /**
+   * Acquires a desk whose lease has ended, by the store's clock, and raises its epoch. `undefined`: another owner holds it.
+   */
   acquire(request: LeaseRequest): Observable<Lease | undefined>;
 
-  /** Prolongs the lease, even one that has ended, as long as nobody has taken over. `undefined`: somebody has. */
+  /**
+   * Extends the lease, even one that has ended, as long as nobody has taken over. `undefined`: another owner has.
+   */
   renew(lease: Lease, leaseMs: number): Observable<Lease | undefined>;
 
-  /** Ends the lease now. Nothing happens when another owner has taken over. */
+  /** Ends the lease now. Has no effect if another owner has taken over. */
   release(lease: Lease): Observable<undefined>;
 }
 

@@ -23,22 +23,22 @@ import { renewals } from './renewals.ts';
 
 export interface OwnerOptions extends LeaseRequest {
   readonly clock: Pick<Clock, 'scheduler'>;
-  /** Between two tries to acquire the desk, milliseconds. */
+  /** Interval between attempts to acquire the desk, milliseconds. */
   readonly retryMs: number;
 }
 
 /** A desk that this process owns. */
 export interface Owned<J extends JournalPort> {
   readonly lease: Lease;
-  /** Read after the epoch was raised: no earlier owner adds to it any more. */
+  /** Read after the epoch was raised, so that no earlier owner can append to it. */
   readonly journal: J;
-  /** Emits once another owner is known to have taken over. A write to the journal may find out earlier. */
+  /** Emits once another owner has taken over. A write to the journal may detect that earlier. */
   readonly lost$: Observable<FencedOut>;
 }
 
 /**
- * Runs a desk for as long as this process owns it: waits for the lease, opens the journal, renews the lease while `run` runs, and
- * releases it at the end. A renewal that does not come through does not stop the desk: the journal alone decides what may leave.
+ * Runs a desk for as long as this process owns it: waits for the lease, opens the journal, renews the lease while `run`
+ * runs, and releases it at the end. A failed renewal does not stop the desk: only the journal decides what may leave.
  */
 export function ownDesk<J extends JournalPort, T>(
   store: DeskStore<J>,
@@ -59,11 +59,11 @@ export function ownDesk<J extends JournalPort, T>(
     mergeMap(({ lease, journal }) => {
       if (journal === undefined) return throwError(() => new FencedOut(lease.desk));
       const lost$ = renewals(store, lease, options).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-      // Renews for as long as `run` runs, whether it listens or not.
+      // Renews while `run` runs, whether or not `run` subscribes.
       const running = defer(() => run({ lease, journal, lost$ })).pipe(
         takeUntil(lost$.pipe(ignoreElements())),
       );
-      // A release that does not come through costs the next owner the rest of the lease.
+      // A failed release makes the next owner wait for the rest of the lease.
       const released = store.release(lease).pipe(
         timeout({ first: RELEASE_MS, scheduler }),
         catchError(() => EMPTY),

@@ -10,8 +10,8 @@ export interface RenewalOptions {
 }
 
 /**
- * Renews the lease three times in its length for as long as somebody listens. Emits once, when another owner has taken over. A renewal
- * that does not come through says nothing: the next one may.
+ * Renews the lease three times per lease period while subscribed. Emits once, when another owner has taken over. A failed
+ * renewal proves nothing, because the next one may succeed.
  */
 export const renewals = (
   store: Pick<LeasePort, 'renew'>,

@@ -94,7 +94,7 @@ const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<b
       )
     : true;
 
-/** `undefined` unless account data are still being recorded. */
+/** Waits until account data are recorded; `undefined` if none are being recorded. */
 const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
   desk.journal.isTakingIn
     ? desk.changed$.pipe(
@@ -133,8 +133,8 @@ const signed = (record: WakeRecord, order: RunOrder | undefined): WakeRecord =>
   order?.token === undefined ? record : { ...record, token: order.token };
 
 /**
- * Whether a trade of an earlier slice turned up while the step waited for prices. The waker arms the strategy again, tells of the
- * trade, and what the strategy waited for fires after that.
+ * Whether a late trade of an earlier slice appeared while the step waited for prices. The trigger then arms the strategy
+ * again and delivers the trade first; the original wait fires afterwards.
  */
 const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
   life.state !== undefined &&

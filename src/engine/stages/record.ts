@@ -86,7 +86,10 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   };
 }
 
-/** A read from before the proof that the order traded: it no longer proves absence. */
+/**
+ * Whether the end comes from a read that is older than the proof that the order traded: such a read no longer proves
+ * absence.
+ */
 const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
   end.word === undefined &&
   account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
@@ -327,7 +330,7 @@ export function sliceRecord(
   return made;
 }
 
-/** What the record of its end says about a slice. */
+/** The fields of a slice that the record of its end contains. */
 type Traded = Pick<
   OpenSlice,
   'strategy' | 'intent' | 'filled' | 'filledAmount' | 'missing' | 'missingAmount'

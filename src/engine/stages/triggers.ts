@@ -81,7 +81,7 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
     const late = life.late[0];
     return late === undefined ? EMPTY : of({ strategy, ...outcomeFired(desk, late) });
   }
-  // A wait that ends before this was already true.
+  // A wait due before this time counts as already true.
   const soon = after(clock.wall(), AT_ONCE_MS);
   const holdMs = desk.spins.holdMs(life);
   const fired$: Observable<Fired>[] = [];
@@ -143,7 +143,7 @@ const outcomeFired = (desk: TriggersContext, outcome: SliceOutcome): Fired => ({
 
 interface Arming {
   readonly strategy: string;
-  /** A wait that ends before this was already true. */
+  /** A wait due before this time counts as already true. */
   readonly soon: Instant;
   /** Whether waits start only after a hold: see `SpinGuard`. */
   readonly isHeld: boolean;

@@ -3,7 +3,7 @@ import type { Instant } from '../../core/time.ts';
 /** A process without a record this long after its start died soon after the start. */
 export const SOON_AFTER_START_MS = 5_000;
 
-/** The end of a process that did not say that it stopped. */
+/** The end of a process that recorded no stop. */
 export interface Death {
   readonly startedAt: Instant;
   /** Its last sign of life came soon after its start. */

@@ -56,15 +56,15 @@ export type { StrategyRun, OpenAttempt, OpenSlice } from './strategy-run.ts';
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
-/** Fills that the account has not shown, or not all of. */
+/** Number of fills kept that the account has not shown, or not completely. */
 const UNSHOWN_MAX = 1_000;
 
-/** A fill that the account shows: what a dry run imagines is in no account. */
+/** Whether the account will show the fill: the fills of a dry run appear in no account. */
 export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
 
 /**
- * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
- * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: a snapshot has all.
+ * Everything the engine knows, as a fold of the journal. The same `apply` rebuilds it at start and updates it afterwards, so
+ * that the state in memory cannot differ from a rebuilt one. No field is private (`#`): a snapshot stores all.
  */
 export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
@@ -74,57 +74,57 @@ export class EngineState {
   readonly maximums = new Map<string, Maximum>();
   /** Fills by client id: each is booked once, whatever its source, and corrected when the account shows more. */
   readonly filledIds = new Map<string, Booked>();
-  /** Fills that no read of the account has shown whole, the newest of them. */
+  /** The newest fills that no read of the account has shown completely. */
   readonly unshown = new Map<string, Unshown>();
   /** Fills that lack a part of their order. */
   readonly lacking = new Map<string, FillRecord>();
-  /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
+  /** Attempts whose order left and did not trade, with the time: a fill that appears later is an incident. */
   readonly closedIds = new Map<string, Closed>();
-  /** Client ids older than this are forgotten. Unix ms. */
+  /** Client ids older than this have been dropped. Unix ms. */
   rememberedSince = 0;
   control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
   controlWhy = '';
   controlBy = '';
   controlSince: Instant | undefined;
-  controlUntil: Instant | undefined; // when the pause that holds ends by itself
-  /** The halt that holds is a kill. */
+  controlUntil: Instant | undefined; // When the current pause ends automatically.
+  /** The current halt is a kill. */
   isTransportClosed = false;
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
-  readonly owedSince = new Map<string, Instant>(); // balances below zero: since when, at the earliest
-  /** The newest debt of each currency, paid back or not. */
+  readonly owedSince = new Map<string, Instant>(); // Balances below zero, each with the earliest time at which it may have begun.
+  /** The newest debt of each currency, repaid or not. */
   readonly formerDebts = new Map<string, FormerDebt>();
-  /** Balances as they were written last, and how many of the newest `filledIds` were booked since. */
+  /** The last recorded balances, and the number of newest `filledIds` booked since. */
   lastBalances: BalancesRecord | undefined;
   bookedSince = 0;
   newestTransaction = 0;
   fills = 0;
-  isUnconfirmed = false; // something was filled since the last closing read
-  /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
+  isUnconfirmed = false; // Whether something was filled since the last closing read.
+  /** How far the venue's clock was ahead of ours at the last quote, milliseconds. */
   venueAheadMs = 0;
   lastRecordAt: Instant | undefined;
-  /** The latest time of any record: later than that of the last one where the clock went back. */
+  /** The latest time of any record. Later than that of the last record if the clock went back. */
   newestRecordAt: Instant | undefined;
-  /** The last record is that of a process that ended in good order: nothing was sent after it. */
+  /** The last record belongs to a process that stopped in good order: nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
-  /** Number of the record with which the last process began, where this process has read it. */
+  /** Number of the record with which the last process began, if this process has read it. */
   startSeq: number | undefined;
-  /** Processes that died, the newest of them, since a person last said that the desk may trade. */
+  /** The newest processes that died since a person last confirmed that the desk may trade. */
   deaths: readonly Death[] = [];
   runningSince: Instant | undefined;
-  /** The error of its own that ends the process that runs. */
+  /** The internal error that ends the current process. */
   failure: string | undefined;
   account: string | undefined;
   limits: LimitsInForce = {};
   readonly overrides = new Overrides();
-  reloadedBy: UsedToken | undefined; // who had the lives begin that follow the last record, a reload
-  /** Who may sign in. */
+  reloadedBy: UsedToken | undefined; // The person who requested the reload whose new runs follow its record.
+  /** The people who may sign in. */
   readonly people = new People();
   /** Totals that limits are compared with. */
   readonly totals = new Totals();
   recent: FillRecord[] = [];
-  /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
+  /** Trades of slices that this journal has not decided, or not yet: it may be older than the account. */
   readonly strays = new Map<string, SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {
@@ -171,9 +171,9 @@ export class EngineState {
       }
       case 'attempt': {
         const about = this.attempts.get(body.client_order_id);
-        // A fill has closed it.
+        // A fill has already closed it.
         if (about === undefined) break;
-        // A doubt is written again when its proof goes on.
+        // A doubt is recorded again when its proof progresses.
         if (body.result !== 'doubt' || about.doubt?.proof === undefined)
           this.totals.end(body, about.intent, at);
         if (body.result === 'doubt') {
@@ -215,7 +215,7 @@ export class EngineState {
         for (const [clientId, rows] of Object.entries(body.fills)) this.#show(clientId, rows);
         break;
       case 'resolved':
-        // What else follows from it are records of their own.
+        // Further consequences have their own records.
         if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
         break;
       case 'alert':
@@ -235,7 +235,7 @@ export class EngineState {
       case 'control':
         this.totals.control(body);
         if (scopeOf(body) !== undefined) break;
-        // A halt is latched: a pause that was on its way when it came does not lift it.
+        // A halt is latched: a pause that was under way when the halt came does not lift it.
         if (this.control === 'halted' && body.state !== 'halted' && body.state !== 'active') break;
         if (this.control === 'halted' && body.state === 'active') this.limits = agreedTo(this.limits);
         this.control = body.state;
@@ -244,18 +244,18 @@ export class EngineState {
         this.controlSince = at;
         this.controlUntil = body.until;
         this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
-        // A pause that ends by itself does not: nobody has looked.
+        // An automatic resume does not count, because no person has looked.
         if (body.state === 'active' && body.by !== 'tranche') this.deaths = [];
         break;
     }
   }
 
-  /** Which of `filledIds` is the first that was booked after the balances were written last. */
+  /** Index in `filledIds` of the first fill booked after the last balances record. */
   get bookedFrom(): number {
     return Math.max(0, this.filledIds.size - this.bookedSince);
   }
 
-  /** Processes that began since `from` and died of themselves, asked before this one has written that it began. */
+  /** Processes that started since `from` and died. Called before this process has recorded its start. */
   diedSince(from: Instant): readonly Death[] {
     return [...this.deaths, ...this.#death(this.lastRecordAt)].filter(
       ({ startedAt, isSoon, error }) => startedAt >= from && (isSoon || error !== undefined),
@@ -267,17 +267,17 @@ export class EngineState {
     return [...this.attempts.values()].filter((open) => open.doubt !== undefined);
   }
 
-  /** What was traded for a slice that this journal has not decided: it was restored from an older state. */
+  /** Trades of a slice that this journal has not decided, because it was restored from an older state. */
   stray(parent: string, slice: number): Readonly<SliceProgress> | undefined {
     return this.strays.get(sliceKey(parent, slice));
   }
 
-  /** Fills of the last ten minutes: a read of the account may not show them yet. */
+  /** Fills of the last ten minutes, which a read of the account may not show yet. */
   recentFills(now: Instant): readonly FillRecord[] {
     return this.recent.filter((fill) => fill.executed_at > now - RECENT_MS);
   }
 
-  /** What attempts under way, and fills that lack a part, may take from the balance of `currency`, at worst. `except` names one not to count. */
+  /** The most that attempts under way, and fills that lack a part, may take from `currency`. `except`: an attempt not to count. */
   reserved(currency: string, except?: string): Quantity {
     let sum = NO_QUANTITY;
     for (const { intent } of this.attempts.values()) {
@@ -297,7 +297,7 @@ export class EngineState {
     return subtract(this.balances.get(currency) ?? NO_QUANTITY, this.reserved(currency, except));
   }
 
-  /** Reference price when the slice of an attempt was decided; empty when none was known. */
+  /** Reference price when the slice of an attempt was decided; empty if none was known. */
   decisionPrice({ parent, slice }: Pick<IntentRecord, 'parent' | 'slice'>): string {
     return this.slices.get(sliceKey(parent, slice))?.intent.decision_price ?? '';
   }
@@ -314,7 +314,7 @@ export class EngineState {
     return false;
   }
 
-  /** Worst case of attempts under way, and of what fills lack, in the currency of the limits. */
+  /** Worst case of attempts under way and of the missing parts of fills, in the currency of the limits. */
   openNotional(pair?: string, except?: string): Money {
     let sum = NO_MONEY;
     for (const { intent } of this.attempts.values()) {
@@ -333,14 +333,14 @@ export class EngineState {
     this.failure = undefined;
   }
 
-  /** The death of the process that wrote last, at `lastAt`; none when it ended in good order. */
+  /** The death of the process that wrote the last record, at `lastAt`; none if it stopped in good order. */
   #death(lastAt: Instant | undefined): readonly Death[] {
     const { runningSince: startedAt, failure: error } = this;
     if (startedAt === undefined) return [];
     return [{ startedAt, error, isSoon: (lastAt ?? startedAt) - startedAt < SOON_AFTER_START_MS }];
   }
 
-  /** What a process that is gone left under way may have traded: each is a doubt since it was written. */
+  /** Attempts that a dead process left under way may have traded: each becomes a doubt. */
   #doubtAll(): void {
     for (const open of this.attempts.values()) {
       open.doubt ??= { since: open.since, reason: 'outcome_unknown' };
@@ -377,7 +377,7 @@ export class EngineState {
     life.lastReason = body.reason;
     life.slicesDone += body.missed.length;
     if (body.on === 'outcome') {
-      // Named only where the strategy was told of a trade that it had not decided.
+      // Present only if the strategy learnt of a trade that it had not decided.
       const { parent, leg, slice } = body.detail;
       if (typeof parent === 'string' && typeof slice === 'number')
         this.strays.delete(sliceKey(parent, slice));
@@ -435,14 +435,14 @@ export class EngineState {
       begunAt: life !== undefined && life.hash === wanted?.hash ? life.begunAt : undefined,
     });
     if (fill.missing !== undefined) this.#lack(fill);
-    // A dry run has no account that could show it.
+    // A dry run has no account that could show the fill.
     if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run') {
       this.unshown.set(fill.client_order_id, { fill, since });
       keepNewest(this.unshown, UNSHOWN_MAX);
     }
     this.bookedSince++;
     this.fills++;
-    // By the records, not by who asks when: a state that is folded anew must be the same.
+    // By the time of the record, not of the caller: refolding must give the same state.
     while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
     this.recent.push(fill);
     const amounts = amountsOf(fill);
@@ -465,7 +465,7 @@ export class EngineState {
     slice.missingAmount = add(slice.missingAmount, missingAmount);
   }
 
-  /** The account shows a fill just as it was booked. */
+  /** The account shows a fill exactly as booked. */
   #show(clientId: string, rows: readonly number[]): void {
     this.unshown.delete(clientId);
     const booked = this.filledIds.get(clientId);
@@ -477,7 +477,7 @@ export class EngineState {
     keepNewest(this.lacking, UNSHOWN_MAX);
   }
 
-  /** The figures of a fill were others: what follows from the difference. */
+  /** Applies the consequences of corrected figures of a fill. */
   #correct(body: CorrectionRecord): void {
     const booked = this.filledIds.get(body.client_order_id);
     if (booked === undefined) return;
@@ -491,14 +491,17 @@ export class EngineState {
     this.#replace(booked, now);
   }
 
-  /** An operator states that the missing part of a fill never traded. */
+  /** An operator confirms that the missing part of a fill never traded. */
   #lackNothing(clientId: string): void {
     const booked = this.filledIds.get(clientId);
     if (booked?.fill.missing === undefined) return;
     this.#replace(booked, { ...booked.fill, missing: undefined });
   }
 
-  /** A fill counts as `now`, and so does its slice; where that has ended, its strategy hears of what is more. */
+  /**
+   * Replaces the figures of a fill, and those of its slice. If the slice has ended, its strategy is told of the additional
+   * part.
+   */
   #replace(booked: Booked, now: FillRecord): void {
     const { fill: before } = booked;
     const id = now.client_order_id;
@@ -527,16 +530,16 @@ export class EngineState {
     if (booked.leg === undefined || life === undefined || life.begunAt !== booked.begunAt) return;
     const filled = greatest(add(more.filled, more.missing), NO_QUANTITY);
     const filledAmount = greatest(add(more.filledAmount, more.missingAmount), NO_MONEY);
-    // What was counted as filled before is not told again; what is less is a matter for a person.
+    // The part already counted is not reported again; a reduction needs a person.
     if (filled.isZero() && filledAmount.isZero()) return;
     life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });
   }
 
-  /** A trade of a slice that has ended without it: the strategy that decided it must still hear of it. */
+  /** A trade of a slice that ended without it: the strategy that decided the slice must still learn of it. */
   #tellLate(fill: FillRecord): boolean {
     const closed = this.closedIds.get(fill.client_order_id);
     const life = closed === undefined ? undefined : this.lives.get(closed.strategy);
-    // By its beginning: the same text may have been put back since, and that is another life.
+    // Compared by start time, because the same document may have been restored since, in another run.
     if (closed?.leg === undefined || life === undefined || life.begunAt !== closed.begunAt) return false;
     life.late.push({
       leg: closed.leg,
@@ -586,8 +589,8 @@ export class EngineState {
   }
 
   /**
-   * Ids are kept for two days, because the venue refuses a client id for one; and the newest in any case, so that a clock
-   * which is set right by days does not make us forget, and book again, what has just traded.
+   * Ids are kept for two days, because the venue refuses a repeated client id for one day. The newest ids are always kept,
+   * so that a clock correction of days does not make the desk forget, and book again, what has just traded.
    */
   #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);

@@ -4,7 +4,7 @@ import type { ApprovalPolicy } from '../../core/approvals/approval-policy.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import type { DeskSettings } from '../desk-settings.ts';
 
-/** The limits that a start writes down; none where the journal does not outlive the process. */
+/** The limits that a start records; none if the journal does not outlive the process. */
 export const limitsToKeep = ({
   areLimitsKept,
   limits,
@@ -15,7 +15,7 @@ export const limitsToKeep = ({
     ? { limits: limitTexts(limits), fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) }
     : undefined;
 
-/** Who must agree to what by the config of this start alone. */
+/** The approval policy by the config of this start alone. */
 export const ownPolicy = ({
   approvals,
   fourEyes,

@@ -2,23 +2,23 @@ import { isInitiator, kindOf } from '../../core/approvals/approval-request.ts';
 import type { IntentRecord, OverrideRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Somebody who agreed. */
+/** A person who approved. */
 export type Agreement = Pick<OverrideRecord, 'by' | 'token'>;
 
-/** What needs an approval, as far as it has come. */
+/** A request for approval, and how far it has come. */
 export interface Override {
   readonly proposal: OverrideRecord;
   /** When it was proposed. */
   readonly at: Instant;
-  /** Those who agreed, the last one included. */
+  /** The people who approved, including the last one. */
   readonly agreed: readonly Agreement[];
-  /** The last one whose approval was needed: it is approved. */
+  /** The person whose approval completed the request. */
   approvedBy?: string | undefined;
-  /** It ended without, or was taken back: nothing uses it any more. */
+  /** Set if the request was withdrawn, rejected or has expired: nothing can use it any more. */
   ended?:
     | { readonly how: 'withdrawn' | 'rejected' | 'expired'; readonly by: string; readonly why: string }
     | undefined;
-  /** The attempt whose intent names it, or what it let happen. */
+  /** The attempt whose intent names the override, or the action that the approval allowed. */
   usedBy?: string | undefined;
   usedAt?: Instant | undefined;
   usedPair?: string | undefined;
@@ -28,25 +28,33 @@ const KEPT = 1_000;
 
 export interface OverridesData {
   readonly known: Map<string, Override>;
-  /** In all of the journal: no id is given twice. */
+  /** Number of proposals in the whole journal, so that no id is given twice. */
   proposed: number;
 }
 
-/** Requests of what a person holds in the hand end with the process; the others are of what files and parents say. */
+/**
+ * Whether the request outlives the process. Requests that a person makes by hand end with it; requests that follow from
+ * files and parents do not.
+ */
 export const isDurable = (proposal: OverrideRecord): boolean =>
   !['override', 'rearm', 'doubt', 'policy'].includes(kindOf(proposal));
 
-/** Whether nobody has decided yet. Its time may be over. */
+/** Whether nobody has decided yet. The request may have expired. */
 export const isUndecided = ({ approvedBy, ended, usedBy }: Override): boolean =>
   approvedBy === undefined && ended === undefined && usedBy === undefined;
 
-/** Whether it can still be decided or used: those of one person are few, and those of files as many as they ask for. */
+/**
+ * Whether the request can still be decided or used. A person has few such requests; files have as many as they need.
+ */
 const isLive = ({ proposal, ended, usedBy }: Override, at: Instant): boolean =>
   ended === undefined && usedBy === undefined && at < proposal.expires_at;
 
-/** Requests as a fold of the journal: those of this process, those of earlier ones that were used, and those that outlive a process. */
+/**
+ * Requests as a fold of the journal: those of this process, used ones of earlier processes, and those that outlive a
+ * process.
+ */
 export class Overrides {
-  /** All that there is to know: what a saved state holds of it is this object. */
+  /** All data of this class: a snapshot stores this object. */
   data: OverridesData = { known: new Map(), proposed: 0 };
 
   get proposed(): number {
@@ -86,7 +94,9 @@ export class Overrides {
     }
   }
 
-  /** Somebody was removed: what they agreed to and is not decided waits for others, also if they come back. */
+  /**
+   * A person was removed: undecided requests that they approved need another approval, even if the person returns.
+   */
   forgetAgreements(name: string): void {
     for (const [id, known] of this.data.known) {
       if (!isUndecided(known)) continue;
@@ -103,13 +113,15 @@ export class Overrides {
     } else if (step !== 'proposed') known.ended ??= { how: step, by, why };
   }
 
-  /** The age of what a dead process was asked is unknown: unless it outlives a process it must be proposed again. */
+  /**
+   * The age of a request to a dead process is unknown: it must be proposed again, unless it outlives a process.
+   */
   restart(): void {
     for (const [id, { usedBy, proposal }] of this.data.known)
       if (usedBy === undefined && !isDurable(proposal)) this.data.known.delete(id);
   }
 
-  /** What was approved has happened. */
+  /** The approved action has been carried out. */
   carryOut(ids: readonly string[], by: string, at: Instant): void {
     for (const id of ids) {
       const known = this.#named(id);
@@ -119,7 +131,7 @@ export class Overrides {
     }
   }
 
-  /** A text begins: its approval is used up. Returns what was asked for, if it was. */
+  /** A document starts: its approval is used up. Returns the request, if there was one. */
   begin(subject: string, at: Instant): OverrideRecord | undefined {
     const [id, known] = this.of(subject) ?? [];
     if (id === undefined || known?.approvedBy === undefined) return undefined;
@@ -127,7 +139,7 @@ export class Overrides {
     return known.proposal;
   }
 
-  /** An attempt takes the override that its intent names, unless another has it. */
+  /** An attempt takes the override that its intent names, unless another attempt has it. */
   use({ override, client_order_id: id, pair }: IntentRecord, at: Instant): void {
     const known = this.#named(override);
     if (known === undefined || known.usedBy !== undefined) return;
@@ -136,7 +148,7 @@ export class Overrides {
     known.usedPair = pair;
   }
 
-  /** No order left: it is free again. */
+  /** No order left, so the override is free again. */
   free({ override, client_order_id: id }: IntentRecord): void {
     const known = this.#named(override);
     if (known?.usedBy !== id) return;

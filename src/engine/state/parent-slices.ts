@@ -1,12 +1,12 @@
 import type { Instant } from '../../core/time.ts';
 
-/** Slices of a parent whose ends are remembered. */
+/** Number of slices of a parent whose ends are remembered. */
 const SLICES_MAX = 100;
 
-/** No slice: their numbers begin at 0. */
+/** Stands for "no slice": slice numbers start at 0. */
 const NONE = -1;
 
-/** What is known of the slices of a parent, as plain data. */
+/** The slices of a parent as plain data. */
 export interface SavedSlices {
   /** Slices with an order, since a person last re-armed the desk. */
   readonly executed: Set<number>;
@@ -16,16 +16,16 @@ export interface SavedSlices {
 }
 
 /**
- * The slices of a parent: which had an order, and when their gaps end. Most parents have one slice, and thousands of
- * parents are known: sets and maps, with the room that they come with, are made for those alone that have a second one.
+ * The slices of a parent: which of them had an order, and when their gaps end. Most parents have one slice, and thousands of
+ * parents are known, so sets and maps are created only for parents with a second slice.
  */
 export class ParentSlices {
-  /** The one slice of all. */
+  /** The only slice, while there is one. */
   #slice = NONE;
   #deadline: Instant | undefined;
   #gap: Instant | undefined;
   #isExecuted = false;
-  /** Of several. */
+  /** All slices, once there are several. */
   #many: SavedSlices | undefined;
 
   constructor(saved?: SavedSlices) {
@@ -60,7 +60,7 @@ export class ParentSlices {
     keepNewest(gaps);
   }
 
-  /** It traded. */
+  /** The slice traded. */
   book(slice: number): void {
     if (this.#isAlone(slice)) this.#isExecuted = true;
     else this.#several().executed.add(slice);
@@ -72,7 +72,7 @@ export class ParentSlices {
     this.#many?.executed.clear();
   }
 
-  /** How many have had an order. */
+  /** Number of slices with an order. */
   get executed(): number {
     return this.#many?.executed.size ?? (this.#isExecuted ? 1 : 0);
   }
@@ -81,7 +81,7 @@ export class ParentSlices {
     return this.#many?.executed.has(slice) ?? (this.#isExecuted && slice === this.#slice);
   }
 
-  /** When the last of the gaps of the slices before `slice` ends. */
+  /** The latest end of the gaps of the slices before `slice`. */
   lastGap(slice: number): Instant | undefined {
     if (this.#many === undefined) return this.#slice < slice ? this.#gap : undefined;
     let last: Instant | undefined;
@@ -90,7 +90,7 @@ export class ParentSlices {
     return last;
   }
 
-  /** Whether it is the only one so far. */
+  /** Whether this is the only slice so far. */
   #isAlone(slice: number): boolean {
     if (this.#many !== undefined) return false;
     if (this.#slice === NONE) this.#slice = slice;
@@ -111,7 +111,9 @@ export class ParentSlices {
   }
 }
 
-/** Only a slice that is under way is ever asked about, and those before it: a parent of years does not grow. */
+/**
+ * Only the slice under way and those before it are looked up, so a parent that runs for years does not grow.
+ */
 function keepNewest(slices: Map<number, unknown>): void {
   if (slices.size <= SLICES_MAX) return;
   for (const slice of slices.keys()) {

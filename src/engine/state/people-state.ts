@@ -4,35 +4,37 @@ import type { PersonRecord } from '../../core/record.ts';
 import type { Role } from '../../core/roles.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** A key pair of which the person's device has the private half. */
+/** A public key whose private half is on the person's device. */
 export interface Passkey {
   readonly id: string;
   /** COSE, base64url. */
   readonly publicKey: string;
-  /** How often the authenticator was used when it last signed in, as it says; 0 where it does not count. */
+  /** Number of uses at the last sign-in, as the authenticator reports it; 0 if it does not count. */
   readonly counter: number;
   readonly enrolledAt: Instant;
-  /** Where it belongs; not known of one that has not been used since an older version. */
+  /** The host and pages of the passkey; unknown if it has not been used since an older version. */
   readonly home?: PasskeyHome | undefined;
 }
 
-/** Somebody who may sign in, may do so once they have enrolled a passkey, or may no longer. */
+/** A person who may sign in, has been invited to enrol a passkey, or was removed. */
 export interface Person {
   readonly name: string;
   readonly role: Role;
   readonly state: 'invited' | 'active' | 'removed';
   readonly invitedBy: string;
   readonly passkeys: readonly Passkey[];
-  /** Has, or had before a removal: a desk that has known a passkey goes on asking for them. */
+  /**
+   * The person has a passkey, or had one before a removal: a desk that has known a passkey keeps requiring them.
+   */
   readonly hadPasskey?: true | undefined;
 }
 
-/** The removed are kept for lists, the newest of them. */
+/** Number of removed people kept for lists, the newest. */
 const REMOVED_KEPT = 200;
 
-/** Who may sign in, as a fold of the journal. Names differ by more than the case of their letters. */
+/** The people who may sign in, as a fold of the journal. Two names never differ only in case. */
 export class People {
-  /** All that there is to know: what a saved state holds of it is this map. */
+  /** All data of this class: a snapshot stores this map. */
   data = new Map<string, Person>();
 
   get(name: string): Person | undefined {
@@ -43,7 +45,7 @@ export class People {
     return this.data.values();
   }
 
-  /** Whose passkey it is, if that person may sign in. */
+  /** The owner of the passkey, if that person may sign in. */
   ownerOf(passkeyId: string): Person | undefined {
     for (const person of this.data.values())
       if (person.passkeys.some(({ id }) => id === passkeyId)) return person;

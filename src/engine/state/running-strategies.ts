@@ -13,9 +13,9 @@ interface RunningStrategiesParts {
 
 /** The strategies that the desk runs now. */
 export class RunningStrategies {
-  /** By id. A reload replaces the whole. */
+  /** By id. A reload replaces the whole map. */
   sources: ReadonlyMap<string, StrategySource>;
-  /** Strategies that changed since the pipeline looked last. */
+  /** Strategies that changed since the pipeline last looked. */
   #changed: readonly string[] = [];
   readonly #plans = new Map<
     string,
@@ -28,7 +28,7 @@ export class RunningStrategies {
     this.#parts = parts;
   }
 
-  /** Runs these strategies from now on, and no others. `rearm` arms what they wait for, once it is durable. */
+  /** Runs these strategies from now on, and no others. */
   run(sources: readonly StrategySource[]): void {
     this.sources = new Map(sources.map((one) => [one.id, one]));
   }
@@ -38,14 +38,16 @@ export class RunningStrategies {
     this.#parts.changed$.next();
   }
 
-  /** Strategies to re-arm, each returned once. */
+  /** Returns the strategies to re-arm, each once. */
   takeChanged(): readonly string[] {
     const changed = this.#changed;
     if (changed.length > 0) this.#changed = [];
     return changed;
   }
 
-  /** Whether the strategy of a slice still runs as it did when the slice was decided, and nobody has ended it since. */
+  /**
+   * Whether the strategy of a slice still runs the document that decided the slice, and has not been ended since.
+   */
   isRun({ strategy, hash }: { readonly strategy: string; readonly hash: string }): boolean {
     return (
       this.sources.get(strategy)?.hash === hash &&
@@ -53,17 +55,17 @@ export class RunningStrategies {
     );
   }
 
-  /** What the strategy plans, with the precision of its pair; `undefined` when it has no plan. */
+  /** The plan of the strategy, with the precision of its pair; `undefined` if it has none. */
   plan(strategy: string): StrategyPlan | undefined {
     const { state, instruments } = this.#parts;
     const life = state.lives.get(strategy);
     const source = this.sources.get(strategy);
-    // Until the lives go on, at start, what its file says now may stand there: the plan of an edited text is not that of its life.
+    // Until recovery has restored the runs, the source may be an edited file, whose plan is not that of the run.
     if (life === undefined || source?.hash !== life.hash) return undefined;
     const { bound } = source;
     const known = this.#plans.get(strategy);
     if (known?.life === life) return known.plan;
-    // Nor can any be made before the venue could be asked.
+    // No plan can be made before the venue has been queried.
     if (bound.pairs.some((pair) => 'problem' in instruments.pair(pair))) return undefined;
     const plan = planOf(bound, life.begunAt, (pair) => instruments.of(pair));
     this.#plans.set(strategy, { life, plan });

@@ -7,8 +7,8 @@ import { restoreInto, savedOf } from './snapshot.ts';
 import type { SavedState } from './snapshot.ts';
 
 /**
- * Number of the shape and the meaning of what is kept. Goes up whenever a fold changes: a state of another number is left
- * alone, and all records are read.
+ * Version of the snapshot format and of the fold. Raise it whenever a fold changes: a snapshot with another number is
+ * ignored, and all records are read.
  */
 export const STATE_FORMAT = 23;
 
@@ -27,13 +27,13 @@ interface Kept {
 }
 
 /**
- * Keeps the state now and then, so that the next start need not fold the whole journal again. It is a copy: nothing is
- * decided by it that the records do not say, and no append waits for it.
+ * Writes snapshots of the state, so that the next start need not fold the whole journal. A snapshot is only a shortcut: the
+ * records decide, and no append waits for it.
  */
 export class SnapshotWriter {
   readonly #desk: SnapshotContext;
   #newest: Pick<StoredRecord, 'seq' | 'hash'> | undefined;
-  /** Records that no kept state holds. */
+  /** Number of records since the last snapshot. */
   #behind = 0;
   #isDue = false;
 
@@ -52,11 +52,11 @@ export class SnapshotWriter {
     return 0;
   }
 
-  /** Why the state cannot be taken over; `undefined` when it was. */
+  /** Why the snapshot cannot be used; `undefined` if it was restored. */
   #take(found: KeptState): string | undefined {
     const { state, observer } = this.#desk;
     try {
-      // Its text is the very one that this version wrote: the port has compared its checksum.
+      // The port has compared its checksum, so this version wrote this very text.
       const kept = unpack(found.text) as Kept; // oxlint-disable-line typescript/no-unsafe-type-assertion -- this class wrote it
       if (kept.observer !== undefined) observer.kept?.restore(kept.observer);
       restoreInto(state, kept.desk);
@@ -69,12 +69,12 @@ export class SnapshotWriter {
 
   /** A record has become part of the state. */
   saw(record: StoredRecord): void {
-    // Its hash is not looked at: a journal may make it only then.
+    // Its hash is not read here: a journal may compute it only later.
     this.#newest = record;
     this.#behind++;
   }
 
-  /** Keeps a state if one is due: later, when nobody waits for what has just been written. */
+  /** Writes a snapshot if one is due: later, when nobody waits for the records just written. */
   mayKeep(): void {
     const { journal, clock } = this.#desk.ports;
     if (this.#isDue || journal.states === undefined || this.#behind < journal.states.every) return;
@@ -85,7 +85,7 @@ export class SnapshotWriter {
     });
   }
 
-  /** The last thing of a process that ends in good order. */
+  /** Called last by a process that stops in good order. */
   finish(): void {
     const { states } = this.#desk.ports.journal;
     if (states !== undefined && this.#behind > states.every / WORTH) this.#keep('keepNow');
@@ -106,6 +106,6 @@ export class SnapshotWriter {
   }
 }
 
-/** All that was folded, as text. */
+/** The folded state as text. */
 export const packed = ({ state, observer }: Pick<SnapshotContext, 'state' | 'observer'>): string =>
   pack({ desk: savedOf(state), observer: observer.kept?.save() } satisfies Kept);

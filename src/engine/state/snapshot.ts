@@ -7,7 +7,7 @@ type Field = {
   [K in keyof EngineState]: EngineState[K] extends (...args: never) => unknown ? never : K;
 }[keyof EngineState];
 
-/** The fields of an `EngineState` as plain data, those of its totals among them. */
+/** The fields of an `EngineState` as plain data, including its totals. */
 export type SavedState = {
   readonly [
     K in Exclude<Field, 'totals' | 'overrides' | 'people' | 'doubts' | 'bookedSince' | 'bookedFrom'>
@@ -19,7 +19,9 @@ export type SavedState = {
   readonly people: Map<string, Person>;
 };
 
-/** All that was folded, as plain data: a picture of the moment only until the next record. */
+/**
+ * The folded state as plain data. Valid only until the next record, because it shares objects with the state.
+ */
 export function savedOf(state: EngineState): SavedState {
   return {
     ...(Object.fromEntries(Object.entries(state)) as SavedState), // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
@@ -30,7 +32,7 @@ export function savedOf(state: EngineState): SavedState {
   };
 }
 
-/** Puts what `savedOf` returned into an empty state. */
+/** Restores what `savedOf` returned into an empty state. */
 export function restoreInto(state: EngineState, { totals, overrides, people, ...fields }: SavedState): void {
   if (!(totals.days instanceof Map && overrides.known instanceof Map && people instanceof Map))
     throw new TypeError('not a state');

@@ -24,14 +24,16 @@ interface StateJournalParts {
   readonly changed$: Subject<void>;
 }
 
-/** The one way to change the state: a record becomes durable, then part of the state, then known to everybody else. */
+/**
+ * The only way to change the state: a record becomes durable, then part of the state, then known to all listeners.
+ */
 export class StateJournal {
-  /** Emits once a write has found out that another owner has taken over. */
+  /** Emits once a write finds that another owner has taken over. */
   readonly fencedOut$ = new AsyncSubject<FencedOut>();
   #isFencedOut = false;
   readonly #parts: StateJournalParts;
   readonly #startedAt: Instant;
-  /** Records about the account's rows that are not durable yet. */
+  /** Number of records about the account's rows that are not durable yet. */
   #takingIn = 0;
   /** When this process last recorded that a limit may allow what it refused. */
   #freedAt: Instant | undefined;
@@ -42,9 +44,9 @@ export class StateJournal {
   }
 
   /**
-   * Makes records durable, applies them, and returns what was stored. A caller that unsubscribes, as when the desk is told to stop,
-   * changes nothing: what lies in the journal becomes part of the state all the same. A write after another owner has taken over
-   * never ends, and so nothing that waits for it ever happens.
+   * Makes records durable, applies them, and returns the stored records. Unsubscribing, as when the desk stops, cancels
+   * nothing: what the journal holds becomes part of the state. After a takeover by another owner a write never completes, so
+   * nothing that waits for it happens.
    */
   write(bodies: readonly RecordBody[]): MaybeAsync<readonly StoredRecord[]> {
     const { clock, journal } = this.#parts.ports;
@@ -77,14 +79,14 @@ export class StateJournal {
     return written$;
   }
 
-  /** Another owner has taken over: nothing is written any more. */
+  /** Another owner has taken over: this process writes nothing more. */
   fenceOut(error: FencedOut): void {
     this.#isFencedOut = true;
     this.fencedOut$.next(error);
     this.fencedOut$.complete();
   }
 
-  /** What an order came to is kept as evidence. All else would be as if this process had ended a moment ago. */
+  /** Keeps the results of orders as evidence. Everything else behaves as if this process had just ended. */
   #tooLate(bodies: readonly RecordBody[]): Observable<never> {
     const { clock, journal } = this.#parts.ports;
     const answers = bodies.filter(({ kind }) => kind === 'fill' || kind === 'attempt');
@@ -92,7 +94,7 @@ export class StateJournal {
     return NEVER;
   }
 
-  /** The same as a cold Observable. */
+  /** `write` as a cold Observable. */
   append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
     return defer(() => toObservable(this.write(bodies)));
   }
@@ -103,7 +105,7 @@ export class StateJournal {
     this.absorb(stored);
   }
 
-  /** A halt holds before it is recorded, because the disk may be the problem. */
+  /** A halt takes effect before it is recorded, because the disk may be the problem. */
   #setKillSwitch(body: RecordBody): void {
     if (body.kind !== 'control' || body.state !== 'halted') return;
     const { by, why } = body;
@@ -134,7 +136,10 @@ export class StateJournal {
     return this.#takingIn > 0;
   }
 
-  /** Whether limits may differ from those at `at`: this process started later, perhaps with another config, or a person has lifted one. */
+  /**
+   * Whether limits may be looser than at `at`: this process started later, perhaps with another config, or a person has
+   * lifted a limit since.
+   */
   isFreerSince(at: Instant): boolean {
     return this.#startedAt > at || (this.#freedAt !== undefined && this.#freedAt >= at);
   }
@@ -143,7 +148,10 @@ export class StateJournal {
 const isShownByAccount = (body: RecordBody): boolean =>
   body.kind === 'correction' || (body.kind === 'fill' && body.source === 'transactions');
 
-/** Records after which a limit may allow what it refused: the end of a pause or halt, a change to reducing, an approved override. */
+/**
+ * Records after which a limit may allow what it refused: the end of a pause or halt, a change to reducing, an approved
+ * override.
+ */
 const isFreeing = (body: RecordBody): boolean =>
   (body.kind === 'control' && (body.state === 'active' || body.state === 'reducing')) ||
   (body.kind === 'override' && body.step === 'approved');

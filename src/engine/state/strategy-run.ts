@@ -19,7 +19,7 @@ export interface StrategyRun {
   readonly hash: string;
   readonly type: string;
   readonly begunAt: Instant;
-  /** The person who had it begin, or ran it now; `undefined`: nobody that the desk knows. */
+  /** The person who started the run, or last triggered an occurrence; `undefined`: not known. */
   begunBy?: UsedToken | undefined;
   readonly document: unknown;
   /** State of the kernel after its last step; `undefined` before the first. */
