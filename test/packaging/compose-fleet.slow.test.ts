@@ -55,11 +55,13 @@ async function aCopy(): Promise<string> {
     rmSync(home, { recursive: true, force: true });
   });
   cpSync('packaging/compose', join(home, 'compose'), { recursive: true });
-  const ports = { 8400: await freePort(), 8321: await freePort(), 8322: await freePort() };
-  for (const file of ['venue.yaml', 'bitcoin/desk.yaml', 'ether/desk.yaml']) {
+  const files = ['venue.yaml', 'bitcoin/desk.yaml', 'ether/desk.yaml', 'north.yaml', 'south.yaml'];
+  const ports = new Map<number, number>();
+  for (const port of [8400, 8321, 8322, 8401, 8402]) ports.set(port, await freePort());
+  for (const file of files) {
     const path = join(home, 'compose/fleet', file);
     let text = readFileSync(path, 'utf8');
-    for (const [port, free] of Object.entries(ports)) text = text.replaceAll(port, String(free));
+    for (const [port, free] of ports) text = text.replaceAll(String(port), String(free));
     writeFileSync(path, text);
   }
   for (const daemon of ['north', 'south']) mkdirSync(join(home, daemon));

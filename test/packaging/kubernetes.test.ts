@@ -3,44 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { validate } from '../../src/app/commands/validate.ts';
 import { instant } from '../../src/core/time.ts';
 import { aRunIo } from '../app/support/run-io.ts';
+import { check, isThere, modules, readManifest, why } from './manifests.ts';
 
 const FOLDER = 'packaging/kubernetes';
-const read = (file: string): Record<string, unknown> =>
-  parse(readFileSync(join(FOLDER, file), 'utf8'), { merge: true }) as Record<string, unknown>;
+const read = (file: string): Record<string, unknown> => readManifest(FOLDER, file);
 const { resources } = read('kustomization.yaml') as { readonly resources: readonly string[] };
-
-/** Where the schema of each kind is in kubernetes-models, which is loaded by its name: its types are 18 MB. */
-const modules = {
-  Namespace: 'v1/Namespace',
-  NetworkPolicy: 'networking.k8s.io/v1/NetworkPolicy',
-  Service: 'v1/Service',
-  ServiceAccount: 'v1/ServiceAccount',
-  StatefulSet: 'apps/v1/StatefulSet',
-} as const;
-type Kind = keyof typeof modules;
-type Model = new (manifest: object) => { validate(): void };
-const models = new Map<Kind, Model>();
-for (const [kind, path] of Object.entries(modules) as readonly [Kind, string][])
-  try {
-    const { [kind]: model } = (await import(`kubernetes-models/${path}`)) as Readonly<Record<Kind, Model>>;
-    models.set(kind, model);
-  } catch {
-    // The tests that need it say so.
-  }
-const isThere = models.size > 0;
-const why = 'kubernetes-models is not installed: run npm ci';
-
-/** As the schemas of Kubernetes want it. */
-function check(manifest: Record<string, unknown>): void {
-  const { kind } = manifest as { readonly kind: Kind };
-  const model = models.get(kind);
-  if (model === undefined) throw new Error(`there is no model of ${kind}`);
-  new model(structuredClone(manifest)).validate();
-}
 
 interface Container {
   readonly securityContext: unknown;

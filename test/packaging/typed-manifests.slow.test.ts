@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 
-const FOLDER = 'packaging/kubernetes';
+const FOLDERS = ['packaging/kubernetes', 'packaging/kubernetes/fleet'];
 const types = {
+  Deployment: 'kubernetes-models/apps/v1/Deployment',
+  PodDisruptionBudget: 'kubernetes-models/policy/v1/PodDisruptionBudget',
   Namespace: 'kubernetes-models/v1/Namespace',
   ServiceAccount: 'kubernetes-models/v1/ServiceAccount',
   Service: 'kubernetes-models/v1/Service',
@@ -23,11 +25,14 @@ function compilerOf(changed: (text: string) => string = (text) => text): string 
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
   });
-  const { resources } = parse(readFileSync(join(FOLDER, 'kustomization.yaml'), 'utf8')) as {
-    readonly resources: readonly string[];
-  };
-  const code = resources.map((file, at) => {
-    const manifest = parse(changed(readFileSync(join(FOLDER, file), 'utf8')), { merge: true }) as {
+  const files = FOLDERS.flatMap((from) => {
+    const { resources } = parse(readFileSync(join(from, 'kustomization.yaml'), 'utf8')) as {
+      readonly resources: readonly string[];
+    };
+    return resources.map((file) => join(from, file));
+  });
+  const code = files.map((file, at) => {
+    const manifest = parse(changed(readFileSync(file, 'utf8')), { merge: true }) as {
       readonly kind: keyof typeof types;
     };
     const { kind } = manifest;

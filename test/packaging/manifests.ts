@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** A manifest of `packaging/kubernetes`, or of a folder in it. */
+export const readManifest = (folder: string, file: string): Record<string, unknown> =>
+  parse(readFileSync(join(folder, file), 'utf8'), { merge: true }) as Record<string, unknown>;
+
+/** Where the schema of each kind is in kubernetes-models, which is loaded by its name: its types are 18 MB. */
+export const modules = {
+  Deployment: 'apps/v1/Deployment',
+  Namespace: 'v1/Namespace',
+  NetworkPolicy: 'networking.k8s.io/v1/NetworkPolicy',
+  PodDisruptionBudget: 'policy/v1/PodDisruptionBudget',
+  Service: 'v1/Service',
+  ServiceAccount: 'v1/ServiceAccount',
+  StatefulSet: 'apps/v1/StatefulSet',
+} as const;
+type Kind = keyof typeof modules;
+type Model = new (manifest: object) => { validate(): void };
+const models = new Map<Kind, Model>();
+for (const [kind, path] of Object.entries(modules) as readonly [Kind, string][])
+  try {
+    const { [kind]: model } = (await import(`kubernetes-models/${path}`)) as Readonly<Record<Kind, Model>>;
+    models.set(kind, model);
+  } catch {
+    // The tests that need it say so.
+  }
+export const isThere = models.size > 0;
+export const why = 'kubernetes-models is not installed: run npm ci';
+
+/** As the schemas of Kubernetes want it. */
+export function check(manifest: Record<string, unknown>): void {
+  const { kind } = manifest as { readonly kind: Kind };
+  const model = models.get(kind);
+  if (model === undefined) throw new Error(`there is no model of ${kind}`);
+  new model(structuredClone(manifest)).validate();
+}
