@@ -17,7 +17,7 @@ export interface Seen {
   readonly console: readonly string[];
   /** Addresses that it asked for besides itself. */
   readonly asked: readonly string[];
-  /** What reaches over the edge of the page or of its chart, and words of charts that lie on each other. */
+  /** What reaches over the edge of the page, of its card or of its chart, and words of charts that lie on each other. */
   readonly over: readonly string[];
 }
 
@@ -151,6 +151,8 @@ const LOOK = `() => {
   const over = [];
   const wide = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > wide) over.push('the page is ' + document.documentElement.scrollWidth + ' wide');
+  for (const card of document.querySelectorAll('.cards div'))
+    if (card.scrollWidth > card.clientWidth) over.push('"' + card.textContent + '" reaches over the edge of its card');
   for (const svg of document.querySelectorAll('figure > svg')) {
     const frame = svg.getBoundingClientRect();
     if (frame.width === 0) continue; // drawn for another width
