@@ -76,6 +76,18 @@ describe('what no account could make feasible', () => {
     expect(refused.some((check) => says.test(check.says) && err.includes(check.says))).toBe(true);
   }); // prettier-ignore
 
+  it('is refused of what starts weeks later as well, and by a plan that reaches so far in the same words', async () => {
+    const [fields, says] = faulty['more executions a minute than allowed'] ?? ['', /./u];
+    const cwd = aFolder(`start_time: '2027-02-01T09:00:00Z'\n${fields}`);
+    const { code, err } = validated(cwd);
+    expect([code, err]).toEqual([78, expect.stringMatching(says)]);
+    const plan = await look(cwd, ['plan', '--config', 'desk.yaml', '--days', '100', '--json']);
+    const { checks } = JSON.parse(plan.out) as { checks: readonly { verdict: string; says: string }[] };
+    expect(checks.some(({ verdict, says: words }) => verdict === 'refused' && err.includes(words))).toBe(
+      true,
+    );
+  });
+
   it('is not said of what is feasible', () => {
     const fields = "total_quantity: { amount: '2', currency: btc }\nduration: PT2H\nslices: 20";
     expect(validated(aFolder(fields))).toEqual({ code: 0, err: '' });

@@ -223,7 +223,8 @@ export function endOf(document: Document, begunAt: Instant): Instant | undefined
   return after(timeIn(document, 'start_time') ?? begunAt, parseDuration(duration));
 }
 
-function timeIn(document: Document, key: string): Instant | undefined {
+/** A time of a document, Unix ms; `undefined` where it states none. */
+export function timeIn(document: Document, key: string): Instant | undefined {
   const text = document[key];
   return typeof text === 'string' ? parseTime(text) : undefined;
 }

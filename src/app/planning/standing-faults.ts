@@ -1,4 +1,4 @@
-import { after, DAY_MS } from '../../core/time.ts';
+import { after, DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { standingChecks } from '../../planning/feasible.ts';
 import type { Check, PlanFacts } from '../../planning/plan.ts';
@@ -7,10 +7,10 @@ import type { Config } from '../config/config.ts';
 import { worldOf } from '../strategies/strategies.ts';
 import { knownBeforehand } from './plan-facts.ts';
 import { planLimits } from './plan-limits.ts';
-import { planOf } from './planning.ts';
+import { planOf, timeIn } from './planning.ts';
 import type { PlanWorld, PlannedSource } from './planning.ts';
 
-/** As `tranche plan` does without being told otherwise. */
+/** As many as `tranche plan` looks at without being told otherwise; of what starts later, from its start on. */
 const DAYS = 7;
 
 export interface Standing {
@@ -32,23 +32,26 @@ export function standingFaults({ config, strategies, now, life }: Standing): rea
     zone: zoneHere(),
     ...(life === undefined ? {} : { life }),
   };
-  const span = { from: now, until: after(now, DAYS * DAY_MS) };
   const { prices } = knownBeforehand(config);
+  const spans = strategies
+    .filter(({ enabled }) => enabled !== false)
+    .map((one) => ({ one, from: now, until: after(startOf(one, now), DAYS * DAY_MS) }));
   const facts: PlanFacts = {
     ...planLimits(config),
     now,
-    until: span.until,
+    until: instant(Math.max(now, ...spans.map(({ until }) => until))),
     currencies: (pair) => world.currencies(pair),
     minimum: (pair) => world.minimum(pair),
     precisions: (pair) => world.precisions(pair),
     price: (pair) => prices.get(pair),
     funds: { missing: 'the account was not asked' },
   };
-  const planned = strategies
-    .filter(({ enabled }) => enabled !== false)
-    .map((one) => planOf(one, span, world));
+  const planned = spans.map(({ one, ...span }) => planOf(one, span, world));
   return standingChecks(planned, facts).filter(({ verdict }) => verdict === 'refused');
 }
+
+const startOf = ({ document }: PlannedSource, now: Instant): Instant =>
+  instant(Math.max(now, timeIn(document, 'start_time') ?? now));
 
 /** A fault in one sentence, with the way out. */
 export const faultWords = ({ says, fix }: Check): string =>
