@@ -35,8 +35,8 @@ describe('a day', () => {
       aFill(3, { strategy: 'reb', side: 'sell', amount: '29985', fees: '0' }),
     ]);
     expect(day.traded).toEqual([
-      { strategy: 'twap', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', fills: 2, quantity: '1', amount: '60060', fees: '6', averagePrice: '60060', cost: { amount: '60', bps: '10' } },
-      { strategy: 'reb', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'sell', fills: 1, quantity: '0.5', amount: '29985', fees: '0', averagePrice: '59970', cost: { amount: '15', bps: '5' } },
+      { strategy: 'twap', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', fills: 2, quantity: '1', amount: '60060', fees: '6', averagePrice: '60060', cost: { amount: '60', bps: '10' }, records: [1, 2] },
+      { strategy: 'reb', pair: 'btcusd', base: 'btc', quote: 'usd', side: 'sell', fills: 1, quantity: '0.5', amount: '29985', fees: '0', averagePrice: '59970', cost: { amount: '15', bps: '5' }, records: [3] },
     ]); // prettier-ignore
   });
 
@@ -76,12 +76,41 @@ describe('a day', () => {
       '- old: the parent is complete (finished)',
       'Alerts:',
       '- critical venue_down, 3 times',
-      'Halted, paused, resumed:',
-      '- 2026-12-01T09:00:00.000Z the desk halted, by ann',
-      'Orders whose outcome was unknown: 1, of which 1 were resolved in this time.',
+      'Who did what:',
+      '- 2026-12-01T09:00:00.000Z the desk halted, by ann: lunch',
+      'Orders whose outcome was unknown:',
+      '- c9, since 2026-12-01T09:00:00.000Z: the account showed that it did not trade',
       'The desk was started once.',
       'Waits:',
       '- the desk is halted until an approver re-arms it: lunch',
+    ]);
+  });
+
+  it('names the records of each line, and who resolved what the account could not', () => {
+    const day = aDay([
+      { kind: 'wake', strategy: 'twap', hash: '', on: 'at', detail: {}, waits: [], intents: [], missed: [{ leg: 'all', slice: 3 }], reason: 'blackout' },
+      [after(NINE, -HOUR_MS), { kind: 'attempt', client_order_id: 'old', result: 'doubt' }],
+      [after(NINE, -HOUR_MS), { kind: 'attempt', client_order_id: 'over', result: 'doubt' }],
+      [after(NINE, -HOUR_MS), { kind: 'attempt', client_order_id: 'over', result: 'filled' }],
+      aSlice('no_funds'), aSlice('limit_price'), aSlice('no_funds'),
+      { kind: 'resolved', client_order_id: 'old', verdict: 'filled', by: 'ann', why: 'statement of the venue' },
+      { kind: 'attempt', client_order_id: 'old', result: 'filled' },
+      { kind: 'attempt', client_order_id: 'new', result: 'doubt' },
+    ]); // prettier-ignore
+    expect(dayWords(day, [], { hasRecords: true }).slice(1)).toEqual([
+      'Planned:',
+      '- twap: 1 slice [1]',
+      'Nothing traded.',
+      'Not traded, and why:',
+      '- twap, 2 slices: the account has insufficient funds for the trade (no_funds) [5, 7]',
+      expect.stringMatching(/^- twap, 1 slice: .*\(blackout\) \[1\]$/u),
+      '- twap, 1 slice: the quoted price is worse than limit_price (limit_price) [6]',
+      'Who did what:',
+      '- 2026-12-01T09:00:00.000Z order old resolved as traded, by ann: statement of the venue [8]',
+      'Orders whose outcome was unknown:',
+      '- old, since 2026-12-01T08:00:00.000Z: ann stated that it traded [2, 8-9]',
+      '- new, since 2026-12-01T09:00:00.000Z: still unknown [10]',
+      'Nothing waits for a person.',
     ]);
   });
 
@@ -89,6 +118,6 @@ describe('a day', () => {
     expect(dayWords(aDay([]), []).slice(1)).toEqual(['Nothing traded.', 'Nothing waits for a person.']);
     const many = aDay(Array.from({ length: 30 }, (_, n) => aFill(n, { strategy: `s${n}` })));
     expect(dayWords(many, [])).toContain('- and 18 more');
-    expect(dayWords(many, [], () => 'X').join(' ')).not.toContain('s1 ');
+    expect(dayWords(many, [], { name: () => 'X' }).join(' ')).not.toContain('s1 ');
   });
 });

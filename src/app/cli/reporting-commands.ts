@@ -10,7 +10,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** `tranche plan`, `why`, `alerts` and `report`. None of these commands needs a daemon. */
+/** `tranche plan`, `why`, `alerts`, `day` and `report`. None of these commands needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
@@ -72,6 +72,19 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .action(async (file, options) => {
       const { alerts } = await import('../commands/alerts.ts');
       done(alerts({ ...options, file }, io));
+    });
+  cli
+    .command('day')
+    .description('tell in words what a desk did on a day, each line with the records that prove it')
+    .argument('[day]', 'the day, such as 2026-12-01 (default: today)')
+    .addOption(config())
+    .option('--journal <journal>', 'the journal (default: the journal in the config)')
+    .addOption(modeOption('mode that wrote the journal'))
+    .option('--zone <zone>', 'IANA time zone in which the day begins (default: the zone of this machine)')
+    .option('--json', 'print one JSON object to stdout')
+    .action(async (when, options) => {
+      const { day } = await import('../commands/day.ts');
+      done(day({ ...options, day: when }, io));
     });
   addReport(cli, { io, config, done });
 }

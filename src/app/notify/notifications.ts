@@ -80,7 +80,7 @@ export function notifications(
     if (nextDigest(digest, instant(last)) > now || clock.monotonic() < nextTry) return;
     const span = { from: instant(Math.max(last, now - DIGEST_MAX_MS)), until: now };
     const { dayWords } = await import('../../report/day/day-words.ts');
-    const lines = dayWords(await readDay(url, journal, span), waiting(), foreign);
+    const lines = dayWords(await readDay(url, journal, span), waiting(), { name: foreign });
     notifier.tell({
       kind: 'digest',
       topic: 'digest',

@@ -1,73 +1,126 @@
 import { reasons } from '../../core/reasons.ts';
 import { isoOf } from '../../core/time.ts';
-import type { Day, Traded, UntradedSum } from './day.ts';
+import type { Action, Day, Doubt, Planned, Records, Traded, UntradedSum } from './day.ts';
 
 const ROWS_MAX = 12;
 
+export interface DayWordsOptions {
+  /** Makes ids that others wrote fit for the reader. */
+  readonly name?: ((text: string) => string) | undefined;
+  /** Rows of one heading; more are counted. */
+  readonly rowsMax?: number | undefined;
+  /** Ends each line with the records that prove it. */
+  readonly hasRecords?: boolean | undefined;
+}
+
+/** A line, and what proves it. */
+interface Said {
+  readonly words: string;
+  readonly records: Records;
+}
+
 /**
- * A day in words: what traded, what did not and why, what it cost, what happened, what waits for whom (`waiting`). `name` makes ids that
- * others wrote fit for the reader.
+ * A day in words, from reasons and figures alone: what was planned, what traded, what did not and why, what it cost, what happened, who did what,
+ * and what waits for whom (`waiting`).
  */
 export function dayWords(
   day: Day,
   waiting: readonly string[],
-  name: (text: string) => string = (text) => text,
+  { name = (text) => text, rowsMax = ROWS_MAX, hasRecords = false }: DayWordsOptions = {},
 ): readonly string[] {
-  const { traded, untraded, ended, alerts, controls, doubts, starts } = day;
+  const { planned, traded, untraded, ended, alerts, actions, doubts, starts } = day;
   const fills = traded.reduce((sum, row) => sum + row.fills, 0);
-  const told = alerts.filter(({ severity }) => severity !== 'info');
+  const line = ({ words, records }: Said): string =>
+    hasRecords && records.length > 0 ? `${words} [${ranges(records)}]` : words;
+  const part = (heading: string | undefined, rows: readonly Said[]): readonly string[] => {
+    if (heading === undefined) return [];
+    const shown = rows.slice(0, rowsMax).map((row) => `- ${line(row)}`);
+    return [heading, ...shown, ...(rows.length > rowsMax ? [`- and ${rows.length - rowsMax} more`] : [])];
+  };
+  const told = alerts
+    .filter(({ severity }) => severity !== 'info')
+    .toSorted((a, b) => a.severity.localeCompare(b.severity) || b.count - a.count);
+  const waits = waiting.map((words) => ({ words, records: [] }));
   return [
     `${isoOf(day.from)} to ${isoOf(day.until)}`,
+    ...part(planned.length === 0 ? undefined : 'Planned:', planned.map((row) => plannedLine(row, name))),
     ...part(fills === 0 ? 'Nothing traded.' : `Traded, ${count(fills, 'fill')}:`, traded.map((row) => tradedLine(row, name))),
     ...part(untraded.length === 0 ? undefined : 'Not traded, and why:', untraded.map((row) => untradedLine(row, name))),
     ...part(
       ended.length === 0 ? undefined : 'Ended:',
-      ended.map(({ strategy, reason }) => `${name(strategy)}: ${reasons[reason]} (${reason})`),
+      ended.map(({ strategy, reason, records }) => ({ words: `${name(strategy)}: ${reasons[reason]} (${reason})`, records })),
     ),
     ...part(
       told.length === 0 ? undefined : 'Alerts:',
-      told
-        .toSorted((a, b) => a.severity.localeCompare(b.severity) || b.count - a.count)
-        .map(({ alert, severity, count: times }) => `${severity} ${name(alert)}, ${times} times`),
+      told.map(({ alert, severity, count: times, records }) => ({ words: `${severity} ${name(alert)}, ${count(times, 'time')}`, records })),
     ),
-    ...part(
-      controls.length === 0 ? undefined : 'Halted, paused, resumed:',
-      controls.map(({ what, by, at }) => `${isoOf(at)} ${name(what)}, by ${name(by)}`),
-    ),
-    ...(doubts.opened + doubts.ended === 0
-      ? []
-      : [`Orders whose outcome was unknown: ${doubts.opened}, of which ${doubts.ended} were resolved in this time.`]),
-    ...(starts === 0 ? [] : [`The desk was started ${starts === 1 ? 'once' : `${starts} times`}.`]),
-    ...part(waiting.length === 0 ? 'Nothing waits for a person.' : 'Waits:', waiting),
+    ...part(actions.length === 0 ? undefined : 'Who did what:', actions.map((row) => actionLine(row, name))),
+    ...part(doubts.length === 0 ? undefined : 'Orders whose outcome was unknown:', doubts.map((row) => doubtLine(row, name))),
+    ...(starts.length === 0 ? [] : [line({ words: `The desk was started ${starts.length === 1 ? 'once' : `${starts.length} times`}.`, records: starts })]),
+    ...part(waiting.length === 0 ? 'Nothing waits for a person.' : 'Waits:', waits),
   ]; // prettier-ignore
 }
 
-/** A heading with its rows, of which the last ones may be left out. */
-function part(heading: string | undefined, rows: readonly string[]): readonly string[] {
-  if (heading === undefined) return [];
-  const shown = rows.slice(0, ROWS_MAX).map((row) => `- ${row}`);
-  return [heading, ...shown, ...(rows.length > ROWS_MAX ? [`- and ${rows.length - ROWS_MAX} more`] : [])];
-}
+const plannedLine = ({ strategy, slices, records }: Planned, name: (text: string) => string): Said => ({
+  words: `${name(strategy)}: ${count(slices, 'slice')}`,
+  records,
+});
 
-function tradedLine(row: Traded, name: (text: string) => string): string {
+function tradedLine(row: Traded, name: (text: string) => string): Said {
   const verb = row.side === 'buy' ? 'bought' : 'sold';
   const fees = row.fees === '0' ? '' : `, fees ${row.fees} ${name(row.quote)}`;
   const spent =
     row.cost === undefined
       ? ''
       : `; cost ${row.cost.bps} bps (${row.cost.amount} ${name(row.quote)}) against the price when it was decided`;
-  return `${name(row.strategy)} ${verb} ${row.quantity} ${name(row.base)} for ${row.amount} ${name(row.quote)}, ${row.averagePrice} on average, ${count(row.fills, 'fill')}${fees}${spent}`;
+  return {
+    words: `${name(row.strategy)} ${verb} ${row.quantity} ${name(row.base)} for ${row.amount} ${name(row.quote)}, ${row.averagePrice} on average, ${count(row.fills, 'fill')}${fees}${spent}`,
+    records: row.records,
+  };
 }
 
 function untradedLine(
-  { strategy, reason, slices, looks }: UntradedSum,
+  { strategy, reason, slices, looks, records }: UntradedSum,
   name: (text: string) => string,
-): string {
+): Said {
   const what = [
     ...(slices === 0 ? [] : [count(slices, 'slice')]),
     ...(looks === 0 ? [] : [count(looks, 'look')]),
   ].join(' and ');
-  return `${name(strategy)}, ${what}: ${reasons[reason]} (${reason})`;
+  return { words: `${name(strategy)}, ${what}: ${reasons[reason]} (${reason})`, records };
 }
+
+const actionLine = ({ what, by, why, at, records }: Action, name: (text: string) => string): Said => ({
+  words: `${isoOf(at)} ${name(what)}, by ${name(by)}${why === '' ? '' : `: ${name(why)}`}`,
+  records,
+});
+
+const PROOFS = {
+  traded: 'it traded',
+  rejected: 'the venue refused it',
+  absent: 'it did not trade',
+} as const;
+
+function doubtLine({ order, since, proof, by, records }: Doubt, name: (text: string) => string): Said {
+  const shown = by === undefined ? 'the account showed' : `${name(by)} stated`;
+  const end = proof === undefined ? 'still unknown' : `${shown} that ${PROOFS[proof]}`;
+  return { words: `${name(order)}, since ${isoOf(since)}: ${end}`, records };
+}
+
+/** `3, 5-9`: numbers of records, runs of them in short; at most a handful. */
+export function ranges(records: Records): string {
+  const runs: [first: number, last: number][] = [];
+  for (const seq of records.toSorted((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run !== undefined && seq <= run[1] + 1) run[1] = seq;
+    else runs.push([seq, seq]);
+  }
+  const shown = runs
+    .slice(0, RUNS_MAX)
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  return [...shown, ...(runs.length > RUNS_MAX ? [`and ${runs.length - RUNS_MAX} more`] : [])].join(', ');
+}
+
+const RUNS_MAX = 8;
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

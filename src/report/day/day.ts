@@ -23,18 +23,61 @@ import type { Reason } from '../../core/reasons.ts';
 import type { FillRecord, StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** What a desk did between two moments, from its records alone: plain JSON, amounts as text. */
+/** What a desk did between two moments, from its records alone: plain JSON, amounts as text. `records` are the numbers that prove each line. */
 export interface Day {
   readonly from: Instant;
   readonly until: Instant;
+  readonly planned: readonly Planned[];
   readonly traded: readonly Traded[];
   readonly untraded: readonly UntradedSum[];
-  readonly ended: readonly { readonly strategy: string; readonly reason: Reason }[];
-  readonly alerts: readonly { readonly alert: string; readonly severity: Severity; readonly count: number }[];
-  /** Halts, pauses and what ended them: of the desk, or of a part of it. */
-  readonly controls: readonly { readonly what: string; readonly by: string; readonly at: Instant }[];
-  readonly doubts: { readonly opened: number; readonly ended: number };
-  readonly starts: number;
+  readonly ended: readonly {
+    readonly strategy: string;
+    readonly reason: Reason;
+    readonly records: Records;
+  }[];
+  readonly alerts: readonly AlertCount[];
+  /** What changed the desk or a part of it: halts, pauses, reloads, approvals, people. */
+  readonly actions: readonly Action[];
+  readonly doubts: readonly Doubt[];
+  /** Records of processes that began. */
+  readonly starts: Records;
+}
+
+/** Numbers of records, ascending. */
+export type Records = readonly number[];
+
+/** Slices that a strategy decided, and slots that passed without a try. */
+export interface Planned {
+  readonly strategy: string;
+  readonly slices: number;
+  readonly records: Records;
+}
+
+export interface AlertCount {
+  readonly alert: string;
+  readonly severity: Severity;
+  readonly count: number;
+  readonly records: Records;
+}
+
+export interface Action {
+  /** Such as `the desk halted`. */
+  readonly what: string;
+  readonly by: string;
+  readonly why: string;
+  readonly at: Instant;
+  readonly records: Records;
+}
+
+/** An order whose outcome was unknown. */
+export interface Doubt {
+  readonly order: string;
+  readonly since: Instant;
+  /** How it was proven; absent while it is open. */
+  readonly proof?: 'traded' | 'rejected' | 'absent' | undefined;
+  /** The person who resolved it, where the account could not. */
+  readonly by?: string | undefined;
+  readonly records: Records;
 }
 
 /** Fills of one strategy, pair and side. */
@@ -53,6 +96,7 @@ export interface Traded {
   readonly averagePrice: string;
   /** Against the reference price when each parent was decided, without fees; positive is bad. Absent where a fill has no such price. */
   readonly cost?: { readonly amount: string; readonly bps: string } | undefined;
+  readonly records: Records;
 }
 
 export interface UntradedSum {
@@ -62,73 +106,174 @@ export interface UntradedSum {
   readonly slices: number;
   /** Looks that led to none. */
   readonly looks: number;
+  readonly records: Records;
 }
 
-/** Folds records, oldest first; those outside of the period count for nothing. */
+/** Folds records, oldest first. Of those before `from`, doubts alone count: they may have ended in the period. */
 export function dayOf(
   records: Iterable<StoredRecord>,
   { from, until }: { readonly from: Instant; readonly until: Instant },
 ): Day {
-  const fills = new Map<string, FillRecord>();
-  const untraded = new Map<string, { strategy: string; reason: Reason; slices: number; looks: number }>();
-  const alerts = new Map<string, { alert: string; severity: Severity; count: number }>();
-  const ended: { strategy: string; reason: Reason }[] = [];
-  const controls: { what: string; by: string; at: Instant }[] = [];
-  const doubts = new Set<string>();
-  const count = { opened: 0, ended: 0, starts: 0 };
-  for (const { at, body } of records) {
-    if (at < from || at >= until) continue;
-    const lost = untradedBy(body);
-    if (lost !== undefined) {
-      const key = `${lost.strategy} ${lost.reason}`;
-      const sum = untraded.get(key) ?? { strategy: lost.strategy, reason: lost.reason, slices: 0, looks: 0 };
-      sum.slices += lost.slices;
-      if (lost.slices === 0) sum.looks += 1;
-      untraded.set(key, sum);
-    }
-    if (body.kind === 'fill') fills.set(body.client_order_id, body);
-    else if (body.kind === 'correction') {
-      const fill = fills.get(body.client_order_id);
-      if (fill !== undefined) fills.set(body.client_order_id, corrected(fill, body));
-    } else if (body.kind === 'wake' && body.finished !== undefined)
-      ended.push({ strategy: body.strategy, reason: body.finished });
-    else if (body.kind === 'alert') {
-      const sum = alerts.get(body.alert) ?? { alert: body.alert, severity: body.severity, count: 0 };
-      sum.count += 1 + (body.others ?? 0);
-      alerts.set(body.alert, sum);
-    } else if (body.kind === 'control') {
-      const { parent, pair, strategy, state, by } = body;
-      controls.push({ what: `${parent ?? strategy ?? pair ?? 'the desk'} ${state}`, by, at });
-    } else if (body.kind === 'attempt') {
-      if (body.result === 'doubt') {
-        count.opened += doubts.has(body.client_order_id) ? 0 : 1;
-        doubts.add(body.client_order_id);
-      } else if (doubts.delete(body.client_order_id)) count.ended += 1;
-    } else if (body.kind === 'started') count.starts += 1;
+  const fold = new DayFold();
+  for (const record of records) {
+    if (record.at >= until) continue;
+    if (record.at < from) fold.before(record);
+    else fold.add(record);
   }
-  return {
-    from,
-    until,
-    traded: tradedOf([...fills.values()]),
-    untraded: [...untraded.values()].toSorted((a, b) => b.slices - a.slices || b.looks - a.looks),
-    ended,
-    alerts: [...alerts.values()],
-    controls,
-    doubts: { opened: count.opened, ended: count.ended },
-    starts: count.starts,
-  };
+  return { from, until, ...fold.day() };
+}
+
+/** Something that grows with each record about it. */
+interface Sum {
+  readonly records: number[];
+}
+
+class DayFold {
+  readonly #planned = new Map<string, Sum & { strategy: string; slices: number }>();
+  readonly #fills = new Map<string, { fill: FillRecord; records: number[] }>();
+  readonly #untraded = new Map<
+    string,
+    Sum & { strategy: string; reason: Reason; slices: number; looks: number }
+  >();
+  readonly #alerts = new Map<string, Sum & { alert: string; severity: Severity; count: number }>();
+  readonly #ended: { strategy: string; reason: Reason; records: Records }[] = [];
+  readonly #actions: Action[] = [];
+  readonly #doubts = new Map<string, Doubt>();
+  readonly #starts: number[] = [];
+
+  /** A record from before the period. */
+  before(record: StoredRecord): void {
+    this.#foldDoubt(record);
+    for (const [order, { proof }] of this.#doubts) if (proof !== undefined) this.#doubts.delete(order);
+  }
+
+  add(record: StoredRecord): void {
+    const { seq, body } = record;
+    this.#foldDoubt(record);
+    this.#foldUntraded(record);
+    const action = actionOf(record);
+    if (action !== undefined) this.#actions.push(action);
+    if (body.kind === 'fill') this.#fills.set(body.client_order_id, { fill: body, records: [seq] });
+    else if (body.kind === 'correction') {
+      const known = this.#fills.get(body.client_order_id);
+      if (known !== undefined)
+        this.#fills.set(body.client_order_id, {
+          fill: corrected(known.fill, body),
+          records: [...known.records, seq],
+        });
+    } else if (body.kind === 'wake') {
+      const slices = body.intents.length + body.missed.length;
+      if (slices > 0) {
+        const sum = grown(this.#planned, body.strategy, seq, () => ({
+          strategy: body.strategy,
+          slices: 0,
+          records: [],
+        }));
+        sum.slices += slices;
+      }
+      if (body.finished !== undefined)
+        this.#ended.push({ strategy: body.strategy, reason: body.finished, records: [seq] });
+    } else if (body.kind === 'alert') {
+      const sum = grown(this.#alerts, body.alert, seq, () => ({
+        alert: body.alert,
+        severity: body.severity,
+        count: 0,
+        records: [],
+      }));
+      sum.count += 1 + (body.others ?? 0);
+    } else if (body.kind === 'started') this.#starts.push(seq);
+  }
+
+  #foldUntraded({ seq, body }: StoredRecord): void {
+    const lost = untradedBy(body);
+    if (lost === undefined) return;
+    const { strategy, reason, slices } = lost;
+    const sum = grown(this.#untraded, `${strategy} ${reason}`, seq, () => ({
+      strategy,
+      reason,
+      slices: 0,
+      looks: 0,
+      records: [],
+    }));
+    sum.slices += slices;
+    if (slices === 0) sum.looks += 1;
+  }
+
+  #foldDoubt({ seq, at, body }: StoredRecord): void {
+    if (body.kind === 'resolved') {
+      const open = this.#doubts.get(body.client_order_id);
+      if (open !== undefined)
+        this.#doubts.set(open.order, { ...open, by: body.by, records: [...open.records, seq] });
+    }
+    if (body.kind !== 'attempt') return;
+    const { client_order_id: order, result } = body;
+    const open = this.#doubts.get(order);
+    if (result === 'doubt') {
+      if (open === undefined) this.#doubts.set(order, { order, since: at, records: [seq] });
+      return;
+    }
+    if (open === undefined || open.proof !== undefined) return;
+    const proof = result === 'filled' ? 'traded' : result === 'rejected' ? 'rejected' : 'absent';
+    this.#doubts.set(order, { ...open, proof, records: [...open.records, seq] });
+  }
+
+  day(): Omit<Day, 'from' | 'until'> {
+    return {
+      planned: [...this.#planned.values()],
+      traded: tradedOf([...this.#fills.values()]),
+      untraded: [...this.#untraded.values()].toSorted((a, b) => b.slices - a.slices || b.looks - a.looks),
+      ended: this.#ended,
+      alerts: [...this.#alerts.values()],
+      actions: this.#actions,
+      doubts: [...this.#doubts.values()],
+      starts: this.#starts,
+    };
+  }
+}
+
+/** The sum of this key, with one more record. */
+function grown<S extends Sum>(sums: Map<string, S>, key: string, seq: number, make: () => S): S {
+  const sum = sums.get(key) ?? make();
+  sums.set(key, sum);
+  sum.records.push(seq);
+  return sum;
+}
+
+/** What a record says that somebody, or the desk itself, did to the desk. */
+function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
+  const action = (what: string): Action | undefined =>
+    'by' in body && 'why' in body ? { what, by: body.by, why: body.why, at, records: [seq] } : undefined;
+  switch (body.kind) {
+    case 'control':
+      return action(`${body.parent ?? body.strategy ?? body.pair ?? 'the desk'} ${body.state}`);
+    case 'override':
+      return action(`request ${body.override} ${body.step} (${body.limit})`);
+    case 'reload':
+      return action(body.result === 'applied' ? 'strategies and limits reloaded' : 'reload refused');
+    case 'person':
+      // Signing in changes nothing.
+      return body.step === 'signed_in' ? undefined : action(`${body.person} ${body.step} as ${body.role}`);
+    case 'resolved':
+      return action(
+        `order ${body.client_order_id} resolved as ${body.verdict === 'filled' ? 'traded' : 'not traded'}`,
+      );
+    default:
+      return undefined;
+  }
 }
 
 const TEN_THOUSAND = ratio('10000');
 
-function tradedOf(fills: readonly FillRecord[]): readonly Traded[] {
-  const groups = Map.groupBy(fills, ({ strategy, pair, side }) => `${strategy} ${pair} ${side}`);
+function tradedOf(
+  fills: readonly { readonly fill: FillRecord; readonly records: Records }[],
+): readonly Traded[] {
+  const groups = Map.groupBy(fills, ({ fill: { strategy, pair, side } }) => `${strategy} ${pair} ${side}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
     let [size, amount, fees] = [NO_QUANTITY, NO_MONEY, NO_MONEY];
     let decided: Money | undefined = NO_MONEY;
-    for (const fill of group) {
+    for (const { fill } of group) {
       size = add(size, quantity(fill.quantity));
       amount = add(amount, money(fill.amount));
       fees = add(fees, money(fill.fees));
@@ -137,7 +282,7 @@ function tradedOf(fills: readonly FillRecord[]): readonly Traded[] {
           ? undefined
           : add(decided, cost(price(fill.decision_price), quantity(fill.quantity)));
     }
-    const { strategy, pair, base, quote, side } = first;
+    const { strategy, pair, base, quote, side } = first.fill;
     return [
       {
         strategy,
@@ -151,6 +296,7 @@ function tradedOf(fills: readonly FillRecord[]): readonly Traded[] {
         fees: text(fees),
         averagePrice: size.isZero() ? '0' : text(significant(priceOf(amount, size), 6)),
         cost: decided === undefined || decided.isZero() ? undefined : costOf(side, amount, decided),
+        records: group.flatMap(({ records }) => records),
       },
     ];
   });

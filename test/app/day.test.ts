@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { day } from '../../src/app/commands/day.ts';
+import type { DayOptions } from '../../src/app/commands/day.ts';
+import type { RecordBody } from '../../src/core/record.ts';
+import { HOUR_MS, after, instant } from '../../src/core/time.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { appendNow } from '../journal/records.ts';
+import { NINE, aFill, aStart } from '../report/records.ts';
+import { aRunIo } from './support/run-io.ts';
+
+const asked: RecordBody = {
+  kind: 'override',
+  override: 'r1',
+  step: 'proposed',
+  limit: 'max_order_notional',
+  expires_at: instant(NINE),
+  by: 'ann',
+  why: 'a large sale',
+};
+
+interface Told {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `tranche day` over these records, an hour apart from nine on. */
+function told(bodies: readonly RecordBody[], options: Pick<DayOptions, 'day' | 'json'> = {}): Told {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-day-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const file = join(folder, 'journal.db');
+  const journal = sqliteJournal(file);
+  for (const [n, body] of bodies.entries()) appendNow(journal, [body], after(NINE, n * HOUR_MS));
+  journal.close();
+  const io = aRunIo({ cwd: folder, now: after(NINE, 12 * HOUR_MS) });
+  const code = day({ ...options, config: 'config/paper.yaml', journal: file, zone: 'UTC' }, io);
+  return { code, ...io.printed };
+}
+
+describe('tranche day', () => {
+  it('tells a day in words, each line with the records that prove it, and what waits', () => {
+    const { code, out, err } = told([
+      aStart(),
+      aFill(HOUR_MS),
+      asked,
+      { kind: 'control', state: 'halted', by: 'ben', why: 'wrong prices' },
+    ]);
+    expect([code, err]).toEqual([0, '']);
+    expect(out.split('\n')).toEqual([
+      '2026-12-01T00:00:00.000Z to 2026-12-02T00:00:00.000Z',
+      'Traded, 1 fill:',
+      expect.stringMatching(/^- buyer bought 1 btc for 101 usd.* \[2\]$/u),
+      'Who did what:',
+      '- 2026-12-01T11:00:00.000Z request r1 proposed (max_order_notional), by ann: a large sale [3]',
+      '- 2026-12-01T12:00:00.000Z the desk halted, by ben: wrong prices [4]',
+      'The desk was started once. [1]',
+      'Waits:',
+      '- the desk is halted since 2026-12-01T12:00:00.000Z until a person re-arms it: wrong prices',
+      '- request r1 by ann since 2026-12-01T11:00:00.000Z: max_order_notional',
+      '',
+    ]);
+  });
+
+  it('leaves out what waits no more, and what other days have', () => {
+    const ended: RecordBody[] = [aStart(), asked, { ...asked, step: 'rejected' }];
+    expect(told(ended, { day: '2026-12-01' }).out).toContain('Nothing waits for a person.');
+    const { out } = told(ended, { day: '2026-11-30' });
+    expect(out.split('\n').slice(1)).toEqual(['Nothing traded.', 'Nothing waits for a person.', '']);
+  });
+
+  it('prints one JSON object', () => {
+    const { out } = told([aStart(), aFill(HOUR_MS)], { day: '2026-12-01', json: true });
+    expect(JSON.parse(out)).toMatchObject({
+      from: '2026-12-01T00:00:00.000Z',
+      traded: [{ strategy: 'buyer', records: [2] }],
+      starts: [1],
+      waiting: [],
+    });
+  });
+
+  it('says which days it reads', () => {
+    expect(() => told([aStart()], { day: 'tomorrow' })).toThrow(
+      'expected a day such as 2026-12-01, got "tomorrow"',
+    );
+  });
+});
