@@ -1,6 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Row, Value } from '../../journal/postgres/blocking-client.ts';
-import { connectTo, rowsOf } from '../../journal/postgres/connection.ts';
+import { connectTo, endConnection, rowsOf } from '../../journal/postgres/connection.ts';
 
 /** Longest wait for the server. */
 const TIMEOUT_MS = 5_000;
@@ -43,7 +43,7 @@ export class StoreSession {
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
-    await (await client)?.end();
+    if (client !== undefined) await endConnection(client);
   }
 
   async #connect(): Connecting {
@@ -58,14 +58,6 @@ export class StoreSession {
 
   #forget(client: Connecting): void {
     if (this.#client === client) this.#client = undefined;
-    void endOf(client);
-  }
-}
-
-async function endOf(client: Connecting): Promise<void> {
-  try {
-    await (await client).end();
-  } catch {
-    // It is broken: that is why it ends.
+    void endConnection(client);
   }
 }

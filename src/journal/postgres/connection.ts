@@ -1,5 +1,6 @@
 import pg, { TypeOverrides } from 'pg';
 import type { Client } from 'pg';
+import { from, lastValueFrom, of, timeout } from 'rxjs';
 import type { Row, Statement, Value } from './blocking-client.ts';
 
 export interface ConnectionOptions {
@@ -64,4 +65,23 @@ export async function rowsOf(
     rowMode: 'array',
   });
   return rows;
+}
+
+/** How long a server may take to confirm the end of a connection. */
+const END_MS = 2_000;
+
+/**
+ * Ends a connection, or one that is being made. A server that cannot be reached never confirms it: after two seconds nothing waits for
+ * that any more, and the connection keeps no process from ending. What the end of a broken connection says is of no interest.
+ */
+export async function endConnection(connecting: Promise<Client>): Promise<void> {
+  try {
+    const client = await connecting;
+    // The types of the library lack it.
+    if ('unref' in client && typeof client.unref === 'function') Reflect.apply(client.unref, client, []);
+    const late = { first: END_MS, with: () => of(undefined) };
+    await lastValueFrom(from(client.end()).pipe(timeout(late)));
+  } catch {
+    // It is gone.
+  }
 }

@@ -1,8 +1,9 @@
 import type { Client } from 'pg';
 import { defer } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { OperatorError } from '../../core/errors.ts';
 import type { Row, Statement } from './blocking-client.ts';
-import { PostgresFault, factsOf, isTransient } from './postgres-errors.ts';
+import { factsOf, isTransient } from './postgres-errors.ts';
 import { SETTINGS, checkSettings } from './server-settings.ts';
 import type { Session } from './session.ts';
 
@@ -47,7 +48,9 @@ export class ServerSession implements Session {
     } catch {
       // Whoever asked for it was told.
     }
-    if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
+    // For good: whoever tries again and again would keep the process from ending.
+    if (this.#isClosed)
+      throw new OperatorError('storage', `journal ${this.#options.shown}: the connection is closed`);
     try {
       const client = await this.#connected();
       const { rowsOf } = await import('./connection.ts');
@@ -62,7 +65,7 @@ export class ServerSession implements Session {
   #drop(): void {
     const client = this.#client;
     this.#client = undefined;
-    if (client !== undefined) void endQuietly(client);
+    if (client !== undefined) void endLater(client);
   }
 
   async #connected(): Promise<Client> {
@@ -88,12 +91,7 @@ export class ServerSession implements Session {
   }
 }
 
-/** What the end of a broken connection says is of no interest. */
-async function endQuietly(connecting: Promise<Client>): Promise<void> {
-  try {
-    const client = await connecting;
-    await client.end();
-  } catch {
-    // It is gone.
-  }
+async function endLater(connecting: Promise<Client>): Promise<void> {
+  const { endConnection } = await import('./connection.ts');
+  await endConnection(connecting);
 }

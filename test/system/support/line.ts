@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+/** How a line is: `cut` breaks connections and makes no new ones; `silent` makes them, and nothing arrives in either direction. */
+export type LineState = 'open' | 'cut' | 'silent';
+
+interface Connection {
+  readonly near: Socket;
+  readonly far: Socket;
+  /** What the line holds back, in the order in which it came. */
+  readonly held: { readonly to: Socket; readonly bytes: Buffer | 'end' }[];
+  /** One message was caught on its way: what comes from the near side waits. */
+  isCaught: boolean;
+}
+
+/** A line from one machine to one server, on loopback. It can be cut, fall silent, and hold one message back on its way. */
+export class Line {
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+  readonly #reach: () => Socket;
+  #state: LineState = 'open';
+  #trap: { readonly pattern: RegExp; readonly caught: (one: Connection) => void } | undefined;
+
+  private constructor(server: Server, reach: () => Socket) {
+    this.#server = server;
+    this.#reach = reach;
+    server.on('connection', (near) => {
+      this.#connect(near);
+    });
+  }
+
+  /** `reach` opens a connection to the server that the line leads to at that moment. */
+  static async to(reach: () => Socket): Promise<Line> {
+    // Not even the end of a connection crosses a line that is silent.
+    const server = createServer({ allowHalfOpen: true });
+    const line = new Line(server, reach);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return line;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Whatever was held back while the line was silent arrives when it opens. */
+  set(state: LineState): void {
+    this.#state = state;
+    if (state === 'cut') this.reset();
+    if (state === 'open') for (const one of this.#connections) if (!one.isCaught) release(one);
+  }
+
+  /** Breaks all connections. Messages that were caught on their way are still under way. */
+  reset(): void {
+    for (const one of this.#connections) {
+      one.near.destroy();
+      if (!one.isCaught) one.far.destroy();
+    }
+  }
+
+  /**
+   * Holds the next message that matches. Gives how to let it arrive, which it then does even when its sender is gone; `undefined`:
+   * none came within the time.
+   */
+  async holdNext(pattern: RegExp, withinMs: number): Promise<(() => void) | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Connection | undefined>();
+    const timer = setTimeout(() => {
+      resolve(undefined);
+    }, withinMs);
+    this.#trap = { pattern, caught: resolve };
+    const one = await promise;
+    clearTimeout(timer);
+    this.#trap = undefined;
+    if (one === undefined) return undefined;
+    return () => {
+      one.isCaught = false;
+      release(one);
+      if (one.near.destroyed) one.far.end();
+    };
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const { near, far } of this.#connections) {
+      near.destroy();
+      far.destroy();
+    }
+  }
+
+  #connect(near: Socket): void {
+    if (this.#state === 'cut') {
+      near.destroy();
+      return;
+    }
+    const far = this.#reach();
+    const one: Connection = { near, far, held: [], isCaught: false };
+    this.#connections.add(one);
+    for (const socket of [near, far]) socket.setNoDelay(true).on('error', () => undefined);
+    near.on('data', (bytes: Buffer) => {
+      if (!one.isCaught && this.#trap?.pattern.test(bytes.toString('latin1')) === true) {
+        one.isCaught = true;
+        this.#trap.caught(one);
+        this.#trap = undefined;
+      }
+      this.#pass(one, far, bytes);
+    });
+    far.on('data', (bytes: Buffer) => {
+      this.#pass(one, near, bytes);
+    });
+    near.on('end', () => {
+      this.#pass(one, far, 'end');
+    });
+    far.on('end', () => {
+      this.#pass(one, near, 'end');
+    });
+    near.on('close', () => {
+      if (!one.isCaught) far.destroy();
+    });
+    far.on('close', () => {
+      near.destroy();
+      this.#connections.delete(one);
+    });
+  }
+
+  #pass(one: Connection, to: Socket, bytes: Buffer | 'end'): void {
+    if (this.#state === 'silent' || (one.isCaught && to === one.far)) one.held.push({ to, bytes });
+    else send(to, bytes);
+  }
+}
+
+function release({ held }: Connection): void {
+  for (const { to, bytes } of held.splice(0)) if (!to.destroyed) send(to, bytes);
+}
+
+function send(to: Socket, bytes: Buffer | 'end'): void {
+  if (bytes === 'end') to.end();
+  else to.write(bytes);
+}
