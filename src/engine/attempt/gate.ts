@@ -39,7 +39,7 @@ export interface Gated {
   readonly drain$: Observable<unknown>;
   /** Number of time jumps before the quote request. */
   readonly breaks: number;
-  /** The scope after which the gate approves no order. */
+  /** Once this scope has ended, the gate approves no order. */
   readonly until: NonNullable<PermitRequest['until']>;
   /** The approved order; only the gate sets it. */
   approved: Approved | undefined;
