@@ -29,7 +29,7 @@ p { margin: 0.4rem 0; max-width: 52rem; }
 .cards dt { color: var(--soft); font-size: 0.82rem; }
 .cards dd { margin: 0; overflow-wrap: anywhere; font-size: 1.25rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .cards dd span { white-space: nowrap; }
-.cards dd small { font-size: 0.78rem; }
+.cards dd small { display: inline-block; font-size: 0.78rem; }
 .notes { background: var(--warn); border-left: 4px solid var(--warn-edge); border-radius: 0.25rem; padding: 0.6rem 1rem; margin: 1rem 0; }
 .notes h2 { border: 0; margin: 0 0 0.25rem; padding: 0; font-size: 1rem; }
 .notes ul, .plain { margin: 0; padding-left: 1.1rem; }
