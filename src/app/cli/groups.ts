@@ -103,6 +103,11 @@ export const groups: readonly Group[] = [
     },
   },
   {
+    names: ['mcp'],
+    add: async (cli, { io, done }) =>
+      (await import('../mcp/mcp-cli.ts')).addMcp(cli, { io, config, input: process.stdin, done }),
+  },
+  {
     names: ['accounting'],
     add: async (cli, { io, done }) =>
       (await import('../accounting/accounting-cli.ts')).addAccounting(cli, { io, config, done }),

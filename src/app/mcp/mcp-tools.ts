@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { apiRoutes } from '../../operate/api/routes.ts';
+import type { ApiPath } from '../../operate/api/routes.ts';
+import { routeSchemas } from '../../operate/api/schemas.ts';
+import type { RouteSchema } from '../../operate/api/schemas.ts';
+import { alerts } from '../commands/alerts.ts';
+import { day } from '../commands/day.ts';
+import { ask } from '../commands/desk/daemon-client.ts';
+import type { DaemonOptions } from '../commands/desk/daemon-client.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { why } from '../commands/why.ts';
+
+/** Something that a client may ask. No tool changes anything. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of its arguments. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** The answer as JSON. `given` is what the client sent. @throws OperatorError */
+  readonly call: (given: unknown) => string | Promise<string>;
+}
+
+/** Routes that make no tool: a stream, and the document of the API itself. */
+const NO_TOOLS: ReadonlySet<string> = new Set(['/api/v1/events', '/api/v1/openapi.json']);
+
+/** The tools of a desk: each route of its API that reads for a viewer, and what the journal tells while no desk runs. */
+export const toolsOf = (options: DaemonOptions, io: CommandIo): readonly Tool[] => [
+  ...Object.entries(apiRoutes)
+    .filter(([path, { method, role }]) => method === 'GET' && role === 'viewer' && !NO_TOOLS.has(path))
+    .map(([path, { summary }]) => apiTool(path as ApiPath, summary, options, io)), // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of that table
+  ...journalTools(options, io),
+];
+
+const NO_ARGUMENTS = z.strictObject({});
+
+function apiTool(path: ApiPath, summary: string, options: DaemonOptions, io: CommandIo): Tool {
+  const { query = NO_ARGUMENTS } = routeSchemas[path] as RouteSchema;
+  return {
+    name: path.replace('/api/v1/', '').replaceAll(/[/-]/gu, '_'),
+    description: `${summary}. Needs a running desk.`,
+    inputSchema: z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' }),
+    async call(given) {
+      const parameters = new URLSearchParams();
+      for (const [name, value] of Object.entries(texts.parse(given ?? {})))
+        parameters.set(name, String(value));
+      // Without a body: a GET, and the path is one of the table.
+      const { body } = await ask(options, io, {
+        path: parameters.size === 0 ? path : `${path}?${parameters.toString()}`,
+      });
+      return JSON.stringify(body);
+    },
+  };
+}
+
+/** Arguments of a route: it checks them itself. */
+const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
+
+const ofDay = z.strictObject({
+  day: z.string().optional().describe('The day, such as 2026-12-01; default: today'),
+  zone: z.string().optional().describe('IANA time zone in which the day begins'),
+});
+const ofWhy = z.strictObject({
+  since: z.string().optional().describe('A day, a time, or a duration before now such as PT4H'),
+  strategy: z.string().optional().describe('Only this strategy'),
+});
+const ofAlerts = z.strictObject({
+  since: z.string().optional().describe('A day, a time, or a duration before now such as PT4H'),
+  severity: z.enum(['info', 'warning', 'critical']).optional(),
+});
+
+function journalTools(options: DaemonOptions, io: CommandIo): readonly Tool[] {
+  const tool = <Given extends z.ZodType>(
+    name: string,
+    description: string,
+    schema: Given,
+    run: (given: z.output<Given>, own: CommandIo) => number,
+  ): Tool => ({
+    name,
+    description: `${description} Reads the journal: no desk needs to run.`,
+    inputSchema: z.toJSONSchema(schema),
+    call(given) {
+      let printed = '';
+      run(schema.parse(given ?? {}), { ...io, stdout: { write: (text) => (printed += text) } });
+      return printed;
+    },
+  });
+  return [
+    tool('day', 'What a desk did on a day, each line with the records that prove it.', ofDay, (given, own) =>
+      day({ ...options, ...given, json: true }, own),
+    ),
+    tool('journal_why', 'Why each slice did or did not trade.', ofWhy, (given, own) =>
+      why({ ...options, ...given, json: true }, own),
+    ),
+    tool('journal_alerts', 'Alerts, and what to do about each.', ofAlerts, (given, own) =>
+      alerts({ ...options, ...given, json: true }, own),
+    ),
+  ];
+}
