@@ -1,6 +1,8 @@
 import { extname } from 'node:path';
 import { MessageChannel, Worker, receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
+import { asyncScheduler } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { PostgresFault } from './postgres-errors.ts';
 import type { FaultFacts } from './postgres-errors.ts';
 
@@ -34,28 +36,27 @@ export interface BlockingSetup {
 /** Longer than the thread itself waits for the server: its own fault says more. */
 const GRACE_MS = 5_000;
 
+/** A desk asks only while it starts and ends: in between, a thread would cost it memory, and the server a connection. */
+const IDLE_MS = 10_000;
+
 /**
  * A connection whose answers are waited for on the spot, for opening and reading a journal: the ports read synchronously, as from a
- * file. A thread holds the connection; this one sleeps until it answers. A daemon appends through `server-session.ts`, which does not
- * block, and reads its past on threads of their own.
+ * file. A thread holds the connection; this one sleeps until it answers. The thread ends when nothing was asked for ten seconds, and
+ * another starts with the next question. A daemon appends through `server-session.ts`, which does not block, and reads its past on
+ * threads of their own.
  */
 export class BlockingClient {
-  readonly #worker: Worker;
-  readonly #port: MessagePort;
-  readonly #signal: Int32Array;
+  readonly #connectionString: string;
   readonly #timeoutMs: number;
+  #thread: ConnectionThread | undefined;
+  #idle: Subscription | undefined;
   #isClosed = false;
 
   constructor(connectionString: string, timeoutMs: number) {
-    const { port1, port2 } = new MessageChannel();
-    const signal = new SharedArrayBuffer(4);
-    const setup: BlockingSetup = { port: port2, signal, connectionString, timeoutMs };
-    this.#worker = new Worker(SCRIPT, { workerData: setup, transferList: [port2] });
-    this.#worker.unref();
-    port1.unref();
-    this.#port = port1;
-    this.#signal = new Int32Array(signal);
+    this.#connectionString = connectionString;
     this.#timeoutMs = timeoutMs;
+    // It loads its modules while this thread goes on.
+    this.#thread = new ConnectionThread(connectionString, timeoutMs);
   }
 
   /** The rows of one statement. @throws PostgresFault */
@@ -66,23 +67,60 @@ export class BlockingClient {
   /** The rows of each statement: all of them take effect, or none. @throws PostgresFault */
   transaction(statements: Statements): readonly (readonly Row[])[] {
     if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
-    Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage(statements, []);
-    const waited = Atomics.wait(this.#signal, 0, 0, this.#timeoutMs + GRACE_MS);
-    const answer: unknown = waited === 'timed-out' ? undefined : receiveMessageOnPort(this.#port)?.message;
+    this.#idle?.unsubscribe();
+    this.#thread ??= new ConnectionThread(this.#connectionString, this.#timeoutMs);
+    const answer = this.#thread.ask(statements);
     if (answer === undefined) {
       this.close();
       throw new PostgresFault({ message: `the server did not answer within ${this.#timeoutMs / 1000} s` });
     }
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only sender is our own thread
-    const told = answer as BlockingAnswer;
-    if ('fault' in told) throw new PostgresFault(told.fault);
-    return told.rows;
+    this.#idle = asyncScheduler.schedule(() => {
+      this.#endThread();
+    }, IDLE_MS);
+    if ('fault' in answer) throw new PostgresFault(answer.fault);
+    return answer.rows;
   }
 
   close(): void {
-    if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#idle?.unsubscribe();
+    this.#endThread();
+  }
+
+  #endThread(): void {
+    this.#thread?.end();
+    this.#thread = undefined;
+  }
+}
+
+class ConnectionThread {
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  readonly #signal: Int32Array;
+  readonly #waitMs: number;
+
+  constructor(connectionString: string, timeoutMs: number) {
+    const { port1, port2 } = new MessageChannel();
+    const signal = new SharedArrayBuffer(4);
+    const setup: BlockingSetup = { port: port2, signal, connectionString, timeoutMs };
+    this.#worker = new Worker(SCRIPT, { workerData: setup, transferList: [port2] });
+    this.#worker.unref();
+    port1.unref();
+    this.#port = port1;
+    this.#signal = new Int32Array(signal);
+    this.#waitMs = timeoutMs + GRACE_MS;
+  }
+
+  /** `undefined`: it did not answer in time. */
+  ask(statements: Statements): BlockingAnswer | undefined {
+    Atomics.store(this.#signal, 0, 0);
+    this.#port.postMessage(statements, []);
+    if (Atomics.wait(this.#signal, 0, 0, this.#waitMs) === 'timed-out') return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only sender is our own thread
+    return receiveMessageOnPort(this.#port)?.message as BlockingAnswer | undefined;
+  }
+
+  end(): void {
     this.#port.close();
     void this.#worker.terminate();
   }

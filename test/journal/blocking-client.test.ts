@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { BlockingClient } from '../../src/journal/postgres/blocking-client.ts';
+import { readPostgresUrl } from '../../src/journal/postgres/postgres-url.ts';
+import { noPostgres, startPostgres } from './postgres-server.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+const missing = noPostgres();
+const because = missing === undefined ? '' : ` (skipped: ${missing})`;
+
+describe.skipIf(missing !== undefined)(`a connection that is waited for${because}`, () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  const aClient = (): BlockingClient => {
+    const client = new BlockingClient(readPostgresUrl(server.url('any')).connectionString, 5_000);
+    onTestFinished(() => {
+      client.close();
+    });
+    return client;
+  };
+  const backendOf = (client: BlockingClient): unknown => client.query('SELECT pg_backend_pid()')[0]?.[0];
+
+  it('ends when nothing was asked for ten seconds, and comes back with the next question', async () => {
+    const other = aClient();
+    const isConnected = (backend: unknown): boolean =>
+      other.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [Number(backend)]).length > 0;
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const client = aClient();
+    const first = backendOf(client);
+    vi.advanceTimersByTime(9_000);
+    expect(backendOf(client), 'while it is used').toBe(first);
+    vi.advanceTimersByTime(9_000);
+    expect(isConnected(first), 'nine seconds after the last question').toBe(true);
+
+    vi.advanceTimersByTime(1_000);
+    vi.useRealTimers();
+    await vi.waitFor(() => {
+      expect(isConnected(first)).toBe(false);
+    }, 10_000);
+
+    expect(backendOf(client)).not.toBe(first);
+  });
+
+  it('answers nothing after it was closed', () => {
+    const client = aClient();
+    backendOf(client);
+    client.close();
+    expect(() => backendOf(client)).toThrow('the connection is closed');
+  });
+});
