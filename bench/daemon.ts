@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
+export const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
 
 /** Nothing of the variables of whoever measures: certificates and options of Node change what is measured, and live mode refuses them. */
 export const ownEnvironment = (added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({

@@ -55,8 +55,11 @@ function makeLinks(folder: string): void {
   }
 }
 
-/** A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. */
-export async function startPostgres(): Promise<PostgresServer> {
+/**
+ * A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. `connections`: the most that it
+ * accepts.
+ */
+export async function startPostgres({ connections = 40 } = {}): Promise<PostgresServer> {
   const home = await mkdtemp(join(tmpdir(), 'pg-'));
   const isRoot = process.getuid?.() === 0;
   // A copy: the project may lie where only root reads, and npm may have left out the links between the libraries.
@@ -85,7 +88,7 @@ export async function startPostgres(): Promise<PostgresServer> {
         '-c',
         'listen_addresses=',
         '-c',
-        'max_connections=40',
+        `max_connections=${connections}`,
         '-c',
         'shared_buffers=16MB',
       ],
