@@ -162,6 +162,8 @@ export interface BenchOptions {
   readonly skewMs?: number | undefined;
   /** Boot of the machine whose boot clock the desk reads; left out: the machine has none. */
   readonly bootId?: string | undefined;
+  /** The clock of the desk, made from that of the exchange; omitted: the same. */
+  readonly deskClock?: ((clock: VirtualClock) => Clock) | undefined;
   readonly halt?: HaltPort | undefined;
   readonly alerts?: AlertsPort | undefined;
   readonly requestLog?: RequestLogPort | undefined;
@@ -173,12 +175,15 @@ export interface BenchOptions {
   readonly accountFeed?: ((exchange: Exchange, clock: VirtualClock) => AccountFeedPort) | undefined;
 }
 
-const clockOf = (clock: VirtualClock, { skewMs = 0, bootId }: BenchOptions): Clock => ({
-  scheduler: clock,
-  wall: () => instant(clock.wall() + skewMs),
-  monotonic: () => clock.monotonic(),
-  boot: () => (bootId === undefined ? undefined : { id: bootId, ms: Math.floor(clock.monotonic()) }),
-});
+const clockOf = (clock: VirtualClock, { skewMs, bootId }: BenchOptions): Clock =>
+  skewMs === undefined && bootId === undefined
+    ? clock
+    : {
+        scheduler: clock,
+        wall: () => instant(clock.wall() + (skewMs ?? 0)),
+        monotonic: () => clock.monotonic(),
+        boot: () => (bootId === undefined ? undefined : { id: bootId, ms: Math.floor(clock.monotonic()) }),
+      };
 
 /** The whole engine on virtual time against the simulated exchange in the same process. */
 export function aBench(options: BenchOptions): Bench {
@@ -197,7 +202,7 @@ export function aBench(options: BenchOptions): Bench {
     orderLatencyMs: options.orderLatencyMs ?? 20,
   });
   const ports: Ports = {
-    clock: options.skewMs === undefined && options.bootId === undefined ? clock : clockOf(clock, options),
+    clock: options.deskClock?.(clock) ?? clockOf(clock, options),
     random: { next: () => random.next() },
     venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
     market: options.market?.(exchange, clock),
