@@ -227,7 +227,7 @@ async function emptyMb(): Promise<number> {
 }
 
 async function measure(): Promise<{ readonly empty: number; readonly one: Figures; readonly many: Figures }> {
-  const server = await startPostgres({ connections: 5 * DESKS + 20 });
+  const server = await startPostgres({ settings: { max_connections: String(5 * DESKS + 20) } });
   try {
     const url = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
     preparePostgres(url);

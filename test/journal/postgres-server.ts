@@ -55,11 +55,17 @@ function makeLinks(folder: string): void {
   }
 }
 
-/**
- * A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. `connections`: the most that it
- * accepts.
- */
-export async function startPostgres({ connections = 40 } = {}): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /** Settings of the server that differ. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Fills the folder of the data, which does not exist yet, instead of `initdb`. */
+  readonly fill?: (data: string) => Promise<void>;
+}
+
+const SETTINGS = { listen_addresses: '', max_connections: '40', shared_buffers: '16MB' };
+
+/** A real server of its own, on a socket in a temporary folder: nothing of it is left after `stop`. */
+export async function startPostgres({ settings = {}, fill }: PostgresOptions = {}): Promise<PostgresServer> {
   const home = await mkdtemp(join(tmpdir(), 'pg-'));
   const isRoot = process.getuid?.() === 0;
   // A copy: the project may lie where only root reads, and npm may have left out the links between the libraries.
@@ -69,13 +75,16 @@ export async function startPostgres({ connections = 40 } = {}): Promise<Postgres
   if (isRoot) await chown(home, NOBODY, NOBODY);
   const as = { cwd: home, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) };
   const data = join(home, 'data');
-  const made = spawn(
-    join(bin, 'initdb'),
-    ['-D', data, '-U', 'tranche', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
-    { ...as, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
-  const code = await new Promise((resolve) => made.once('exit', resolve));
-  if (code !== 0) throw new Error(`initdb ended with ${String(code)}`);
+  const initdb = async (): Promise<void> => {
+    const made = spawn(
+      join(bin, 'initdb'),
+      ['-D', data, '-U', 'tranche', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+      { ...as, stdio: ['ignore', 'ignore', 'inherit'] },
+    );
+    const code = await new Promise((resolve) => made.once('exit', resolve));
+    if (code !== 0) throw new Error(`initdb ended with ${String(code)}`);
+  };
+  await (fill ?? initdb)(data);
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     const child = spawn(
@@ -85,12 +94,10 @@ export async function startPostgres({ connections = 40 } = {}): Promise<Postgres
         data,
         '-k',
         home,
-        '-c',
-        'listen_addresses=',
-        '-c',
-        `max_connections=${connections}`,
-        '-c',
-        'shared_buffers=16MB',
+        ...Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => [
+          '-c',
+          `${name}=${value}`,
+        ]),
       ],
       { ...as, stdio: ['ignore', 'ignore', 'pipe'] },
     );
@@ -100,7 +107,7 @@ export async function startPostgres({ connections = 40 } = {}): Promise<Postgres
     await new Promise<void>((resolve, reject) => {
       child.stderr.on('data', (text: string) => {
         log += text;
-        if (log.includes('ready to accept connections')) resolve();
+        if (/ready to accept (?:read-only )?connections/u.test(log)) resolve();
       });
       child.once('exit', () => {
         reject(new Error(`the server did not start:\n${log}`));
