@@ -156,7 +156,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
   const authenticator = authenticatorOf(
     api?.bearers ?? fleet?.bearers ?? [],
     api?.now ?? fleet?.now ?? (() => monotonic(0)),
-    api?.signIn?.sessions,
+    (api ?? fleet)?.signIn?.sessions,
   );
   // A proxy on this machine brings requests of others.
   const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
@@ -187,7 +187,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
       path === '/healthz' ||
       // Kubernetes and load balancers have no token.
       (fleet !== undefined && path === '/readyz') ||
-      (api?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
+      ((api ?? fleet)?.signIn !== undefined && (isPagePath(path) || openPaths.has(path)));
     if (!isOpen && senderOf(request, authenticator) === undefined)
       return authenticator.isBlocked(request.ip)
         ? await reply.code(429).send({ error: SLOWER })

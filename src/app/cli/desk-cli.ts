@@ -56,7 +56,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     )
     .option(
       '--settings <file>',
-      'with --fleet: file with the address of its health, metrics and API, and the tokens of its callers',
+      'with --fleet: file with the address of its health, metrics, API and pages, and the tokens of its callers',
     )
     .option('--folder <folder>', 'with --fleet: where the files of its desks lie (default: ./var/fleet)')
     .action(async (options) => {

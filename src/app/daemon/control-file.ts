@@ -98,7 +98,8 @@ function journalsLike(pattern: string): readonly string[] {
   }
 }
 
-function readControl(file: string): ControlFile | undefined {
+/** `undefined` when there is none that can be read. */
+export function readControl(file: string): ControlFile | undefined {
   try {
     const told: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (typeof told !== 'object' || told === null) return undefined;

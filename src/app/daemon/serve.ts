@@ -79,9 +79,9 @@ async function signInFor({ desk, command }: Served): Promise<SignIn> {
 }
 
 /** Built by `npm run build:dashboard`; beside the sources and in the package alike. */
-const PAGES = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url));
+export const PAGES = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url));
 
-const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined, proxies: [] };
+export const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined, proxies: [] };
 
 /** @throws OperatorError `config` when a file cannot be read. */
 export function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
@@ -146,7 +146,7 @@ async function listen(
 }
 
 /** Name of the token that stands beside the journal. */
-const MACHINE = 'local';
+export const MACHINE = 'local';
 
 /** Shorter tokens could be guessed. */
 const TOKEN_MIN = 16;

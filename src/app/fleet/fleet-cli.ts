@@ -42,6 +42,15 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
       done(await fleetStatus(options, io));
     });
   fleet
+    .command('sign-in')
+    .description('print a one-time link that signs in a browser on this machine to the pages of its daemon')
+    .option('--folder <folder>', 'folder of the daemon, as of tranche run --fleet (default: ./var/fleet)')
+    .option('--json', 'print one JSON object')
+    .action(async (options) => {
+      const { fleetSignIn } = await import('./fleet-sign-in.ts');
+      done(await fleetSignIn(options, io));
+    });
+  fleet
     .command('move')
     .description('move a desk to another daemon, once its orders under way have ended')
     .argument('<desk>', 'name of the desk')

@@ -111,13 +111,14 @@ class FleetDaemon {
   }
 
   async #serve(): Promise<Operate | undefined> {
-    const { settings, fleet } = this.#options;
+    const { settings, fleet, folder } = this.#options;
     if (settings === undefined) return undefined;
     const { readFleetSettings } = await import('./fleet-settings.ts');
     const { serveFleet } = await import('./serve-fleet.ts');
     return await serveFleet(readFleetSettings(settings, this.#io), {
       store: fleet,
       daemon: this.#me,
+      folder,
       ready: () => [
         ...(this.#isDraining ? ['the daemon drains'] : []),
         ...(performance.now() - this.#beatAt > BEAT_LATE_MS ? ['the store does not answer'] : []),

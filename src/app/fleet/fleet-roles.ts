@@ -19,10 +19,12 @@ export interface FleetRoles {
 /** The highest role that a caller has on a desk; `undefined`: none, and the desk is not shown. */
 export function roleOnDesk(
   { groups, rolesOf }: FleetRoles,
-  { name }: Pick<Caller, 'name'>,
+  { name, kind, role }: Pick<Caller, 'name' | 'kind' | 'role'>,
   desk: string,
 ): Role | undefined {
+  // The user of the daemon on its machine, who can change these roles.
+  if (kind === 'machine') return role;
   const isOf = (one: string): boolean => one === desk || groups.get(one)?.includes(desk) === true;
   const given = (rolesOf.get(name) ?? []).filter(({ on }) => on === undefined || on.some(isOf));
-  return roles.findLast((role) => given.some((one) => one.role === role));
+  return roles.findLast((highest) => given.some((one) => one.role === highest));
 }

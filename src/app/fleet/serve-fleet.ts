@@ -1,12 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import process from 'node:process';
 import { OperatorError } from '../../core/errors.ts';
 import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
 import type { FleetPort } from '../../operate/fleet/fleet-api.ts';
 import { createFleetMetrics } from '../../operate/fleet/fleet-metrics.ts';
+import { isLoopbackName, pageUrls, parseListen } from '../../operate/listen.ts';
 import { startOperate } from '../../operate/server.ts';
 import type { Operate } from '../../operate/server.ts';
+import type { PeopleDesk } from '../../operate/sign-in/people-desk.ts';
+import { signInOf } from '../../operate/sign-in/sign-in.ts';
+import { Secret } from '../config/secret.ts';
 import { systemClock } from '../daemon/clock.ts';
-import { bearersOf, identityOf } from '../daemon/serve.ts';
+import { writeControlFile } from '../daemon/control-file.ts';
+import { LOOPBACK, MACHINE, PAGES, bearersOf, identityOf } from '../daemon/serve.ts';
 import { version } from '../version.ts';
 import { sendAndWait } from './ask-store.ts';
 import { CommandStore, HALT } from './command-store.ts';
@@ -20,6 +28,8 @@ export interface FleetToServe {
   readonly store: string;
   /** Name of this daemon. */
   readonly daemon: string;
+  /** Folder of this machine for the files of its desks. */
+  readonly folder: string;
   /** Why the daemon takes no desks; empty when it does. */
   readonly ready: () => readonly string[];
   readonly warn: (line: string) => void;
@@ -30,33 +40,69 @@ const FRESH_MS = 1_000;
 /** Refused callers are reported this often. */
 const REFUSED_MS = 10_000;
 
-/** Serves health, metrics and the API of all desks of the store. @throws OperatorError as `startOperate` does */
+/** Name of the file beside the desks' folders by which commands of the machine find its daemon. */
+export const controlOf = 'fleet';
+
+/** Serves health, metrics, the API and the pages of all desks of the store. @throws OperatorError as `startOperate` does */
 export async function serveFleet(settings: FleetSettings, served: FleetToServe): Promise<Operate> {
   const session = new StoreSession(readPostgresUrl(withDesk(served.store, 'main')).connectionString);
   const fleet = portOf(settings, served, session);
   const metrics = createFleetMetrics(served.daemon);
-  const server = await startOperate({
-    ...settings.operate,
-    tls: identityOf(settings.operate.tls),
-    version,
-    metrics: {
-      contentType: metrics.contentType,
-      async text() {
-        metrics.show(await fleet.desks().catch(() => undefined));
-        return await metrics.text();
+  const local = new Secret(newSecret());
+  const now = () => systemClock.monotonic();
+  const signIn = signInOf({ people: NOBODY, now, wall: () => systemClock.wall(), newSecret });
+  const { operate } = settings;
+  const bearers = [
+    { name: MACHINE, role: 'admin', kind: 'machine', token: local } as const,
+    ...bearersOf(operate.tokens),
+  ];
+  const listen = async (over: object = {}): Promise<Operate> =>
+    await startOperate({
+      ...operate,
+      tls: identityOf(operate.tls),
+      version,
+      metrics: {
+        contentType: metrics.contentType,
+        async text() {
+          metrics.show(await fleet.desks().catch(() => undefined));
+          return await metrics.text();
+        },
       },
-    },
-    fleetApi: { fleet, bearers: bearersOf(settings.operate.tokens), now: () => systemClock.monotonic() },
-    ready: served.ready,
-  });
+      pages: PAGES,
+      fleetApi: { fleet, bearers, signIn, now },
+      ready: served.ready,
+      ...over,
+    });
+  const server = await listen();
+  // Commands on this machine know no name of the network and have no certificate.
+  const isLocal = operate.tls === undefined && isLoopbackName(parseListen(operate.listen).host);
+  const own = isLocal ? server : await listen(LOOPBACK);
+  Object.assign(signIn, pageUrls(server.url, operate));
+  const control = { url: own.url, token: local.reveal(), pid: process.pid, desk: served.daemon };
+  const forget = writeControlFile(`sqlite:${join(served.folder, controlOf)}`, control);
   return {
     url: server.url,
     async close() {
+      forget();
       await server.close();
+      if (own !== server) await own.close();
       await session.close().catch(() => undefined);
     },
   };
 }
+
+const newSecret = (): string => randomBytes(32).toString('base64url');
+
+/** People have their passkeys at each desk; a fleet knows tokens, and the machine of a daemon. */
+const NOBODY: PeopleDesk = {
+  get: () => undefined,
+  all: () => [],
+  ownerOf: () => undefined,
+  record: () => ({
+    isDone: false,
+    says: 'a fleet invites nobody: give the person a token in the file of --settings',
+  }),
+};
 
 function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session: StoreSession): FleetPort {
   let kept: { readonly at: number; readonly desks: ReturnType<typeof seenDesks> } | undefined;

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { RequestError, isSignedOut, me, problemOf, readMe } from './data/request.ts';
+import { RequestError, isFleet, isSignedOut, me, problemOf, readMe } from './data/request.ts';
 import { start, statusProblem } from './data/store.ts';
 import { route } from './router.ts';
 import type { ScreenId } from './router.ts';
@@ -36,7 +36,7 @@ const views: Readonly<Record<ScreenId, () => JSX.Element>> = {
 
 /** The screens, once the desk knows who looks; until then the sign-in. */
 function App(): JSX.Element {
-  const { screen } = route.value;
+  const screen = isFleet() ? 'fleet' : route.value.screen;
   useEffect(() => {
     document.title = `${document.querySelector('main')?.getAttribute('aria-label') ?? 'Sign in'} · Tranche`;
   }, [screen]);
@@ -55,7 +55,7 @@ const RETRY_MS = 2_000;
 async function begin(): Promise<void> {
   try {
     await readMe();
-    await start();
+    if (!isFleet()) await start();
   } catch (error) {
     if (error instanceof RequestError && error.status === 401) return;
     statusProblem.value = `${problemOf(error)}; trying again`;

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { approvalsWaiting, followApprovals } from './data/approvals-waiting.ts';
 import { now, second } from './data/clock.ts';
 import { ZONE, clockTime, duration } from './data/format.ts';
-import { me, post } from './data/request.ts';
+import { isFleet, me, post } from './data/request.ts';
 import type { Done } from './data/shapes.ts';
 import { status, statusAt } from './data/store.ts';
 import { connection, dataAge, heardAt } from './data/stream.ts';
@@ -12,12 +12,13 @@ import { Dialog } from './parts/dialog.tsx';
 import { Icon } from './parts/icons.tsx';
 import { Toast } from './parts/toast.tsx';
 import { linkTo, route, screens } from './router.ts';
+import type { ScreenId } from './router.ts';
 import { asksHalt, asksKeys } from './shortcuts.ts';
 
 /** What stands around every screen. */
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
-  const screen = screens.find(({ id }) => id === route.value.screen);
-  useEffect(followApprovals, []);
+  const screen = screens.find(({ id }) => id === openScreen());
+  useEffect(() => (isFleet() ? undefined : followApprovals()), []);
   return (
     <div class="shell">
       <a
@@ -44,7 +45,11 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
 }
 
 const isLive = (): boolean => (status.value?.mode ?? me.value?.mode) === 'live';
-export const mayAct = (): boolean => me.value !== undefined && me.value.role !== 'viewer';
+/** A fleet is not halted as a whole: each desk has its own pages. */
+export const mayAct = (): boolean => me.value !== undefined && me.value.role !== 'viewer' && !isFleet();
+const openScreen = (): ScreenId => (isFleet() ? 'fleet' : route.value.screen);
+const openScreens = (): typeof screens | readonly (typeof screens)[number][] =>
+  isFleet() ? screens.filter(({ id }) => id === 'fleet') : screens;
 
 function Header(): JSX.Element {
   const desk = status.value?.desk ?? me.value?.desk ?? '';
@@ -66,22 +71,26 @@ function Header(): JSX.Element {
       </span>
       {state !== undefined && <span class={`state ${state}`}>{state}</span>}
       <span class="spring" />
-      <Age />
+      {!isFleet() && <Age />}
       <span class="clock" title={`All times are ${ZONE}`}>
         <span class="figures">{clockTime(second.value)}</span> {ZONE}
       </span>
-      <button
-        type="button"
-        class="button danger halt"
-        disabled={isHalted || !mayAct()}
-        title={isHalted ? 'The desk is halted' : mayAct() ? 'Halt the desk (h h)' : 'Needs the role operator'}
-        onClick={() => {
-          asksHalt.value = true;
-        }}
-      >
-        <Icon name="halt" />
-        {isHalted ? 'Halted' : 'Halt'}
-      </button>
+      {!isFleet() && (
+        <button
+          type="button"
+          class="button danger halt"
+          disabled={isHalted || !mayAct()}
+          title={
+            isHalted ? 'The desk is halted' : mayAct() ? 'Halt the desk (h h)' : 'Needs the role operator'
+          }
+          onClick={() => {
+            asksHalt.value = true;
+          }}
+        >
+          <Icon name="halt" />
+          {isHalted ? 'Halted' : 'Halt'}
+        </button>
+      )}
     </header>
   );
 }
@@ -123,12 +132,12 @@ function Nav(): JSX.Element {
   return (
     <nav aria-label="Screens" class={isOpen.value ? 'is-open' : ''}>
       <ul>
-        {screens.map(({ id, title, asks }) => (
+        {openScreens().map(({ id, title, asks }) => (
           <li key={id} class={id === 'now' || id === 'approvals' ? 'first' : ''}>
             <a
               href={linkTo(id)}
               title={asks}
-              aria-current={route.value.screen === id ? 'page' : undefined}
+              aria-current={openScreen() === id ? 'page' : undefined}
               onClick={() => {
                 isOpen.value = false;
               }}
@@ -236,7 +245,7 @@ const KeysDialog = (): JSX.Element => (
     }}
   >
     <dl class="keys">
-      {screens.map(({ id, title, key }) => (
+      {openScreens().map(({ id, title, key }) => (
         <div key={id}>
           <dt>
             <kbd>g</kbd> <kbd>{key}</kbd>

@@ -9,6 +9,9 @@ import type { RefusedAccess } from '../api/operated-desk.ts';
 import { Refusal } from '../api/refusal.ts';
 import { apiRoutes } from '../api/routes.ts';
 import type { ApiRoute } from '../api/routes.ts';
+import { addPeople } from '../sign-in/people-routes.ts';
+import { addSignIn } from '../sign-in/routes.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 import { totalsOf } from './totals.ts';
 import type { FleetRow } from './totals.ts';
 
@@ -38,23 +41,28 @@ export interface DeskCommand {
 export interface FleetApiOptions {
   readonly fleet: FleetPort;
   readonly bearers: readonly Bearer[];
+  /** How browsers sign in. */
+  readonly signIn: SignIn;
   readonly now: () => Monotonic;
 }
 
 /** Adds the API of a daemon of a fleet. Callers see the desks on which they have a role. */
 export function addFleetApi(
   server: FastifyInstance,
-  { fleet }: FleetApiOptions,
+  { fleet, bearers, signIn }: FleetApiOptions,
   { authenticator, version }: { readonly authenticator: Authenticator; readonly version: string },
 ): void {
   const admit = admission(fleet, authenticator);
+  const self = { desk: fleet.daemon, mode: 'fleet', refused: (attempt: RefusedAccess) => { fleet.refused(attempt); } };
+  addSignIn(server, { desk: self, signIn, version });
+  addPeople(server, { desk: {}, bearers, signIn, admit });
   server.get('/api/v1/openapi.json', async (request, reply) => {
     admit(request, 'viewer');
     const { openApi } = await import('../api/openapi.ts');
     return await reply.send(openApi(version));
   });
   server.get('/api/v1/me', async (request, reply) => {
-    return await reply.send(meOf(admit(request, 'viewer'), { desk: fleet.daemon, mode: 'fleet' }, version));
+    return await reply.send(meOf(admit(request, 'viewer'), self, version));
   });
   server.get('/api/v1/fleet', async (request, reply) => {
     const caller = admit(request, 'viewer');

@@ -8,6 +8,7 @@ import { watch } from '../../../src/app/commands/notify/watch.ts';
 import type { RunIo } from '../../../src/app/commands/run.ts';
 import { fleetStatus } from '../../../src/app/fleet/fleet-commands.ts';
 import { readFleetSettings } from '../../../src/app/fleet/fleet-settings.ts';
+import { fleetSignIn } from '../../../src/app/fleet/fleet-sign-in.ts';
 import { serveFleet } from '../../../src/app/fleet/serve-fleet.ts';
 import { linkToStore } from '../../../src/app/fleet/store-link.ts';
 import { StatusStore } from '../../../src/app/fleet/status-store.ts';
@@ -94,7 +95,8 @@ describe.skipIf(missing !== undefined)(
       writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(settings));
       const operate = await serveFleet(
         readFleetSettings(join(folder, 'fleet.yaml'), { cwd: folder, env: {} }),
-        { store: store(), daemon: 'north', ready: () => reasons, warn: (line) => refused.push(line) },
+        { store: store(), daemon: 'north',
+          folder, ready: () => reasons, warn: (line) => refused.push(line) },
       );
       onTestFinished(async () => {
         await operate.close();
@@ -111,7 +113,7 @@ describe.skipIf(missing !== undefined)(
         const answer = await fetch(`${operate.url}/api/v1/fleet/command`, { method: 'POST', headers, body: JSON.stringify(body) });
         return { status: answer.status, text: await answer.text() };
       };
-      return { ask, send, refused };
+      return { ask, send, refused, folder, url: operate.url };
     }; // prettier-ignore
 
     it('shows every desk as the store has it, and never adds live to paper', async () => {
@@ -148,7 +150,7 @@ describe.skipIf(missing !== undefined)(
       expect((await ask('/readyz', 'ann')).text).toBe(
         '{"status":"not ready","reasons":["the daemon drains"]}',
       );
-      for (const path of ['/metrics', '/api/v1/fleet', '/api/v1/me', '/'])
+      for (const path of ['/metrics', '/api/v1/fleet', '/api/v1/me', '/api/v1/people'])
         expect((await ask(path)).status).toBe(401);
     });
 
@@ -206,6 +208,31 @@ describe.skipIf(missing !== undefined)(
       expect(text).toContain('tranche_fleet_desk_owned{desk="tokyo",mode="live",daemon="north"} 1');
       expect(text).toContain('tranche_fleet_desk_owned{desk="osaka",mode="live",daemon="north"} 0');
       expect(text).toContain('tranche_fleet_desk_fills{desk="test",mode="paper",daemon="north"} 9');
+    });
+
+    it('signs in a browser of its machine by a link, also when it listens on the network', async () => {
+      const { folder, url } = await serve({ listen: '0.0.0.0:0', allow_network: true });
+      const { code, text } = await ran(async (io) => await fleetSignIn({ folder, json: true }, io));
+      expect(code).toBe(0);
+      const { link } = JSON.parse(text) as { link: string };
+      const { port } = new URL(url);
+      expect(link).toMatch(new RegExp(`^http://localhost:${port}/sign-in\\?link=`, 'u'));
+      const { origin, searchParams } = new URL(link);
+      const enter = async () =>
+        await fetch(`${origin}/api/v1/sign-in/link`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-tranche': '1', origin },
+          body: JSON.stringify({ link: searchParams.get('link') }),
+        });
+      const entered = await enter();
+      expect(await entered.json()).toMatchObject({ kind: 'machine', role: 'admin', mode: 'fleet' });
+      const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const answer = await fetch(`${origin}/api/v1/fleet`, { headers: { cookie } });
+      expect(shown({ text: await answer.text() }).items).toHaveLength(3);
+      expect((await enter()).status).toBe(401);
+      await expect(ran(async (io) => await fleetSignIn({ folder: '/nowhere' }, io))).rejects.toThrow(
+        /no daemon that serves pages has its files in \/nowhere/u,
+      );
     });
 
     it('has the owner execute a command in the name and with the role of the caller on that desk', async () => {

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildDashboard } from '../../../scripts/build-dashboard.ts';
+import { noPostgres } from '../../journal/postgres-server.ts';
 import { aFolder } from '../../system/support/desk.ts';
+import { aFleet } from '../../system/support/fleet.ts';
 import { ROOT } from '../../system/support/program.ts';
 import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dashboard-page.ts';
 import { aPaperDesk } from './paper-desk.ts';
@@ -96,4 +98,40 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
     await page.context().close();
     await zurich.stop();
   }, 120_000);
+
+  it.skipIf(noPostgres() !== undefined)(
+    'of a daemon has the desks of its store with totals, and a link to each',
+    async () => {
+      const fleet = await aFleet(['a', 'b']);
+      const file = join(aFolder(), 'fleet.yaml');
+      writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', groups: { night: ['b'] } }));
+      const daemon = fleet.daemon('one', { settings: file });
+      await fleet.tradesAt(['a', 'b'], daemon);
+      const { page, problems } = await openPage(browser, sizes.wide);
+      await page.goto(await fleet.link('one'));
+      const live = page.getByRole('region', { name: 'Live' });
+      const row = (name: string) => live.locator('tbody tr', { hasText: new RegExp(`^${name}`, 'u') });
+      await expect
+        .poll(async () => await row('b').textContent(), { timeout: 30_000 })
+        .toMatch(/^bnight.*live.*active/u);
+      expect(await row('a').getByRole('link', { name: 'a' }).getAttribute('href')).toMatch(
+        /^http:\/\/127\.0\.0\.1:\d+$/u,
+      );
+      expect(await live.getByText(/^live: 2 desks, 2 ready/u).count()).toBe(1);
+      // What only a desk has is not there: nothing asks for a status, and no button halts one of many desks.
+      expect(await page.getByRole('button', { name: 'Halt', exact: true }).count()).toBe(0);
+      expect(await page.getByRole('navigation').getByRole('link').count()).toBe(1);
+      expect(await fleet.ask('b', 'halt', '--why', 'look', '--by', 'ann')).toMatchObject({ code: 0 });
+      await page.getByRole('heading', { name: '1 desk needs you.' }).waitFor();
+      expect(await row('b').textContent()).toContain('halted');
+      expect(await accessProblems(page)).toStrictEqual([]);
+      await page.reload();
+      await row('b').waitFor();
+      expect(problems).toStrictEqual([]);
+      await page.context().close();
+      daemon.signal('SIGTERM');
+      await daemon.ended();
+    },
+    120_000,
+  );
 });

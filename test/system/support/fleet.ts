@@ -89,6 +89,13 @@ export class Fleet {
     return start(args, { cwd: this.#cwd, ...(program === undefined ? {} : { program }) });
   }
 
+  /** A link that signs a browser in to the pages of a daemon, once. */
+  async link(daemon: string): Promise<string> {
+    const args = ['fleet', 'sign-in', '--folder', this.#machines.get(daemon) ?? '', '--json'];
+    const { stdout } = await succeeded(args, this.#cwd);
+    return (JSON.parse(stdout) as { readonly link: string }).link;
+  }
+
   /** Adds a strategy to the files of a desk; `put` makes a version of them. */
   addStrategy(desk: string, id: string): void {
     const file = join(dirname(this.#configs.get(desk) ?? ''), 'strategies', `${id}.yaml`);

@@ -225,9 +225,27 @@ export interface Approval {
   readonly state: string;
 }
 
+/** Sums over the desks of one mode. */
+export interface FleetTotals {
+  readonly desks: number;
+  readonly ready: number;
+  readonly fills: number;
+  readonly open_doubts: number;
+  readonly day_notional: Readonly<Record<string, string>>;
+  readonly holdings: Readonly<Record<string, string>>;
+}
+
+/** Desks of a fleet; totals only from a daemon of one. */
+export interface FleetPage extends Page<FleetDesk> {
+  readonly totals?: Readonly<Record<string, FleetTotals>> | undefined;
+}
+
 export interface FleetDesk {
   readonly name: string;
-  /** Omitted: this desk. */
+  readonly groups?: readonly string[] | undefined;
+  readonly owner?: string | undefined;
+  readonly epoch?: number | undefined;
+  /** Omitted: this desk, or it has none. */
   readonly url?: string | undefined;
   readonly mode?: string | undefined;
   readonly state?: string | undefined;

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { duration, grouped } from '../data/format.ts';
-import type { FleetDesk, Page } from '../data/shapes.ts';
+import { count, duration, grouped } from '../data/format.ts';
+import { isFleet } from '../data/request.ts';
+import type { FleetDesk, FleetPage, FleetTotals } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
@@ -37,13 +38,48 @@ const needOf = ({
     ...(silent === undefined ? [] : [`last heard ${duration(silent)} ago`]),
     ...(state === 'active' || state === undefined ? [] : [state]),
     ...(doubts > 0 ? [`${doubts} in doubt`] : []),
-    ...notReady,
+    ...(error === undefined ? notReady : []),
     ...alerts.map(({ says, alert }) => says ?? alert),
   ].join('; ');
 
+/** One line for each mode: paper is not added to a dry run either. */
+const Totals = (props: {
+  readonly of: Readonly<Record<string, FleetTotals>> | undefined;
+  readonly modes: readonly (string | undefined)[];
+}): JSX.Element => (
+  <>
+    {Object.entries(props.of ?? {})
+      .filter(([mode]) => props.modes.includes(mode))
+      .map(([mode, totals]) => (
+        <p key={mode} class="muted">
+          {[
+            `${mode.replaceAll('_', ' ')}: ${count(totals.desks, 'desk')}`,
+            `${totals.ready} ready`,
+            count(totals.open_doubts, 'doubt'),
+            count(totals.fills, 'fill'),
+            ...amounts('today', totals.day_notional),
+            ...amounts('holdings', totals.holdings),
+          ].join(', ')}
+        </p>
+      ))}
+  </>
+);
+
+const amounts = (what: string, all: Readonly<Record<string, string>>): readonly string[] => {
+  const words = Object.entries(all).map(([currency, amount]) => `${grouped(amount)} ${currency}`);
+  return words.length === 0 ? [] : [`${what} ${words.join(' and ')}`];
+};
+
+/** What only a daemon of a fleet knows. */
+const ofFleet = [
+  { title: 'Group', isExtra: true, cell: ({ groups = [] }: FleetDesk) => groups.join(', ') },
+  { title: 'Owner', isExtra: true, cell: ({ owner = 'none' }: FleetDesk) => owner },
+  { title: 'Epoch', kind: 'number', isExtra: true, cell: ({ epoch }: FleetDesk) => grouped(epoch) },
+] as const;
+
 /** Which desk needs me? Live desks and others stand apart, and are never added up. */
 export function Fleet(): JSX.Element {
-  const read = useRead<Page<FleetDesk>>('fleet', {}, { everyMs: 5_000 });
+  const read = useRead<FleetPage>('fleet', {}, { everyMs: 5_000 });
   const desks = read.data.value?.items ?? [];
   const needy = desks.filter((desk) => urgency(desk) > 1).length;
   const groups = [
@@ -71,6 +107,7 @@ export function Fleet(): JSX.Element {
       <Problem of={read.problem} />
       {groups.map((group) => (
         <Panel key={group.title} title={group.title}>
+          <Totals of={read.data.value?.totals} modes={group.desks.map(({ mode }) => mode)} />
           <Rows<FleetDesk>
             label={group.title}
             rows={group.desks.toSorted((a, b) => urgency(b) - urgency(a))}
@@ -85,12 +122,15 @@ export function Fleet(): JSX.Element {
                     <a href={url} rel="noreferrer">
                       {name}
                     </a>
+                  ) : isFleet() ? (
+                    name
                   ) : (
                     <>
                       {name} <span class="muted">this one</span>
                     </>
                   ),
               },
+              ...(isFleet() ? ofFleet : []),
               { title: 'Mode', isExtra: true, cell: ({ mode }) => mode ?? '–' },
               {
                 title: 'State',
