@@ -59,7 +59,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
   const done = desk.changed$.pipe(filter(() => isDone(desk)));
   let why = 'done';
-  const told = drains.pipe(
+  const requested = drains.pipe(
     tap((command) => {
       ({ why } = command);
     }),
@@ -69,7 +69,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       why = 'the disk is full';
     }),
   );
-  const drain$ = merge(told, isUntilDone ? done : [], full, desk.journal.fencedOut$).pipe(
+  const drain$ = merge(requested, isUntilDone ? done : [], full, desk.journal.fencedOut$).pipe(
     take(1),
     tap(() => {
       desk.isStopping = true;

@@ -16,7 +16,7 @@ import type { Instant } from '../core/time.ts';
 import { untradedBy } from '../core/cycle/untraded.ts';
 
 /** What became of one slice, one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
-export interface Told {
+export interface WhyEntry {
   readonly at: Instant;
   /** Omitted for events of the desk. */
   readonly strategy?: string | undefined;
@@ -68,7 +68,7 @@ interface Open {
  * Tells from the records of a journal, oldest first, why each slice did or did not trade: one piece of news a slice when it
  * ends, one a wake that led to none, and at last what is still under way.
  */
-export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Generator<Told> {
+export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Generator<WhyEntry> {
   const slices = new Map<string, Open>();
   const attempts = new Map<string, Open>();
   const pairs = new Map<string, { readonly base: string; readonly quote: string }>();
@@ -119,7 +119,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         }
         break;
       case 'override':
-        if (body.strategy !== undefined) yield requestTold(at, body);
+        if (body.strategy !== undefined) yield requestEntry(at, body);
         break;
       case 'strategy':
         yield { at, strategy: body.strategy, event: 'begun', says: `begins as ${body.type}` };
@@ -129,7 +129,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
           const open: Open = { strategy: body.strategy, at, intent, attempts: 0, last: undefined };
           slices.set(keyOf(intent), open);
         }
-        yield* wakeTold(at, body, of);
+        yield* wakeEntries(at, body, of);
         break;
       case 'intent': {
         pairs.set(body.pair, body);
@@ -151,9 +151,9 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         break;
       }
       case 'fill':
-        booking.told(at, body);
+        booking.booked(at, body);
         pairs.set(body.pair, body);
-        if (!slices.has(keyOf(body))) yield strayTold(at, body, of);
+        if (!slices.has(keyOf(body))) yield strayEntry(at, body, of);
         if (body.missing !== undefined) yield* missingTold(at, body, { fill: body, of });
         break;
       case 'quote':
@@ -172,12 +172,12 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         booking.shown(Object.keys(body.fills));
     }
   }
-  for (const open of slices.values()) yield openTold(open, of);
+  for (const open of slices.values()) yield openEntry(open, of);
   yield* booking.open(newest);
 }
 
 /** A request that the strategy waits for: who asked, who agreed, how it ended. */
-function requestTold(at: Instant, { override, step, by, asks, needs, strategy }: OverrideRecord): Told {
+function requestEntry(at: Instant, { override, step, by, asks, needs, strategy }: OverrideRecord): WhyEntry {
   const who = needs?.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
   const says =
     step === 'proposed'
@@ -188,7 +188,7 @@ function requestTold(at: Instant, { override, step, by, asks, needs, strategy }:
 
 /** Fills that the account has not shown, as far as the records go. */
 class Booking {
-  readonly #told = new Map<string, { readonly at: Instant; readonly fill: FillRecord }>();
+  readonly #fills = new Map<string, { readonly at: Instant; readonly fill: FillRecord }>();
   readonly #waiting = new Set<string>();
   readonly #shown: Speaker['shown'];
   #isShowing = false;
@@ -197,11 +197,11 @@ class Booking {
     this.#shown = shown;
   }
 
-  told(at: Instant, fill: FillRecord): void {
-    this.#told.set(fill.client_order_id, { at, fill });
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > FILLS_MAX && oldest !== undefined) {
-      this.#told.delete(oldest);
+  booked(at: Instant, fill: FillRecord): void {
+    this.#fills.set(fill.client_order_id, { at, fill });
+    const [oldest] = this.#fills.keys();
+    if (this.#fills.size > FILLS_MAX && oldest !== undefined) {
+      this.#fills.delete(oldest);
       this.#waiting.delete(oldest);
     }
     if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run')
@@ -214,20 +214,20 @@ class Booking {
   }
 
   fillOf(id: string): FillRecord | undefined {
-    return this.#told.get(id)?.fill;
+    return this.#fills.get(id)?.fill;
   }
 
   correct(body: CorrectionRecord): void {
-    const one = this.#told.get(body.client_order_id);
+    const one = this.#fills.get(body.client_order_id);
     if (one !== undefined)
-      this.#told.set(body.client_order_id, { ...one, fill: { ...one.fill, missing: body.missing } });
+      this.#fills.set(body.client_order_id, { ...one, fill: { ...one.fill, missing: body.missing } });
   }
 
   /** Those of the last minutes. A desk whose account was never compared waits for nothing. */
-  *open(now: Instant): Generator<Told> {
+  *open(now: Instant): Generator<WhyEntry> {
     if (!this.#isShowing) return;
     for (const id of this.#waiting) {
-      const one = this.#told.get(id);
+      const one = this.#fills.get(id);
       if (one === undefined || one.at < now - BOOKING_MS) continue;
       const { strategy, slice, pair, side, quantity, base } = one.fill;
       const about = { strategy, slices: [slice], pair, side };
@@ -249,7 +249,7 @@ function* missingTold(
     missing,
   }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
   { fill, of }: { readonly fill: FillRecord | undefined; readonly of: Speaker },
-): Generator<Told> {
+): Generator<WhyEntry> {
   // What differs otherwise is no news of the slice: the journal has both figures.
   if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
   const { strategy, slice, pair, side, base } = fill;
@@ -278,15 +278,15 @@ export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): s
     base: (pair) => options.currencies(pair)?.base ?? `of ${pair}`,
     quote: (pair) => options.currencies(pair)?.quote ?? `in the quote currency of ${pair}`,
   };
-  const begun = wake.intents.map(
+  const started = wake.intents.map(
     (intent) => `begins slice ${intent.slice}: ${intent.side} ${wantedOf(intent, of, shown)}`,
   );
-  const told = [...begun, ...[...wakeTold(at, wake, of)].map(({ says }) => says)];
-  return told.length === 0 ? 'nothing to trade yet: it waits' : told.join('; ');
+  const lines = [...started, ...[...wakeEntries(at, wake, of)].map(({ says }) => says)];
+  return lines.length === 0 ? 'nothing to trade yet: it waits' : lines.join('; ');
 }
 
 /** What a wake tells besides the slices that it began: those tell their own story when they end. */
-function* wakeTold(at: Instant, wake: WakeRecord, of: Speaker): Generator<Told> {
+function* wakeEntries(at: Instant, wake: WakeRecord, of: Speaker): Generator<WhyEntry> {
   const { strategy, reason, note, finished, missed } = wake;
   const next = nextOf(wake);
   const [first] = missed;
@@ -322,7 +322,7 @@ function sliceTold(
   at: Instant,
   record: SliceRecord,
   { open, of }: { readonly open: Open | undefined; readonly of: Speaker },
-): Told {
+): WhyEntry {
   const { strategy, slice, result, reason, detail } = record;
   const intent = open?.intent;
   const pair = intent?.pair ?? '';
@@ -355,7 +355,7 @@ function sliceTold(
 }
 
 /** A trade of a slice that this journal has not decided: found in the account after an older copy was restored. */
-const strayTold = (at: Instant, fill: FillRecord, of: Speaker): Told => ({
+const strayEntry = (at: Instant, fill: FillRecord, of: Speaker): WhyEntry => ({
   at,
   strategy: fill.strategy,
   event: 'traded',
@@ -367,7 +367,7 @@ const strayTold = (at: Instant, fill: FillRecord, of: Speaker): Told => ({
   says: `${fill.side === 'buy' ? 'bought' : 'sold'} ${of.shown(fill.quantity)} ${fill.base} for ${of.shown(fill.amount)} ${fill.quote}, a trade found in the account`,
 });
 
-function openTold({ strategy, at, intent, attempts, last }: Open, of: Speaker): Told {
+function openEntry({ strategy, at, intent, attempts, last }: Open, of: Speaker): WhyEntry {
   const wanted = wantedOf(intent, of);
   const state =
     last === undefined ? '' : `; its last try: ${last.result}${because(last.reason, last.detail, of)}`;

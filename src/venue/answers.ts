@@ -18,7 +18,7 @@ export interface ReaderOptions {
 }
 
 type Failure = Exclude<QuoteAnswer, { readonly kind: 'quote' }>;
-type Told<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: Failure };
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: Failure };
 
 /** Parses replies into answers. */
 export interface Reader {
@@ -35,7 +35,7 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
     why: http.clean(why),
   });
 
-  const told = <T>(resource: string, reply: Reply, read: (body: unknown) => Read<T>): Told<T> => {
+  const parse = <T>(resource: string, reply: Reply, read: (body: unknown) => Read<T>): Parsed<T> => {
     const { status, body, retryAfterMs } = reply;
     let parsed: unknown;
     try {
@@ -60,15 +60,15 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
 
   return {
     quote(reply) {
-      const answer = told('quote', reply, readQuote);
+      const answer = parse('quote', reply, readQuote);
       return answer.ok ? { kind: 'quote', quote: answer.value } : answer.answer;
     },
     order(reply) {
-      const answer = told('order', reply, readOrder);
+      const answer = parse('order', reply, readOrder);
       return answer.ok ? { kind: 'order', status: reply.status, order: answer.value } : answer.answer;
     },
     lookup(reply) {
-      const answer = told('order', reply, readOrder);
+      const answer = parse('order', reply, readOrder);
       // Beyond the spec, 7.1: how an unknown order is told is not documented; these three with an {error} are taken so.
       const isUnknown =
         !answer.ok && answer.answer.kind === 'error' && [400, 404, 422].includes(reply.status);
@@ -79,13 +79,13 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
         must(
           attempt,
           reply,
-          told(resource, reply, (body) => readMessage(schema, body)),
+          parse(resource, reply, (body) => readMessage(schema, body)),
         ),
       ),
   };
 }
 
-function must<T>(attempt: string, reply: Reply, answer: Told<T>): T {
+function must<T>(attempt: string, reply: Reply, answer: Parsed<T>): T {
   if (answer.ok) return answer.value;
   throw errorOf(attempt, reply, answer.answer);
 }

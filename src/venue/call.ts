@@ -186,8 +186,8 @@ function failureOf(undiciCode: string): VenueErrorCode {
 
 /** The date form of `retry-after` is ignored, because it would require our clock to agree with the venue's. */
 function retryAfterMs(headers: Headers): number | undefined {
-  const said = headers['retry-after'];
-  if (typeof said !== 'string' || !/^\d{1,3}(?:\.\d{1,3})?$/u.test(said)) return undefined;
-  const seconds = Number(said);
+  const stated = headers['retry-after'];
+  if (typeof stated !== 'string' || !/^\d{1,3}(?:\.\d{1,3})?$/u.test(stated)) return undefined;
+  const seconds = Number(stated);
   return seconds > 0 && seconds <= 300 ? Math.ceil(seconds * 1000) : undefined;
 }

@@ -12,9 +12,9 @@ export function certainSkew(
   { wall, roundTripMs }: { readonly wall: Instant; readonly roundTripMs: number },
 ): number | undefined {
   if (typeof date !== 'string' || !HTTP_DATE.test(date)) return undefined;
-  const said = Date.parse(date);
-  if (!Number.isFinite(said)) return undefined;
-  const [earliest, latest] = [said - wall, said + 1_000 + roundTripMs - wall];
+  const stated = Date.parse(date);
+  if (!Number.isFinite(stated)) return undefined;
+  const [earliest, latest] = [stated - wall, stated + 1_000 + roundTripMs - wall];
   if (earliest > 0) return earliest;
   return latest < 0 ? latest : 0;
 }

@@ -3,7 +3,7 @@ import type { RecordBody, SliceRecord, StoredRecord, WakeRecord } from '../../sr
 import { untradedBy } from '../../src/core/cycle/untraded.ts';
 import { after } from '../../src/core/time.ts';
 import { whyOf } from '../../src/journal/why.ts';
-import type { Told } from '../../src/journal/why.ts';
+import type { WhyEntry } from '../../src/journal/why.ts';
 import { NINE, aFill, everyKind } from './records.ts';
 
 const aWake = (given: Partial<WakeRecord>): WakeRecord => ({
@@ -46,12 +46,12 @@ const wanting = (over: Partial<WakeRecord['intents'][number]> = {}): WakeRecord 
     ],
   });
 
-const told = (...bodies: readonly RecordBody[]): readonly Told[] => {
+const entriesOf = (...bodies: readonly RecordBody[]): readonly WhyEntry[] => {
   const records = bodies.map((body, i): StoredRecord => ({ seq: i + 1, at: after(NINE, i), body, hash: '' }));
   return [...whyOf(records, { currencies: () => ({ base: 'btc', quote: 'usd' }) })];
 };
 const said = (...bodies: readonly RecordBody[]): readonly string[] =>
-  told(...bodies).map(({ event, says }) => `${event}: ${says}`);
+  entriesOf(...bodies).map(({ event, says }) => `${event}: ${says}`);
 
 describe('whyOf', () => {
   it.each<readonly [string, readonly RecordBody[], readonly string[]]>([
@@ -157,7 +157,7 @@ describe('whyOf', () => {
   it('tells at last what is still under way, with its last try', () => {
     const intent = everyKind().find((body) => body.kind === 'intent');
     const ids = { client_order_id: 'c1', parent: 'p', slice: 0 };
-    const rows = told(wanting(), ...(intent === undefined ? [] : [{ ...intent, ...ids }]), {
+    const rows = entriesOf(wanting(), ...(intent === undefined ? [] : [{ ...intent, ...ids }]), {
       kind: 'attempt',
       client_order_id: 'c1',
       result: 'doubt',
@@ -201,7 +201,7 @@ describe('whyOf', () => {
   });
 
   it('says something of every kind of record without failing', () => {
-    expect(told(...everyKind()).map(({ event }) => event)).toEqual([
+    expect(entriesOf(...everyKind()).map(({ event }) => event)).toEqual([
       'desk',
       'begun',
       'not_traded',

@@ -1,29 +1,29 @@
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Told } from '../../journal/why.ts';
+import type { WhyEntry } from '../../journal/why.ts';
 import { localText } from './local-time.ts';
 
 /** One line of `tranche why` for people, without its time: strategy, slice, event and reason. */
-export function whyWords(told: Told, zone: string, now: Instant): string {
-  const { slices, leg } = told;
-  const name = slices?.length === 1 && told.event !== 'desk' ? `slice ${slices[0]}` : undefined;
-  const slice = name !== undefined && told.says.startsWith(`${name} `) ? undefined : name;
+export function whyWords(entry: WhyEntry, zone: string, now: Instant): string {
+  const { slices, leg } = entry;
+  const name = slices?.length === 1 && entry.event !== 'desk' ? `slice ${slices[0]}` : undefined;
+  const slice = name !== undefined && entry.says.startsWith(`${name} `) ? undefined : name;
   const place = [leg, slice].filter((part) => part !== undefined).join(' ');
-  const who = [told.strategy ?? 'desk', place].filter((part) => part !== '').join('  ');
-  const isOver = told.next !== undefined && told.next <= now;
-  const when = told.event === 'open' ? (isOver ? 'its time ended' : 'until') : 'next';
-  const next = told.next === undefined ? '' : `; ${when} ${localText(told.next, zone)}`;
-  return `${who}: ${told.says}${next}`;
+  const who = [entry.strategy ?? 'desk', place].filter((part) => part !== '').join('  ');
+  const isOver = entry.next !== undefined && entry.next <= now;
+  const when = entry.event === 'open' ? (isOver ? 'its time ended' : 'until') : 'next';
+  const next = entry.next === undefined ? '' : `; ${when} ${localText(entry.next, zone)}`;
+  return `${who}: ${entry.says}${next}`;
 }
 
 /** The same as data. Times in UTC, and as the clock of the zone shows them. */
 export const whyRow = (
-  { at, next, ...told }: Told,
+  { at, next, ...entry }: WhyEntry,
   zone: string,
-): Omit<Told, 'at' | 'next'> & { at: string; local: string; zone: string; next: string | undefined } => ({
+): Omit<WhyEntry, 'at' | 'next'> & { at: string; local: string; zone: string; next: string | undefined } => ({
   at: isoOf(at),
   local: localText(at, zone),
   zone,
-  ...told,
+  ...entry,
   next: next === undefined ? undefined : isoOf(next),
 });

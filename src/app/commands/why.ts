@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { whyOf } from '../../journal/why.ts';
-import type { Told } from '../../journal/why.ts';
+import type { WhyEntry } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';
 import { whyRow, whyWords } from '../cli/why-line.ts';
 import type { CommandIo } from './io.ts';
@@ -49,18 +49,22 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
   const tally = new Tally();
   const lines: string[] = [];
   try {
-    for (const told of whyOf(watched(), {
+    for (const entry of whyOf(watched(), {
       currencies: currenciesOf,
       shown: options.json === true ? undefined : withSeparators,
     })) {
-      if (since !== undefined && told.at < since && told.event !== 'open') continue;
-      if (options.strategy !== undefined && told.strategy !== undefined && told.strategy !== options.strategy)
+      if (since !== undefined && entry.at < since && entry.event !== 'open') continue;
+      if (
+        options.strategy !== undefined &&
+        entry.strategy !== undefined &&
+        entry.strategy !== options.strategy
+      )
         continue;
-      tally.count(told);
+      tally.count(entry);
       const line =
         options.json === true
-          ? jsonLine(told, given ?? zones.get(told.strategy ?? '') ?? zone)
-          : wordLine(told, given ?? zones.get(options.strategy ?? '') ?? zone, io.now);
+          ? jsonLine(entry, given ?? zones.get(entry.strategy ?? '') ?? zone)
+          : wordLine(entry, given ?? zones.get(options.strategy ?? '') ?? zone, io.now);
       // Nothing is printed of a strategy before it is known that there is one of that name.
       if (options.strategy === undefined || seen.ids.has(options.strategy)) {
         for (const kept of lines.splice(0)) io.stdout.write(kept);
@@ -79,10 +83,11 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
 const EMPTY = 'the journal is empty: no strategy has woken yet';
 
 /** One line, with local time and zone. */
-const wordLine = (told: Told, zone: string, now: Instant): string =>
-  `${forTerminal(`${localText(told.at, zone)} ${zone}  ${whyWords(told, zone, now)}`)}\n`;
+const wordLine = (entry: WhyEntry, zone: string, now: Instant): string =>
+  `${forTerminal(`${localText(entry.at, zone)} ${zone}  ${whyWords(entry, zone, now)}`)}\n`;
 
-const jsonLine = (told: Told, zone: string): string => `${escapeMarks(JSON.stringify(whyRow(told, zone)))}\n`;
+const jsonLine = (entry: WhyEntry, zone: string): string =>
+  `${escapeMarks(JSON.stringify(whyRow(entry, zone)))}\n`;
 
 /** What came of all that was told, counted by reason. */
 class Tally {
@@ -91,7 +96,7 @@ class Tally {
   #lines = 0;
   readonly #reasons = new Map<string, number>();
 
-  count({ event, reason, slices }: Told): void {
+  count({ event, reason, slices }: WhyEntry): void {
     this.#lines++;
     if (event === 'traded') this.#traded++;
     if (event === 'open') this.#open++;

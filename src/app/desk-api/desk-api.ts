@@ -360,9 +360,9 @@ export function answered(
 }
 
 /** An order whose facts are still as they came. */
-type Told = Extract<Order, { readonly body: unknown }>;
+type BodyOrder = Extract<Order, { readonly body: unknown }>;
 
-function propose(desk: Desk, { by, token, body }: Told, send: (command: Command) => void): MaybeLater {
+function propose(desk: Desk, { by, token, body }: BodyOrder, send: (command: Command) => void): MaybeLater {
   const { limit, value, parent, slice, pair, side, minutes, why } = body;
   const isText = (given: unknown): given is string | undefined =>
     given === undefined || (typeof given === 'string' && given.length <= TEXT_MAX);
@@ -383,7 +383,7 @@ function propose(desk: Desk, { by, token, body }: Told, send: (command: Command)
 
 function judge(
   desk: Desk,
-  { do: what, by, token, body }: Told & { readonly do: 'approve' | 'withdraw' | 'reject' },
+  { do: what, by, token, body }: BodyOrder & { readonly do: 'approve' | 'withdraw' | 'reject' },
   send: (command: Command) => void,
 ): MaybeLater {
   const { override, why, hash, assertion } = body;
@@ -405,7 +405,7 @@ function judge(
 
 const TEXT_MAX = 500;
 
-function resolve(desk: Desk, { by, token, body }: Told, send: (command: Command) => void): MaybeLater {
+function resolve(desk: Desk, { by, token, body }: BodyOrder, send: (command: Command) => void): MaybeLater {
   const { client_order_id: clientOrderId, verdict, evidence: why } = body;
   if (typeof clientOrderId !== 'string' || typeof why !== 'string')
     return { isDone: false, says: 'name client_order_id, and the evidence' };

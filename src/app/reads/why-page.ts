@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import { whyOf } from '../../journal/why.ts';
-import type { Told } from '../../journal/why.ts';
+import type { WhyEntry } from '../../journal/why.ts';
 import type { why } from '../../operate/api/schema-journal.ts';
 import { whyRow, whyWords } from '../cli/why-line.ts';
 import { currenciesOf } from '../commands/journal/journal-names.ts';
@@ -30,14 +30,14 @@ export function whyPage(source: Source, request: Asked): HistoryPage<WhyRow> {
     const { slices, ...row } = whyRow(told, own);
     return { seq, ...row, slices: slices && [...slices], words: whyWords(told, own, now) };
   };
-  const open = (): readonly WhyRow[] => openTold(source, request).map((told) => rowOf({ seq: undefined, told })); // prettier-ignore
+  const open = (): readonly WhyRow[] => openEntries(source, request).map((told) => rowOf({ seq: undefined, told })); // prettier-ignore
   // What is under way is newer than all that has ended.
   if (order === 'newest' && request.after === undefined) items.push(...open());
   let { after } = request;
   for (let piece = 0; piece < PIECES_MAX; piece++) {
     const records = source.select({ ...behind({ limit, order, after }), kinds: KINDS, since, until });
     const taken = [...Iterator.from(records).take(Math.min(PIECE, limit))];
-    const told = toldOf(source, taken).filter(
+    const told = entriesOf(source, taken).filter(
       (one) => strategy === undefined || one.told.strategy === undefined || one.told.strategy === strategy,
     );
     items.push(...(order === 'newest' ? told.toReversed() : told).map(rowOf));
@@ -53,11 +53,11 @@ export function whyPage(source: Source, request: Asked): HistoryPage<WhyRow> {
 
 interface Numbered {
   readonly seq: number | undefined;
-  readonly told: Told;
+  readonly told: WhyEntry;
 }
 
 /** What these records tell, oldest first. What came before and explains them is looked up. */
-function toldOf(source: Source, taken: readonly StoredRecord[]): readonly Numbered[] {
+function entriesOf(source: Source, taken: readonly StoredRecord[]): readonly Numbered[] {
   const wanted = new Set(taken.map(({ seq }) => seq));
   const names = taken.flatMap(({ body }): readonly SliceName[] => {
     if (body.kind === 'slice' || body.kind === 'fill') return [body];
@@ -83,7 +83,7 @@ function toldOf(source: Source, taken: readonly StoredRecord[]): readonly Number
   return told;
 }
 
-function openTold(source: Source, { open, strategy, since, until }: Asked): readonly Told[] {
+function openEntries(source: Source, { open, strategy, since, until }: Asked): readonly WhyEntry[] {
   const keys = new Set(open.map(keyOf));
   if (keys.size === 0) return [];
   const bySeq = new Map<number, StoredRecord>();

@@ -231,13 +231,13 @@ function capToPiece(
     isBase ? quantityDown(amount, mid, precision) : roundDown(holding(amount), precision);
   const smallest = leastPiece(question);
   const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
-  const told = maximum && inUnit(maximum);
+  const stated = maximum && inUnit(maximum);
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
   const orderable =
     orderMax && (isBase ? orderMax.most : roundDown(holding(cost(mid, orderMax.most)), precision));
   // If the limit would leave a tiny remainder, the slice stays whole: the controls refuse it, or an override allows it.
   const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
-  const bounds = [told, wished, limited].filter((bound) => bound !== undefined);
+  const bounds = [stated, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
   // The whole slice is too small, so no piece of it can be traded.
   if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: NONE };
@@ -245,7 +245,7 @@ function capToPiece(
   if (whole.lte(largest)) return { size: wanted, cuts: NONE };
   const unit = isBase ? instrument.base : instrument.quote;
   const reason =
-    told?.lte(largest) === true
+    stated?.lte(largest) === true
       ? 'venue_maximum'
       : limited?.lte(largest) === true && orderMax !== undefined
         ? orderMax.reason

@@ -31,7 +31,7 @@ export type BalancesContext = Pick<
 const REWRITE_MS = HOUR_MS / 2;
 
 /** Balances as reported by the venue. */
-interface Told {
+interface ReportedBalances {
   /** The balances that orders may rely on. */
   readonly now: ReadonlyMap<string, Quantity>;
   /** The balances that the rows must add up to. */
@@ -47,7 +47,7 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
     venue.balances &&
     desk.rateLimiter.through({ route: 'read', priority: 'valuation', key: 'account' }, venue.balances());
   const fillsBefore = desk.state.fills;
-  const source: Observable<Told> =
+  const source: Observable<ReportedBalances> =
     own === undefined
       ? of({ now: merged(desk, told.balances, read), booked: bookedBalances(read.rows) })
       : own.pipe(
@@ -135,7 +135,7 @@ function compared(
     booked,
     slow,
     isOwn,
-  }: Pick<Told, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
+  }: Pick<ReportedBalances, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
 ): Compared {
   const { onDifference } = desk.policy;
   // If balances do not follow from rows at all, there is nothing to compare; that was reported.

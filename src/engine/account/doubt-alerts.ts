@@ -61,20 +61,20 @@ export function doubtFacts(desk: DoubtAlertsContext, { intent, doubt, since }: O
  */
 export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
   const { clock } = desk.ports;
-  const told = new Map<string, number>();
-  const toldBefore = ({ doubt }: OpenAttempt): number =>
+  const alerted = new Map<string, number>();
+  const alertedBefore = ({ doubt }: OpenAttempt): number =>
     STAGES.filter(({ ageMs }) => (doubt?.since ?? 0) + ageMs < (desk.account.inheritedAt ?? 0)).length;
   const nextOf = (open: OpenAttempt): { readonly at: Instant; readonly alert: Alert } | undefined => {
     const id = open.intent.client_order_id;
-    if (!told.has(id)) told.set(id, toldBefore(open));
-    const stage = STAGES[told.get(id) ?? 0];
+    if (!alerted.has(id)) alerted.set(id, alertedBefore(open));
+    const stage = STAGES[alerted.get(id) ?? 0];
     if (stage === undefined || open.doubt === undefined) return undefined;
     return { at: after(open.doubt.since, stage.ageMs), alert: stage.alert };
   };
   const due = (): Instant | undefined => {
-    if (told.size === 0 && !desk.state.hasDoubts()) return undefined;
+    if (alerted.size === 0 && !desk.state.hasDoubts()) return undefined;
     const { doubts } = desk.state;
-    for (const id of told.keys()) if (!desk.state.attempts.has(id)) told.delete(id);
+    for (const id of alerted.keys()) if (!desk.state.attempts.has(id)) alerted.delete(id);
     const all = doubts.flatMap((open) => nextOf(open)?.at ?? []);
     return all.length === 0 ? undefined : instant(Math.min(...all));
   };
@@ -82,7 +82,7 @@ export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
     for (const open of desk.state.doubts) {
       const id = open.intent.client_order_id;
       for (let next = nextOf(open); next !== undefined && next.at <= clock.wall(); next = nextOf(open)) {
-        told.set(id, (told.get(id) ?? 0) + 1);
+        alerted.set(id, (alerted.get(id) ?? 0) + 1);
         desk.observer.alert(next.alert, { ...doubtFacts(desk, open) });
       }
     }

@@ -304,12 +304,12 @@ function compared({ state }: AccountWatchContext, { trades, at }: WholeAccount):
   const waiting = [...state.unshown.values()].filter(
     ({ fill: { client_order_id: id } }) => recent.has(id) && !trades.has(id),
   );
-  const told = [...trades.keys()].flatMap((id): readonly Unshown[] => {
+  const traded = [...trades.keys()].flatMap((id): readonly Unshown[] => {
     const fill = state.filledIds.get(id)?.fill;
     if (fill === undefined || fill.source === 'dry_run') return [];
     return [{ fill, since: state.unshown.get(id)?.since ?? fill.executed_at }];
   });
-  return [...told, ...waiting];
+  return [...traded, ...waiting];
 }
 
 const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>

@@ -52,7 +52,7 @@ export function maximumOf(
 }
 
 /** The venue's maximum for the pair, if it stated one. */
-export const toldMaximum = (
+export const statedMaximum = (
   { pair, quote, by, size, reference_price: reference }: IntentRecord,
   { next }: Phase & { readonly state: 'ended' },
 ): readonly RecordBody[] =>
@@ -61,26 +61,26 @@ export const toldMaximum = (
         maximumRecord({
           pair,
           quote,
-          told: next,
+          stated: next,
           amount: by === 'amount' ? money(size) : cost(price(reference), quantity(size)),
         }),
       ]
     : [];
 
-interface Told {
+interface StatedMaximum {
   readonly pair: string;
   readonly quote: string;
   /** Both in USD. */
-  readonly told: { readonly usdMax: string; readonly usdAsked: string };
+  readonly stated: { readonly usdMax: string; readonly usdAsked: string };
   /** Requested size in quote currency; `undefined` without a price. */
   readonly amount: Money | undefined;
 }
 
 /** A maximum that the venue stated. Its value of the request implies its rate of the quote currency. */
-export function maximumRecord({ pair, quote, told, amount }: Told): RecordBody {
-  const record = { kind: 'maximum', pair, usd: text(money(told.usdMax)) } as const;
+export function maximumRecord({ pair, quote, stated, amount }: StatedMaximum): RecordBody {
+  const record = { kind: 'maximum', pair, usd: text(money(stated.usdMax)) } as const;
   if (quote === 'usd' || amount?.gt(0) !== true) return record;
-  return { ...record, quote_usd: text(significant(fraction(money(told.usdAsked), amount), RATE_DIGITS)) };
+  return { ...record, quote_usd: text(significant(fraction(money(stated.usdAsked), amount), RATE_DIGITS)) };
 }
 const RATE_DIGITS = 12;
 
@@ -101,9 +101,9 @@ export function raisedMaximum(
   const worth =
     desk.rates.convert(quote, quantity(amount), 'usd') ?? (quoteUsd && cost(quoteUsd, quantity(amount)));
   if (worth === undefined) return [];
-  const told = quoteUsd === undefined ? {} : { quote_usd: text(quoteUsd) };
+  const stated = quoteUsd === undefined ? {} : { quote_usd: text(quoteUsd) };
   const raised = (usd: Money): readonly RecordBody[] => [
-    { kind: 'maximum', pair, usd: text(roundDown(usd, 2)), ...told, why: 'raised' },
+    { kind: 'maximum', pair, usd: text(roundDown(usd, 2)), ...stated, why: 'raised' },
   ];
   if (worth.gt(known.usd)) return raised(scale(worth, RAISE));
   const isHeld = known.why === 'told' && now - known.at < HELD_MS;

@@ -25,13 +25,13 @@ interface RatesContext {
 const NOTHING_STATED: StatedRates = new Map();
 
 /** Interval between alerts for an unknown or contradicted rate. */
-const TOLD_MS = HOUR_MS;
+const WARN_EVERY_MS = HOUR_MS;
 
 /** The only place that converts between currencies: for limits, account values and the venue's maxima. */
 export class Rates {
   readonly #desk: RatesContext;
   readonly #pairs = new Map<string, readonly string[] | undefined>();
-  readonly #told = new Map<string, Monotonic>();
+  readonly #warnedAt = new Map<string, Monotonic>();
   /** Stated rates that the market contradicted at its last known price. */
   readonly #contradicted = new Map<string, Contradiction>();
   readonly #source: RateSource;
@@ -123,9 +123,9 @@ export class Rates {
   ): void {
     const now = this.#desk.ports.clock.monotonic();
     const key = `${alert} ${currency}`;
-    const toldAt = this.#told.get(key);
-    if (toldAt !== undefined && now - toldAt < TOLD_MS) return;
-    this.#told.set(key, now);
+    const warnedAt = this.#warnedAt.get(key);
+    if (warnedAt !== undefined && now - warnedAt < WARN_EVERY_MS) return;
+    this.#warnedAt.set(key, now);
     this.#desk.observer.alert(alert, facts);
   }
 }

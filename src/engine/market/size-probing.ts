@@ -206,7 +206,7 @@ function heed(
       const amount = size.by === 'amount' ? size.amount : mid && cost(mid, size.quantity);
       const { quote } = desk.instruments.of(pair);
       return desk.journal
-        .append([maximumRecord({ pair, quote, told: meaning, amount })])
+        .append([maximumRecord({ pair, quote, stated: meaning, amount })])
         .pipe(map(() => undefined));
     }
     case 'later':

@@ -64,7 +64,7 @@ export const patientReloads = ({ ports }: ReloadContext): Observable<Reload> =>
 /** Reloads the strategies on command, or after a change of their files if they are watched. Never emits. */
 export function reloads(desk: ReloadContext, patient: Observable<Reload>): Observable<never> {
   const { operator$, strategies, clock } = desk.ports;
-  const told = operator$.pipe(
+  const requested = operator$.pipe(
     filter(isReload),
     filter(({ isPatient }) => isPatient !== true),
   );
@@ -77,7 +77,7 @@ export function reloads(desk: ReloadContext, patient: Observable<Reload>): Obser
     map(({ override }): Reload => ({ do: 'reload', by: 'tranche', why: `${override} is approved` })),
   );
   // One at a time: until a reload is durable, its new runs cannot be compared with the files.
-  const reloading = merge(patient, told, changed, approved).pipe(
+  const reloading = merge(patient, requested, changed, approved).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
   );
   const stopping = operator$.pipe(
@@ -187,7 +187,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   tellKept(desk, planned.changes);
   if (limits.loosened.length > 0)
     desk.observer.alert('limits_loosened', { by: command.by, loosened: limits.loosened.join(', ') });
-  const told = [...notes, ...limits.kept, ...channels.kept];
+  const remarks = [...notes, ...limits.kept, ...channels.kept];
   const approvals = [planned.approvals, limits.approval ?? [], channels.approval ?? []].flat();
   return apply(desk, planned, settings, {
     kind: 'reload',
@@ -201,7 +201,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
       ? {}
       : { limit_changes: limits.changes, limits: limitTexts(limits.limits) }),
     ...(channels.changes.length === 0 ? {} : { channel_changes: channels.changes }),
-    ...(told.length === 0 ? {} : { notes: told }),
+    ...(remarks.length === 0 ? {} : { notes: remarks }),
   });
 }
 

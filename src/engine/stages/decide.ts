@@ -238,12 +238,16 @@ function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
     const traded = desk.state.stray(parent, slice);
     if (traded === undefined) continue;
     const { filled, filledAmount } = traded;
-    const told: Wake = {
+    const tradeWake: Wake = {
       on: 'outcome',
       at: wake.at,
       outcome: { leg, slice, result: 'filled', filled, filledAmount },
     };
-    const record = recordOf(desk, { source, life, wake: told }, stepOf(desk, { source, life, wake: told }));
+    const record = recordOf(
+      desk,
+      { source, life, wake: tradeWake },
+      stepOf(desk, { source, life, wake: tradeWake }),
+    );
     return { ...record, detail: { ...record.detail, parent } };
   }
   return recordOf(desk, woken, step);

@@ -17,7 +17,7 @@ import { missingIn } from '../state/strategy-run.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
 import type { Stopped } from '../stage-types.ts';
 import { andThen, mergeMapMaybe } from '../maybe-async.ts';
-import { raisedMaximum, toldMaximum } from '../attempt/learnt-maximum.ts';
+import { raisedMaximum, statedMaximum } from '../attempt/learnt-maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from '../attempt/tactics.ts';
 import { COLLAR } from '../state/totals.ts';
@@ -135,7 +135,7 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
     case 'closed': {
       desk.account.doubts.delete(intent.client_order_id);
       const { phase } = end;
-      const bodies = [...wordOf(end), attemptRecord(desk, intent, phase), ...toldMaximum(intent, phase)];
+      const bodies = [...wordOf(end), attemptRecord(desk, intent, phase), ...statedMaximum(intent, phase)];
       if (slice === undefined) return { bodies };
       return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
     }
@@ -344,13 +344,13 @@ function waitFor(
   desk: RecordContext,
   slice: OpenSlice,
   reason: Reason,
-  told: number | undefined,
+  statedMs: number | undefined,
 ): number | undefined {
   const { pair } = slice.intent;
   const { retry } = desk.policy;
   const now = desk.ports.clock.monotonic();
   if (reason === 'rate_limited') {
-    const ms = told ?? Math.min(2_000 * 2 ** failed(desk, pair, now), 60_000);
+    const ms = statedMs ?? Math.min(2_000 * 2 ** failed(desk, pair, now), 60_000);
     desk.rateLimiter.block('quote', ms);
     return ms;
   }

@@ -41,7 +41,7 @@ export function sqliteWriterOf(
   const commit = db.prepare('COMMIT');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   const moveHead = headMover(db, file);
-  const ballast = reserveDisk(`${file}.reserve`, reserveBytes);
+  const reserve = reserveDisk(`${file}.reserve`, reserveBytes);
   let head: Head = headOf(db, file);
   let noted = -NOTE_EVERY;
   let logBytes = 0;
@@ -65,7 +65,7 @@ export function sqliteWriterOf(
     try {
       commitAll(lines, end);
     } catch (error) {
-      if (!isNoRoom(error) || !ballast.release()) throw error;
+      if (!isNoRoom(error) || !reserve.release()) throw error;
       isSpent = true;
       commitAll(lines, end);
     }
@@ -76,7 +76,7 @@ export function sqliteWriterOf(
       anchor?.note(head);
     } catch {
       // What is durable stays so. A disk that takes no note takes no records for long.
-      ballast.release();
+      reserve.release();
       isSpent = true;
     }
   };

@@ -94,7 +94,7 @@ export function assess(records: Iterable<StoredRecord>, from?: Instant): Assessm
   return fold.result();
 }
 
-interface Told {
+interface RefusalCount {
   slices: number;
   attempts: number;
   cuts: number;
@@ -135,7 +135,7 @@ class Fold {
   /** By day: a trade of yesterday may be proven after today's first trade. */
   readonly #days = new Map<string, Money>();
   #largestDay: Assessment['largestDay'];
-  readonly #refusals = new Map<Reason, Told>();
+  readonly #refusals = new Map<Reason, RefusalCount>();
   readonly #controls: At<ControlRecord>[] = [];
   readonly #open = new Map<string, Instant>();
   readonly #ended: Record<string, number> = {};
@@ -170,13 +170,13 @@ class Fold {
         this.#isRunning = false;
         break;
       case 'wake':
-        if (body.reason !== undefined) this.#told(body.reason, at).wakes += 1;
+        if (body.reason !== undefined) this.#countOf(body.reason, at).wakes += 1;
         break;
       case 'intent':
         this.#count.orders += 1;
         this.#windows.second.add(at);
         this.#windows.minute.add(at);
-        for (const reason of body.cuts) this.#told(reason, at).cuts += 1;
+        for (const reason of body.cuts) this.#countOf(reason, at).cuts += 1;
         break;
       case 'attempt':
         this.#attempt(at, body);
@@ -186,7 +186,7 @@ class Fold {
         this.#end(at, body.client_order_id, 'filled');
         break;
       case 'slice':
-        if (body.reason !== undefined) this.#told(body.reason, at).slices += 1;
+        if (body.reason !== undefined) this.#countOf(body.reason, at).slices += 1;
         break;
       case 'resolved':
         this.#count.byPerson += 1;
@@ -218,7 +218,7 @@ class Fold {
       peaks: { second: this.#windows.second.peak, minute: this.#windows.minute.peak },
       largestDay: this.#largestDay,
       refusals: [...this.#refusals]
-        .map(([reason, told]) => ({ reason, words: reasons[reason], ...told }))
+        .map(([reason, count]) => ({ reason, words: reasons[reason], ...count }))
         .toSorted((a, b) => timesOf(b) - timesOf(a) || (a.reason < b.reason ? -1 : 1)),
       controls: this.#controls,
       doubts: {
@@ -238,8 +238,8 @@ class Fold {
     };
   }
 
-  #told(reason: Reason, at: Instant): Told {
-    const told = this.#refusals.get(reason) ?? {
+  #countOf(reason: Reason, at: Instant): RefusalCount {
+    const count = this.#refusals.get(reason) ?? {
       slices: 0,
       attempts: 0,
       cuts: 0,
@@ -247,9 +247,9 @@ class Fold {
       first: at,
       last: at,
     };
-    told.last = at;
-    this.#refusals.set(reason, told);
-    return told;
+    count.last = at;
+    this.#refusals.set(reason, count);
+    return count;
   }
 
   #attempt(at: Instant, body: RecordBody & { kind: 'attempt' }): void {
@@ -259,7 +259,7 @@ class Fold {
       this.#count.opened += 1;
       return;
     }
-    if (body.reason !== undefined) this.#told(body.reason, at).attempts += 1;
+    if (body.reason !== undefined) this.#countOf(body.reason, at).attempts += 1;
     this.#end(at, body.client_order_id, body.result);
   }
 

@@ -124,10 +124,10 @@ function fitFee({ asks }: Asked): Learnt {
 
 /** A stated maximum is exact. Without one, a quote larger than the base model allows proves the base wrong. */
 function fitMaximum(asked: Asked, base: ExecutionModel): readonly Learnt[] {
-  const told = Map.groupBy(asked.maxima, ({ body }) => body.pair);
-  const pairs = new Set([...told.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);
+  const stated = Map.groupBy(asked.maxima, ({ body }) => body.pair);
+  const pairs = new Set([...stated.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);
   return [...pairs].map((pair): Learnt => {
-    const usd = told.get(pair)?.map(({ body }) => approximate(money(body.usd))) ?? [];
+    const usd = stated.get(pair)?.map(({ body }) => approximate(money(body.usd))) ?? [];
     if (usd.length > 0) {
       const spread = { p25: rounded(quantile(usd, 0.25), 2), p75: rounded(quantile(usd, 0.75), 2), p95: rounded(quantile(usd, 0.95), 2) }; // prettier-ignore
       return roundedFit({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that stated it', spread }, 2); // prettier-ignore

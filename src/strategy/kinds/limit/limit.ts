@@ -181,7 +181,7 @@ const over = (was: State, plan: Params): Step<State> =>
   ended(was, 'window_over', `${was.left} of ${text(totalOf(plan))} ${unitOf(plan)} not traded`);
 
 /** Waits for the price, and for the end. */
-function watch(was: State, plan: Params, told: Pick<Step<State>, 'reason' | 'note'> = {}): Step<State> {
+function watch(was: State, plan: Params, report: Pick<Step<State>, 'reason' | 'note'> = {}): Step<State> {
   const end = endOf(plan);
   const waits: Wait[] = end === undefined ? [] : [{ on: 'at', at: end }];
   if (end === undefined || was.until < end) {
@@ -193,7 +193,7 @@ function watch(was: State, plan: Params, told: Pick<Step<State>, 'reason' | 'not
       notBefore: instant(was.until),
     });
   }
-  return { state: was, waits, ...told };
+  return { state: was, waits, ...report };
 }
 
 /**

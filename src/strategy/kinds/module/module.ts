@@ -239,8 +239,8 @@ function lived(plan: ModulePlan, now: State, view: View, returned: unknown): Ste
     isEnding: step.finished ?? false,
   };
   const { note } = step;
-  const told = note === undefined ? {} : { note };
-  if (then.isEnding) return { ...ending(then), intents, ...told };
+  const report = note === undefined ? {} : { note };
+  if (then.isEnding) return { ...ending(then), intents, ...report };
   const waits = [...waitsOf(plan, step, view.at), ...outcomesOf(then)];
   if (waits.length === 0)
     throw new BrokenRule(
@@ -251,7 +251,7 @@ function lived(plan: ModulePlan, now: State, view: View, returned: unknown): Ste
     waits,
     intents,
     ...(intents.length === 0 ? { reason: 'waiting' as const } : {}),
-    ...told,
+    ...report,
   };
 }
 

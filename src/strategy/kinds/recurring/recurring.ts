@@ -187,16 +187,16 @@ function settingOf(plan: Params, instrument: Instrument): Setting {
 }
 
 /** Additional records of a step. */
-interface Told {
+interface StepReport {
   readonly reason?: Reason | undefined;
   readonly note?: string | undefined;
   readonly missed?: NonNullable<Step<State>['missed']>;
 }
 
 /** Most steps have no additional records. */
-const SILENT: Told = {};
-const telling = (step: Step<State>, told: Told): Step<State> =>
-  told === SILENT ? step : { ...step, ...told };
+const SILENT: StepReport = {};
+const withReport = (step: Step<State>, report: StepReport): Step<State> =>
+  report === SILENT ? step : { ...step, ...report };
 
 /**
  * The same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at which it
@@ -225,9 +225,13 @@ export const recurring = defineStrategy<Params, State>({
     const setting = settingOf(plan, view.instrument(plan.pair));
     if (wake.on === 'outcome') return settle(was, wake, setting);
     if (wake.on === 'run')
-      return begin(was, { due: wake.at, start: wake.at, at: wake.at, told: SILENT, isExtra: true }, setting);
+      return begin(
+        was,
+        { due: wake.at, start: wake.at, at: wake.at, report: SILENT, isExtra: true },
+        setting,
+      );
     return isUnderWay(was)
-      ? startSlice(was, { at: wake.at, told: SILENT, slices: slicesOfNow(was, setting) }, setting)
+      ? startSlice(was, { at: wake.at, report: SILENT, slices: slicesOfNow(was, setting) }, setting)
       : takeTurn(was, wake.at, setting);
   },
 
@@ -267,11 +271,11 @@ const slotOf = (slices: Slices, k: number): Instant =>
   instant(k >= slices.slices ? slices.startMs + slices.durationMs : slotMs(slices, k));
 
 /** Between two occurrences: waits for the next time of the schedule. */
-function idle(was: State, plan: Params, told: Told = SILENT): Step<State> {
+function idle(was: State, plan: Params, report: StepReport = SILENT): Step<State> {
   const next = nextDue(plan, instant(was.after));
-  if (next !== undefined) return telling({ state: was, waits: [{ on: 'at', at: next }] }, told);
-  const note = noted(told.note, `${was.begun} occurrences`);
-  return { state: was, waits: [], finished: 'finished', ...told, note };
+  if (next !== undefined) return withReport({ state: was, waits: [{ on: 'at', at: next }] }, report);
+  const note = noted(report.note, `${was.begun} occurrences`);
+  return { state: was, waits: [], finished: 'finished', ...report, note };
 }
 
 const noted = (first: string | undefined, more: string): string =>
@@ -288,7 +292,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   const isAlone = next === undefined || next > at;
   // Nearly always.
   if (isAlone && at - due <= toleranceMs && closureAt(schedule, due) === undefined)
-    return begin(was, { due, start: due, at, told: SILENT }, setting);
+    return begin(was, { due, start: due, at, report: SILENT }, setting);
   const { times, isAll } = passedTimes(plan, instant(was.after), at);
   const last = times.at(-1);
   if (last === undefined) {
@@ -304,7 +308,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   const isLate = at - first > toleranceMs;
   const isSkipped = isLate && schedule.misfire === 'skip';
   const lost = lostOf(times, schedule, { first, isSkipped });
-  const told: Told =
+  const report: StepReport =
     lost.length > 0 || isLate
       ? {
           reason: 'misfire',
@@ -312,8 +316,8 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
           missed: slicesAt(plan, lost),
         }
       : SILENT;
-  if (isSkipped) return idle({ ...was, after: first }, plan, told);
-  return begin(was, { due: first, start: isLate ? at : first, at, told }, setting);
+  if (isSkipped) return idle({ ...was, after: first }, plan, report);
+  return begin(was, { due: first, start: isLate ? at : first, at, report }, setting);
 }
 
 interface Beginning {
@@ -321,7 +325,7 @@ interface Beginning {
   /** When its window starts. */
   readonly start: Instant;
   readonly at: Instant;
-  readonly told: Told;
+  readonly report: StepReport;
   /** Not of the schedule, all of whose times are still to come. */
   readonly isExtra?: boolean;
 }
@@ -329,14 +333,14 @@ interface Beginning {
 /** Begins the occurrence that is due at `due`, unless the calendar is closed by now. */
 function begin(
   was: State,
-  { due, start, at, told, isExtra = false }: Beginning,
+  { due, start, at, report, isExtra = false }: Beginning,
   setting: Setting,
 ): Step<State> {
   const { plan, windowMs, each } = setting;
   const dealtWith = isExtra ? was.after : due;
   const closure = closureAt(plan.schedule, at);
   if (closure !== undefined) {
-    const missed = [...(told.missed ?? []), ...allSlices(plan, due)];
+    const missed = [...(report.missed ?? []), ...allSlices(plan, due)];
     return idle({ ...was, after: dealtWith }, plan, { reason: 'blackout', note: closure.why, missed });
   }
   const next = nextDue(plan, at) ?? Number.POSITIVE_INFINITY;
@@ -344,8 +348,8 @@ function begin(
   const under: Under = { after: dealtWith, begun: was.begun + 1, now };
   const slices = slicesOfNow(under, setting);
   const slot = slotOf(slices, 0);
-  if (slot > at) return telling({ state: under, waits: [{ on: 'at', at: slot }] }, told);
-  return startSlice(under, { at, told, slices }, setting);
+  if (slot > at) return withReport({ state: under, waits: [{ on: 'at', at: slot }] }, report);
+  return startSlice(under, { at, report, slices }, setting);
 }
 
 const slicesAt = (plan: Params, times: readonly Instant[]): Missed =>
@@ -354,7 +358,7 @@ const slicesAt = (plan: Params, times: readonly Instant[]): Missed =>
 /** A slot of the occurrence under way has come. Slots that passed, and one that the calendar closes, are not tried. */
 function startSlice(
   was: Under,
-  { at, told, slices }: { readonly at: Instant; readonly told: Told; readonly slices: Slices },
+  { at, report, slices }: { readonly at: Instant; readonly report: StepReport; readonly slices: Slices },
   { plan }: Setting,
 ): Step<State> {
   const { now } = was;
@@ -365,13 +369,13 @@ function startSlice(
   const leg = legOf(now.due);
   const all =
     next === now.slice
-      ? told
-      : together(told, closure?.why, passedSlots(slices, { leg, first: now.slice, end: next }));
+      ? report
+      : together(report, closure?.why, passedSlots(slices, { leg, first: now.slice, end: next }));
   if (next >= slices.slices || closure !== undefined) {
     const later = onSlice(was, next);
     return next >= slices.slices
-      ? endOccurrence(later, { at, told: all }, plan)
-      : telling({ state: later, waits: [{ on: 'at', at: slotOf(slices, next) }] }, all);
+      ? endOccurrence(later, { at, report: all }, plan)
+      : withReport({ state: later, waits: [{ on: 'at', at: slotOf(slices, next) }] }, all);
   }
   const size = dueSize(slices, turn, leftOf(plan, now.left), plan.catch_up === 'pace');
   const deadline = openUntil(plan.schedule, at, slotOf(slices, turn + 1));
@@ -380,7 +384,7 @@ function startSlice(
     waits: [{ on: 'outcome', leg, slice: turn }],
     intents: [intentOf(plan, { leg, slice: turn, size, deadline })],
   };
-  return telling(step, all);
+  return withReport(step, all);
 }
 
 const onSlice = (
@@ -392,7 +396,7 @@ const onSlice = (
   now: { due, start, length, slice, left },
 });
 
-type Missed = NonNullable<Told['missed']>;
+type Missed = NonNullable<StepReport['missed']>;
 
 /** The slots from `first` up to `end`, all without an attempt. */
 const passedSlots = (
@@ -405,10 +409,10 @@ const passedSlots = (
   });
 
 /** What a turn told, and after it what became of its slots: they passed, or what closed one of them. */
-const together = (told: Told, closedBy: string | undefined, missed: Missed): Told => ({
-  reason: told.reason ?? (closedBy === undefined ? 'missed_slot' : 'blackout'),
-  note: noted(told.note, closedBy ?? slotsPassed(missed.length)),
-  missed: [...(told.missed ?? []), ...missed],
+const together = (report: StepReport, closedBy: string | undefined, missed: Missed): StepReport => ({
+  reason: report.reason ?? (closedBy === undefined ? 'missed_slot' : 'blackout'),
+  note: noted(report.note, closedBy ?? slotsPassed(missed.length)),
+  missed: [...(report.missed ?? []), ...missed],
 });
 
 const leftOf = (plan: Params, left: string): Quantity | Money =>
@@ -451,7 +455,7 @@ function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): S
   const left = subtract(leftOf(plan, was.now.left), done);
   const now: Under = { ...was, now: { ...was.now, left: text(left) } };
   return !isAboveZero(left) || now.now.slice >= plan.slices
-    ? endOccurrence(now, { at: wake.at, told: SILENT }, plan)
+    ? endOccurrence(now, { at: wake.at, report: SILENT }, plan)
     : { state: now, waits: [slotWait(now, setting)] };
 }
 
@@ -463,17 +467,17 @@ const slotWait = (was: Under, setting: Setting): Wait => ({
 /** The window of the occurrence is over, or nothing of it is left. */
 function endOccurrence(
   { after: dealtWith, begun, now }: Under,
-  { at, told }: { readonly at: Instant; readonly told: Told },
+  { at, report }: { readonly at: Instant; readonly report: StepReport },
   plan: Params,
 ): Step<State> {
   const over: State = { after: dealtWith, begun };
   const next = isAboveZero(leftOf(plan, now.left))
     ? idle(over, plan, {
-        ...told,
-        reason: told.reason ?? 'window_over',
-        note: noted(told.note, `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`),
+        ...report,
+        reason: report.reason ?? 'window_over',
+        note: noted(report.note, `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`),
       })
-    : idle(over, plan, told);
+    : idle(over, plan, report);
   // Missed ones that are made up for in a row must not look like a strategy that has gone wild: those are halted.
   if (plan.schedule.misfire !== 'all') return next;
   const soonest = after(at, MADE_UP_APART_MS);

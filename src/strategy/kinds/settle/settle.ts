@@ -154,7 +154,7 @@ const PIECES_MAX = 40;
 /** A funding rate that is not known is asked for again after this long. */
 const ASK_AGAIN_MS = MINUTE_MS;
 
-type Told = Pick<Step<State>, 'reason' | 'note'>;
+type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
  * Closes positions on credit before the grace period ends, or before the interest on them passes a bound. It waits for the
@@ -199,9 +199,9 @@ const forgetUnknown = ({ closings, rest, now }: State): State => ({
 });
 
 /** Waits for the next position that is to be closed. */
-function idle({ closings, rest, unknownSince }: State, plan: Params, told: Told = {}): Step<State> {
+function idle({ closings, rest, unknownSince }: State, plan: Params, report: StepReport = {}): Step<State> {
   const now: State = { closings, rest, ...(unknownSince === undefined ? {} : { unknownSince }) };
-  return { state: now, waits: [debtWait(plan, instant(rest))], ...told };
+  return { state: now, waits: [debtWait(plan, instant(rest))], ...report };
 }
 
 /** A debt whose time has come. */
@@ -303,15 +303,15 @@ function settlePiece(
     return pause(was, plan, at, { reason, note: `not closed: ${why}` });
   }
   const now: State = { ...was, now: { ...was.now, misses: 0 } };
-  const told: Told =
+  const report: StepReport =
     outcome.reason === 'kept_back' ? { reason: 'kept_back', note: `closed in part: ${KEPT}` } : {};
-  return { state: now, waits: [{ on: 'at', at: instant(was.rest) }], ...told };
+  return { state: now, waits: [{ on: 'at', at: instant(was.rest) }], ...report };
 }
 
 /** Looks again after a time that doubles with each try that traded nothing. */
-function pause(was: State, plan: Params, at: Instant, told: Told): Step<State> {
+function pause(was: State, plan: Params, at: Instant, report: StepReport): Step<State> {
   const misses = (was.now?.misses ?? 0) + 1;
   const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);
   const now: State = { ...was, rest, now: { slice: was.now?.slice ?? 0, misses } };
-  return { state: now, waits: [{ on: 'at', at: instant(rest) }], ...told };
+  return { state: now, waits: [{ on: 'at', at: instant(rest) }], ...report };
 }

@@ -195,7 +195,7 @@ type Under = State & { readonly now: NonNullable<State['now']> };
 const PIECES_MAX = 40;
 
 /** What a step tells besides what it does. */
-type Told = Pick<Step<State>, 'reason' | 'note'>;
+type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
  * Converts what is above a floor: payments received into cash, or cash into an asset. It waits for the balance to rise and
@@ -255,7 +255,7 @@ const ends = (plan: Params): readonly Wait[] => {
 };
 
 /** Why the calendar lets nothing begin; a time that passed while nothing ran is left out or made up for. */
-function closedNow({ schedule }: Params, wake: Wake): Told | undefined {
+function closedNow({ schedule }: Params, wake: Wake): StepReport | undefined {
   if (schedule === undefined) return undefined;
   const lateMs = wake.on === 'at' ? wake.at - wake.due : 0;
   if (lateMs > parseDuration(schedule.misfire_after) && schedule.misfire === 'skip')
@@ -265,7 +265,7 @@ function closedNow({ schedule }: Params, wake: Wake): Told | undefined {
 }
 
 /** Between two sweeps: waits for the next time of the schedule, or for the balance. */
-function idle(was: State, plan: Params, view: View, told: Told = {}): Step<State> {
+function idle(was: State, plan: Params, view: View, report: StepReport = {}): Step<State> {
   const end = endOf(plan);
   const idleState: State = { sweeps: was.sweeps, rest: was.rest };
   const waits = [...ends(plan)];
@@ -273,8 +273,8 @@ function idle(was: State, plan: Params, view: View, told: Told = {}): Step<State
     const next = nextTime(plan.schedule, instant(Math.max(was.rest, view.at)));
     if (next !== undefined && (end === undefined || next < end)) waits.push({ on: 'at', at: next });
   } else if (end === undefined || was.rest < end) waits.push(...moneyWaits(idleState, plan, view));
-  if (waits.length === 0) return { state: idleState, waits, finished: 'finished', ...told };
-  return { state: idleState, waits, ...told };
+  if (waits.length === 0) return { state: idleState, waits, finished: 'finished', ...report };
+  return { state: idleState, waits, ...report };
 }
 
 /** For more money, or, where what is there is worth too little, for the price at which it is worth enough. */
@@ -407,14 +407,14 @@ function settle(
     now: { ...now, left: text(left), misses, until: misses === 0 ? now.until : until },
   };
   if (!left.gt(0)) return endSweep(under, plan, view);
-  const told: Told =
+  const report: StepReport =
     misses === 0
       ? {}
       : {
           reason: 'waiting',
           note: missesNote(misses, outcome),
         };
-  return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...told };
+  return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...report };
 }
 
 /** Nothing is left of the sweep, or nothing that is worth a trade. The next begins after the time of its last piece. */
