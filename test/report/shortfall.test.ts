@@ -149,7 +149,9 @@ describe('the shortfall of a parent', () => {
       [20, aSlice()],
       [20, aWake({ on: 'outcome', finished: 'finished' })],
     );
-    const { twap, vwap, costs } = parentIn(made(story, { prices: [minutes('btcusd', CLOSES)], end: after(NINE, 6 * MINUTE) })); // prettier-ignore
+    const report = made(story, { prices: [minutes('btcusd', CLOSES)], end: after(NINE, 6 * MINUTE) });
+    const { twap, vwap, costs } = parentIn(report);
+    expect(report.assumptions.join('\n')).toContain('Benchmarks are means over the window of a parent');
     expect(twap?.price).toBe(String((100 + 102 + 103.4 + 105.1) / 4));
     expect(Number(vwap?.price)).toBeGreaterThan(102);
     expect(costs?.opportunity).toBe('0');

@@ -26,7 +26,7 @@ export function notesOf(figures: Figures): {
 const ASSUMPTIONS = [
   'Arrival is the reference price when the first slice of a parent was decided; decision is the price when the parent was due.',
   'Spread is measured against the reference price before the quote request, not against the quote.',
-  'Benchmarks are means from the first slice of a parent to its end, without look-ahead.',
+  'Benchmarks are means over the window of a parent, however it was sliced and whenever it stopped trading; from its first slice to its end where its document gives no window.',
 ];
 
 function* warningsOf(figures: Figures): Generator<string> {

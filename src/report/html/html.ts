@@ -178,7 +178,7 @@ ${table({
 })}
 ${table({
   caption: 'Against benchmarks, in basis points',
-  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the interval. Missed slices ended with a remainder; passed slots had no attempt. The shortfall includes their cost',
+  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the window of each parent. Missed slices ended with a remainder; passed slots had no attempt. The shortfall includes their cost',
   head: [
     'Strategy',
     'What',
