@@ -12,6 +12,8 @@ import { instant, monotonic } from '../../../src/core/time.ts';
 import { price } from '../../../src/core/money.ts';
 import type { Bearer, Role } from '../../../src/operate/access.ts';
 import type { ApiOptions } from '../../../src/operate/api/api.ts';
+import type { DeskReads } from '../../../src/operate/api/desk-reads.ts';
+import type { OperatedDesk } from '../../../src/operate/api/operated-desk.ts';
 import { EventStream } from '../../../src/operate/events.ts';
 import { startOperate } from '../../../src/operate/server.ts';
 import type { OperateOptions } from '../../../src/operate/server.ts';
@@ -45,18 +47,13 @@ export interface ServedBench {
   readonly send: (path: string, body: object, as?: Role) => Promise<Answer>;
 }
 
-/** The API of a desk of a bench, on a port of its own; it closes with its test. */
-export async function served(
+/** What the reading routes answer for a desk of a bench. */
+export function readsOf(
   bench: Bench,
-  over: Partial<ApiOptions> = {},
-  server: Partial<OperateOptions> = {},
-): Promise<ServedBench> {
+  desk: OperatedDesk,
+): { readonly reads: DeskReads; readonly history: ReturnType<typeof historyAt> } {
   const history = historyAt('memory:', bench.journal, 10_000);
   const prices = new PriceRing();
-  const events = new EventStream({ past: pastOf(history), head: () => bench.journal.head().seq });
-  const desk = deskApi(bench.desk, (command) => {
-    bench.operator$.next(command);
-  });
   prices.add('btcusd', { at: bench.clock.wall(), mid: price('60000') });
   const reads = readApi({
     desk: bench.desk,
@@ -69,6 +66,20 @@ export async function served(
     reports: history,
     isProven: () => true,
   });
+  return { reads, history };
+}
+
+/** The API of a desk of a bench, on a port of its own; it closes with its test. */
+export async function served(
+  bench: Bench,
+  over: Partial<ApiOptions> = {},
+  server: Partial<OperateOptions> = {},
+): Promise<ServedBench> {
+  const desk = deskApi(bench.desk, (command) => {
+    bench.operator$.next(command);
+  });
+  const { reads, history } = readsOf(bench, desk);
+  const events = new EventStream({ past: pastOf(history), head: () => bench.journal.head().seq });
   const operate = await startOperate({
     listen: '127.0.0.1:0',
     version: '1',

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { HOUR_MS } from '../../../src/core/time.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
 import type { Role } from '../../../src/operate/access.ts';
 import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
@@ -14,6 +15,9 @@ const posts = routes.flatMap(([path, { method, role }]) => (method === 'POST' ? 
 /** Commands: a POST that is no way in. */
 const commands = posts.flatMap(({ path, role }) => (role === undefined ? [] : [{ path, role }]));
 const waysIn = posts.flatMap(({ path, role }) => (role === undefined ? [path] : []));
+
+/** Routes for which the caller must have signed in. */
+const guarded = routes.filter(([, { role }]) => role !== undefined);
 
 /** A viewer ends what is their own, and does nothing else. */
 const OF_A_VIEWER = ['/api/v1/sessions/revoke', '/api/v1/sign-out'];
@@ -140,5 +144,59 @@ describe('every route', () => {
             ? (await admin.get(path, { host })).status
             : (await admin.post(path, {}, { host })).status,
         ]).toEqual([path, host, 421]);
+  });
+
+  it.each<[string, (served: ServedSignIn, browser: FakeBrowser) => Promise<void> | void]>([
+    [
+      'without a cookie',
+      (_served, browser) => {
+        browser.cookie = undefined;
+      },
+    ],
+    [
+      'with a cookie that nobody was given',
+      (_served, browser) => {
+        browser.cookie = `${browser.cookie?.split('=', 1)[0] ?? ''}=${'x'.repeat(43)}`;
+      },
+    ],
+    [
+      'with a session that expired',
+      (served) => {
+        served.clock.now += HOUR_MS;
+      },
+    ],
+    [
+      'with a session that signed out',
+      async (_served, browser) => {
+        const { cookie } = browser;
+        await browser.post('/api/v1/sign-out', {});
+        browser.cookie = cookie;
+      },
+    ],
+  ])('is refused %s', async (_how, spoil) => {
+    const served = await servedSignIn();
+    const admin = await signedIn(served, 'admin');
+    await spoil(served, admin);
+    const before = served.bench.records().length;
+    const open: string[] = [];
+    for (const [path, { method }] of guarded) {
+      const { status } = method === 'GET' ? await admin.get(path) : await admin.post(path, {});
+      if (status !== 401) open.push(`${path}: ${status}`);
+    }
+    expect(open).toEqual([]);
+    expect(guarded.length).toBeGreaterThan(35);
+    expect(served.bench.records()).toHaveLength(before);
+  });
+
+  it('that takes a body refuses one above 16 KiB, from whoever it comes', async () => {
+    const served = await servedSignIn();
+    const before = served.bench.records().length;
+    const large = { why: 'w'.repeat(16 * 1024) };
+    for (const browser of [await signedIn(served, 'admin'), served.browser()])
+      for (const { path } of posts) {
+        const { status } = await browser.post(path, large);
+        expect([path, status]).toEqual([path, 413]);
+      }
+    expect(served.bench.records()).toHaveLength(before);
   });
 });

@@ -11,6 +11,7 @@ import { startOperate } from '../../../src/operate/server.ts';
 import type { OperateOptions } from '../../../src/operate/server.ts';
 import { newLink, signInOf } from '../../../src/operate/sign-in/sign-in.ts';
 import type { SignIn } from '../../../src/operate/sign-in/sign-in.ts';
+import { readsOf } from '../../app/api/served.ts';
 import { aBench, aTwap } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
 import { aPasskey } from './soft-passkey.ts';
@@ -85,6 +86,7 @@ export async function servedSignIn({
     wall: () => instant(clock.now),
     newSecret: () => randomBytes(32).toString('base64url'),
   });
+  const desk = deskApi(bench.desk, send);
   const operate = await startOperate({
     listen: '127.0.0.1:0',
     version: '1',
@@ -92,10 +94,11 @@ export async function servedSignIn({
     ready: () => [],
     api: {
       desk: {
-        ...deskApi(bench.desk, send),
+        ...desk,
         fourEyes: fourEyes ?? false,
         refused: ({ path, by }) => alerts.push(`${by} ${path}`),
       },
+      reads: readsOf(bench, desk).reads,
       events: new EventStream(),
       bearers,
       signIn,
