@@ -132,6 +132,22 @@ describe('the strategies of a running desk', () => {
     });
   });
 
+  it('stay those of this desk where the config now names another journal and desk', () => {
+    const port = files();
+    const before = port.read();
+    put(
+      'desk.yaml',
+      'mode: paper\njournal: sqlite:./other.db\ndesk: other\nreload: on_change\nstrategies: ./strategies\n',
+    );
+    const read = port.read();
+    if ('problems' in before || 'problems' in read) throw new Error('not readable');
+    expect(JSON.stringify(read.sources)).toBe(JSON.stringify(before.sources));
+    expect(read.limits).toEqual(before.limits);
+    expect(read.notes).toEqual([
+      expect.stringMatching(/^the config was edited: .*desk, journal.* take effect at the next start$/u),
+    ]);
+  });
+
   it('come with the channels of the config where these differ from those in use, by name alone', () => {
     const used: unknown[] = [];
     const channel = (name: string, url: string): string =>
