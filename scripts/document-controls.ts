@@ -47,6 +47,7 @@ const rows: readonly Row[] = [
   ['Duplicate orders', 'duplicate_window', 'plan, gate', 'refused; retried later', ['duplicate_order', 'reused_key'], undefined, '(c)(1)(ii) duplicative', '15(1)', ''],
   ['Parent and slice caps', '', 'plan, gate, after each fill', 'halt', ['parent_cap', 'slice_cap'], 'limit_breached', '(c)(1)(i)', '15(4)', 'Intraday position'],
   ['Day value', 'max_day_notional, max_pair_day_notional', 'plan, gate, after each fill', 'refused before it is exceeded; halt if it was exceeded', ['day_notional', 'pair_day_notional'], 'limit_breached', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
+  ['Limits of the firm', '', 'with the intent, in the database', 'refused; retried later', ['firm_limit'], 'limit_refused', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
   ['Positions', 'min_position, max_position', 'plan, gate', 'refused', ['position_floor', 'position_ceiling'], 'limit_refused', '(c)(1)(i)', '15(4)', 'Intraday position limit'],
   ['Open doubts', 'max_open_doubts', 'plan, gate', 'no new orders', ['open_doubts', 'doubt_notional'], 'doubt_open', 'capital aggregate', '15(2)', ''],
   ['Rejects and errors', 'max_rejects, max_malformed', 'after each answer', 'waits four times as long; pauses the pair; 401 halts', ['reject_streak', 'malformed_streak', 'unauthorised'], 'pair_paused', '', '16', ''],

@@ -52,6 +52,7 @@ export const reasons = {
   order_notional: 'the order would exceed controls.max_order_notional',
   order_quantity: 'the order would exceed controls.max_order_quantity',
   day_notional: 'the day total would exceed controls.max_day_notional',
+  firm_limit: 'the order and those of all desks would exceed a limit of the firm (tranche fleet limits)',
   pair_day_notional: 'the day total of the pair would exceed controls.max_pair_day_notional',
   doubt_notional: 'the order and all doubts together would exceed twice controls.max_order_notional',
   position_floor: 'the balance would fall below controls.min_position',

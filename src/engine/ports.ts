@@ -370,6 +370,12 @@ export interface FencePort {
    * throws.
    */
   evidence(bodies: readonly RecordBody[], at: Instant): void;
+
+  /**
+   * Why the limits of the firm, over all desks, refuse the order of an intent that is durable; `undefined`: they have reserved it. Such an
+   * order does not leave.
+   */
+  refusalOf?(clientOrderId: string): string | undefined;
 }
 
 /** The append-only, durable record. One writer at a time. */

@@ -51,6 +51,28 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
       done(await fleetSignIn(options, io));
     });
   fleet
+    .command('limits')
+    .description('show the limits of the firm over all desks, or replace those of a mode')
+    .requiredOption('--store <url>', STORE)
+    .option('--mode <mode>', 'live, dry_run or paper: each counts for itself', 'live')
+    .option('--max-day-notional <amount>', "largest value of all orders of a UTC day, such as '5000000 USD'")
+    .option('--max-open-doubts <number>', 'orders with an unknown outcome from which no order leaves')
+    .option(
+      '--max-position <limit>',
+      'largest position, long or short, such as btc=25; repeatable',
+      collect,
+      [],
+    )
+    .option('--none', 'remove all limits of the mode')
+    .option('--why <reason>', 'reason, kept with the limits')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .option('--json', 'print one JSON object')
+    .action(async (options) => {
+      const { fleetLimits } = await import('./limits/limits-command.ts');
+      await fleetLimits(options, io);
+      done(0);
+    });
+  fleet
     .command('move')
     .description('move a desk to another daemon, once its orders under way have ended')
     .argument('<desk>', 'name of the desk')

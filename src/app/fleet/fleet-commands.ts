@@ -9,6 +9,9 @@ import { loadConfig, readConfig } from '../config/config.ts';
 import { changedLines, hashOf, readDeskFiles } from './desk-files.ts';
 import { FleetStore } from './fleet-store.ts';
 import { statusLines } from './fleet-text.ts';
+import { FirmLimitsStore } from './limits/firm-limits.ts';
+import type { FirmUse } from './limits/firm-limits.ts';
+import { limitLines } from './limits/limits-command.ts';
 import { isAtLeast } from './placement.ts';
 
 export interface FleetCommandOptions {
@@ -105,11 +108,23 @@ export async function fleetStatus(
   return await withStore(url, async (store) => {
     const items = (await store.seen()).map(({ row }) => row);
     const totals = totalsOf(items);
-    if (json === true) io.stdout.write(`${escapeMarks(JSON.stringify({ items, totals }))}\n`);
-    else for (const line of statusLines(items, totals)) io.stdout.write(`${forTerminal(line)}\n`);
+    const limits = await firmLimits(url);
+    if (json === true) io.stdout.write(`${escapeMarks(JSON.stringify({ items, totals, limits }))}\n`);
+    else
+      for (const line of [...statusLines(items, totals), ...(limits.length === 0 ? [] : limitLines(limits))])
+        io.stdout.write(`${forTerminal(line)}\n`);
     const isStuck = items.some(({ not_ready: reasons }) => reasons.length > 0);
     return exitCode === true && isStuck ? exitCodes.again : 0;
   });
+}
+
+async function firmLimits(url: string): Promise<readonly FirmUse[]> {
+  const store = new FirmLimitsStore(url);
+  try {
+    return await store.read();
+  } finally {
+    await store.close().catch(() => undefined);
+  }
 }
 
 /** Moves a desk to another daemon. */

@@ -239,6 +239,8 @@ function refusalOf(
 ): Refused | undefined {
   const clientOrderId = intent.client_order_id;
   const { limit } = item.slice.intent;
+  const firm = desk.ports.journal.fence?.refusalOf?.(clientOrderId);
+  if (firm !== undefined) return { reason: 'firm_limit', detail: firm, next: nextAfter(desk, 'firm_limit') };
   const unasked = parentRefusal(desk, item.slice);
   if (unasked !== undefined) return { ...unasked, next: nextAfter(desk, unasked.reason) };
   // After a time jump, the quote may be older than the monotonic clock shows.

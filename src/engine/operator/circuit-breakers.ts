@@ -32,6 +32,7 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
   'order_quantity',
   'position_floor',
   'position_ceiling',
+  'firm_limit',
   'control_failed',
   'references_disagree',
 ]);

@@ -41,7 +41,7 @@ interface Append {
  * that failed or was refused nothing more is written: whether a lost answer hides a commit, the next owner reads.
  */
 export function ownedChain(
-  store: Pick<RecordStore, 'insert' | 'keep'>,
+  store: Pick<RecordStore, 'insert' | 'keep' | 'refusalOf'>,
   options: OwnedChainOptions,
 ): OwnedChain {
   const { lease, where, onDurable } = options;
@@ -111,6 +111,7 @@ export function ownedChain(
         write();
       }),
     fence: {
+      refusalOf: (clientOrderId) => store.refusalOf?.(clientOrderId),
       evidence: (bodies, at) => {
         // What cannot be kept is lost: the account shows what traded.
         store.keep(lease, { bodies, at }).subscribe({ error: () => undefined });

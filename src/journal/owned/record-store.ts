@@ -19,6 +19,12 @@ export interface RecordStore extends LeasePort {
    */
   insert(lease: Lease, lines: readonly Line[]): Observable<boolean>;
 
+  /**
+   * Why a limit of the firm refuses the intent of this order, once `insert` has emitted; `undefined`: it is reserved. The same
+   * transaction decided it. Omitted: the store has no such limits.
+   */
+  refusalOf?(clientOrderId: string): string | undefined;
+
   /** Adds to the evidence, which is beside the chain and needs no lease. */
   keep(lease: Lease, evidence: Evidence): Observable<undefined>;
 }

@@ -14,6 +14,8 @@ import type { Session } from './session.ts';
 /** Longest time without the server before an append fails. Nothing leaves meanwhile: records come first. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
+/** Most refused intents that are remembered: an attempt asks within the life of its quote. */
+const REFUSALS_MAX = 10_000;
 
 /**
  * Where the session is: the cluster, and its timeline, which a failover changes. Each connection notes it once (`connection.ts`): a
@@ -34,11 +36,15 @@ const LINES =
 /** The record before the first line stands: after a backup was restored under its owner it may not, and the chain would have a hole. */
 const FOLLOWS =
   '(($4::bigint[])[1] = 1 OR EXISTS (SELECT FROM tranche.record WHERE desk = $1 AND seq = ($4::bigint[])[1] - 1))';
+/** Records that the limits of the firm count: `firm-schema.ts`. */
+const COUNTED = "ARRAY['started', 'reload', 'intent', 'attempt', 'fill', 'correction']";
 /** One statement: the row lock keeps a takeover out until the records are committed, and a takeover that came first leaves no owner. */
 const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${owner}),
   added AS (INSERT INTO tranche.record (desk, seq, at, kind, body, hash, epoch)
     SELECT $1, line.seq, line.at, line.kind, line.body, line.hash, $2 FROM owner, ${LINES} WHERE ${FOLLOWS} ${onConflict} RETURNING 1)
-  SELECT (SELECT count(*) FROM owner), (SELECT count(*) FROM added)`;
+  SELECT (SELECT count(*) FROM owner), (SELECT count(*) FROM added),
+    CASE WHEN (SELECT count(*) FROM owner) > 0 AND $6::text[] && ${COUNTED}
+      THEN tranche.firm_count($1, $2, ($4::bigint[])[1], (SELECT count(*) FROM added)) END`;
 const INSERT = inserting(LOCK);
 const INSERT_FIRST = inserting(SETTLE);
 const INSERT_MISSING = inserting(SETTLE, 'ON CONFLICT (desk, seq) DO NOTHING');
@@ -71,6 +77,8 @@ export interface StoredEnd {
 export class PostgresStore implements RecordStore {
   readonly #session: Session;
   readonly #options: PostgresStoreOptions;
+  /** Why the firm's limits refused an intent, by its client order id. */
+  readonly #refusals = new Map<string, string>();
   /** Whether the desk notes where this store is. */
   #isSettled = false;
 
@@ -178,6 +186,10 @@ export class PostgresStore implements RecordStore {
     });
   }
 
+  refusalOf(clientOrderId: string): string | undefined {
+    return this.#refusals.get(clientOrderId);
+  }
+
   keep({ desk, epoch }: Lease, { bodies, at }: Evidence): Observable<undefined> {
     return this.#ask({
       text: 'INSERT INTO tranche.evidence (desk, epoch, at, bodies) VALUES ($1, $2, $3, $4)',
@@ -191,13 +203,26 @@ export class PostgresStore implements RecordStore {
       : { text: INSERT_FIRST, values };
     return this.#session.ask(statement).pipe(
       map(([row]) => {
-        const [held, added] = row ?? [];
+        const [held, added, refused] = row ?? [];
         if (held !== 1) return false;
+        this.#note(refused);
         if (added !== count)
           throw new PostgresFault({ code: '23505', message: 'the records before these are missing' });
         return true;
       }),
     );
+  }
+
+  /** `refused`: JSON, client order id to reason. */
+  #note(refused: Row[number] | undefined): void {
+    if (typeof refused !== 'string') return;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only `firm_count` makes it
+    for (const [id, why] of Object.entries(JSON.parse(refused) as Readonly<Record<string, string>>))
+      this.#refusals.set(id, why);
+    for (const id of this.#refusals.keys()) {
+      if (this.#refusals.size <= REFUSALS_MAX) break;
+      this.#refusals.delete(id);
+    }
   }
 
   /** What stands is counted afterwards: records never change. */
@@ -209,7 +234,10 @@ export class PostgresStore implements RecordStore {
         if (row?.[0] !== 1) return of(false);
         return equal.pipe(
           map(([counted]) => {
-            if (counted?.[0] === count) return true;
+            if (counted?.[0] === count) {
+              this.#note(row[2]);
+              return true;
+            }
             throw new PostgresFault({
               code: '23505',
               message: 'other records stand in the place of these, or those before them are missing',

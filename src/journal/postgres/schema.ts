@@ -1,5 +1,6 @@
 import { OperatorError } from '../../core/errors.ts';
 import { ADDRESS_STEP, addressGrants } from './address-schema.ts';
+import { FIRM_STEP, firmGrants } from './firm-schema.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
@@ -121,6 +122,7 @@ const STEPS: readonly string[] = [
     FOR EACH ROW EXECUTE FUNCTION notify_desk();
   `,
   ADDRESS_STEP,
+  FIRM_STEP,
 ];
 
 /** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */
@@ -223,5 +225,6 @@ export const grants = (role: string): readonly string[] => {
     `GRANT SELECT, INSERT, UPDATE ON tranche.fleet_desk TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON tranche.fleet_daemon TO ${name}`,
     ...addressGrants(name),
+    ...firmGrants(name),
   ];
 };
