@@ -17,8 +17,8 @@ export interface HistoryStore {
   count(): number;
   /** Time and id of the newest row. */
   newest(): { readonly id: number; readonly at: number } | undefined;
-  /** By time, then by id: the order in which balances follow one another. */
-  rows(): Iterable<HistoryRow>;
+  /** By time, then by id; or by id alone. `balanceOrder` tells in which of the two balances follow one another. */
+  rows(order?: RowOrder): Iterable<HistoryRow>;
   close(): void;
 }
 
@@ -34,6 +34,8 @@ type TextColumn = Exclude<(typeof HISTORY_COLUMNS)[number], 'id' | 'at'>;
 export type HistoryRow = { readonly id: number; /** Unix ms. */ readonly at: number } & Readonly<
   Record<TextColumn, string>
 >;
+
+export type RowOrder = 'time' | 'id';
 
 /** A pass through the pages from the newest row of a period to its oldest; `undefined`: none is under way. */
 export interface Walk {
@@ -202,8 +204,9 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
       const row = db.prepare('SELECT id, at FROM transactions ORDER BY at DESC, id DESC LIMIT 1').get();
       return row === undefined ? undefined : { id: Number(row['id']), at: Number(row['at']) };
     },
-    *rows() {
-      for (const row of db.prepare('SELECT * FROM transactions ORDER BY at, id').iterate()) yield rowOf(row);
+    *rows(order = 'time') {
+      const by = order === 'time' ? 'at, id' : 'id';
+      for (const row of db.prepare(`SELECT * FROM transactions ORDER BY ${by}`).iterate()) yield rowOf(row);
     },
     close: () => db.close(),
   };

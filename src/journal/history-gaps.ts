@@ -1,6 +1,6 @@
 import { add, NO_QUANTITY, quantity, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
-import type { HistoryRow } from './account-history.ts';
+import type { HistoryRow, HistoryStore, RowOrder } from './account-history.ts';
 
 /** A place where the balances of a currency do not follow from one another: a row is missing or wrong. */
 export interface Gap {
@@ -50,6 +50,20 @@ export function* findGaps(
       missing: text(subtract(step, nearest)),
     };
   }
+}
+
+/**
+ * The order in which balances follow one another, with the gaps that it leaves. By time, as a rule; a venue that books parts of an order late
+ * and stamps them with its execution writes the balances in the order of the ids.
+ */
+export function balanceOrder(
+  store: Pick<HistoryStore, 'rows'>,
+  span: { isFromStart: boolean },
+): { readonly order: RowOrder; readonly gaps: readonly Gap[] } {
+  const gapsBy = (order: RowOrder): readonly Gap[] => [...findGaps(store.rows(order), span)];
+  const byTime = gapsBy('time');
+  const byId = byTime.length === 0 ? byTime : gapsBy('id');
+  return byId.length < byTime.length ? { order: 'id', gaps: byId } : { order: 'time', gaps: byTime };
 }
 
 /** Possible balance changes of a row; first the simplest: its amount minus all fees. */

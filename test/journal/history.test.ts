@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, quantity, subtract, text } from '../../src/core/money.ts';
-import { findGaps } from '../../src/journal/history-gaps.ts';
+import { balanceOrder, findGaps } from '../../src/journal/history-gaps.ts';
 import { HISTORY_COLUMNS, openHistory } from '../../src/journal/account-history.ts';
 import type { HistoryRow } from '../../src/journal/account-history.ts';
 
@@ -138,6 +138,24 @@ describe('the check of balances', () => {
     const rows = [aRow({ id: 9, amount: '1', balance: '6' })];
     expect([...findGaps(rows, { isFromStart: false })]).toEqual([]);
     expect([...findGaps(rows, { isFromStart: true })]).toMatchObject([{ after: 0, missing: '5' }]);
+  });
+
+  it('follows the ids where a venue booked late and stamped with the time of execution', () => {
+    using store = disposable(openHistory(file, { account: 'a' }));
+    const late = [
+      aRow({ id: 1, at: 1_000, amount: '5', balance: '5' }),
+      aRow({ id: 2, at: 3_000, amount: '1', balance: '6' }),
+      aRow({ id: 3, at: 2_000, amount: '2', balance: '8' }),
+    ];
+    store.keep(late, done);
+    expect(balanceOrder(store, { isFromStart: true })).toEqual({ order: 'id', gaps: [] });
+    expect([...store.rows()].map(({ id }) => id)).toEqual([1, 3, 2]);
+    expect([...store.rows('id')].map(({ id }) => id)).toEqual([1, 2, 3]);
+    store.keep([aRow({ id: 4, at: 4_000, amount: '1', balance: '10' })], done);
+    expect(balanceOrder(store, { isFromStart: true })).toMatchObject({
+      order: 'id',
+      gaps: [{ id: 4, missing: '1' }],
+    });
   });
 });
 

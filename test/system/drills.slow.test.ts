@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { HOUR_MS } from '../../src/core/time.ts';
 import { faultPlanSchema } from '../../src/simulator/faults/faults.ts';
 import type { FaultPlan } from '../../src/simulator/faults/faults.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
@@ -11,9 +12,10 @@ import type { FillRow } from './support/desk.ts';
 import { expectSameSums, expectSlicesOnce, expectSlicesWithin, twapOf } from './support/drill.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
 import type { Row } from './support/ledger.ts';
-import { ROOT } from './support/program.ts';
+import { ROOT, finish } from './support/program.ts';
 import type { Event, Program } from './support/program.ts';
 import { aVenueProcess } from './support/venue.ts';
+import type { ServedVenue } from './support/venue.ts';
 
 /** Every drill that is shipped. */
 const FAULTS = join(ROOT, 'config/faults');
@@ -88,6 +90,22 @@ function expectBookedInParts(
   expectSameSums(fills, records, rows);
 }
 
+/** The books of `tranche accounting` hold what the account holds, to the last digit. */
+async function expectBooksOfTheAccount(desk: ReturnType<typeof aDesk>, venue: ServedVenue): Promise<void> {
+  const options = { cwd: desk.folder, env: { TRANCHE_OPERATOR_TOKEN: venue.token } };
+  const sync = ['account', 'sync', '--base-url', venue.baseUrl, '--store', 'history.db'];
+  expect((await finish(sync, options)).code).toBe(0);
+  // The venue's start prices, for what its account was opened with.
+  const at = new Date(Date.now() - HOUR_MS).toISOString();
+  const prices = [`${at},btc,60000,start price`, `${at},eth,3000,start price`];
+  writeFileSync(join(desk.folder, 'prices.csv'), ['at,currency,price,source', ...prices, ''].join('\n'));
+  const books = { method: 'fifo', history: 'history.db', prices: 'prices.csv' };
+  writeFileSync(join(desk.folder, 'books.yaml'), JSON.stringify(books));
+  const compare = ['accounting', 'balances', desk.journal, '--books', 'books.yaml'];
+  const { code, stderr } = await finish(compare, options);
+  expect([code, stderr]).toEqual([0, '']);
+}
+
 describe('a desk in the drill', () => {
   it.each(drills)(
     '%s executes no slice beyond its plan and ends with the story of the venue',
@@ -128,8 +146,10 @@ describe('a desk in the drill', () => {
       expectSlicesOnce(fills, records, { id: 'btc', total: '1.4', isComplete: false });
       expectSlicesWithin(fills, records);
       const rows = await readTrades(venue);
-      if (file === PARTS) expectBookedInParts(fills, records, rows);
-      else expectSameStory(fills, rows);
+      if (file === PARTS) {
+        expectBookedInParts(fills, records, rows);
+        await expectBooksOfTheAccount(desk, venue);
+      } else expectSameStory(fills, rows);
       await expectWholeJournal(desk);
       expectNoToken(desk);
       expect(venue.program.hasEnded).toBe(false);

@@ -130,24 +130,23 @@ export function printGains(options: AccountingOptions, io: CommandIo): number {
       cost: text(gain.cost),
       gain: text(gainOf(gain)),
     }));
-    const header = [
-      'entry',
-      'currency',
-      'lot',
-      'acquired_at',
-      'disposed_at',
-      'quantity',
-      'proceeds',
-      'cost',
-      'gain',
-    ];
-    writeText(
-      options.json === true ? objects(plain) : rows([header, ...plain.map((row) => Object.values(row))]),
-      undefined,
-      io,
-    );
+    printRows(GAIN_COLUMNS, plain, options, io);
     return 0;
   });
+}
+
+const GAIN_COLUMNS = ['entry', 'currency', 'lot', 'acquired_at', 'disposed_at', 'quantity', 'proceeds', 'cost', 'gain'] as const; // prettier-ignore
+const LOT_COLUMNS = ['currency', 'lot', 'acquired_at', 'quantity', 'cost'] as const;
+
+/** As CSV, or as JSON lines. */
+function printRows<Column extends string>(
+  columns: readonly Column[],
+  plain: readonly Readonly<Record<Column, string>>[],
+  { json }: Pick<AccountingOptions, 'json'>,
+  io: CommandIo,
+): void {
+  const cells = [columns, ...plain.map((row) => columns.map((name) => row[name]))];
+  writeText(json === true ? objects(plain) : rows(cells), undefined, io);
 }
 
 /** Prints the open lots. @throws OperatorError */
@@ -163,12 +162,7 @@ export function printLots(options: AccountingOptions, io: CommandIo): number {
         quantity: text(lot.quantity),
         cost: text(lot.cost),
       }));
-    const header = ['currency', 'lot', 'acquired_at', 'quantity', 'cost'];
-    writeText(
-      options.json === true ? objects(plain) : rows([header, ...plain.map((row) => Object.values(row))]),
-      undefined,
-      io,
-    );
+    printRows(LOT_COLUMNS, plain, options, io);
     return 0;
   });
 }

@@ -8,6 +8,7 @@ import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import { openHistory } from '../../journal/account-history.ts';
 import type { HistoryRow } from '../../journal/account-history.ts';
+import { balanceOrder } from '../../journal/history-gaps.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { AccountingSettings } from './accounting-settings.ts';
 import { PriceList } from './price-list.ts';
@@ -92,7 +93,7 @@ interface History {
 function readHistory(file: string): History {
   const store = openHistory(file, {});
   try {
-    const rows = [...store.rows()];
+    const rows = [...store.rows(balanceOrder(store, { isFromStart: false }).order)];
     const balances = new Map<string, Quantity>();
     for (const { currency, balance, status } of rows)
       if (status.toLowerCase() === 'done') balances.set(currency, quantity(balance));

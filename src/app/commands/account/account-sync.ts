@@ -7,7 +7,7 @@ import { text } from '../../../core/money.ts';
 import { DAY_MS, instant, isoOf } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import { csvRow } from '../../../journal/export.ts';
-import { findGaps } from '../../../journal/history-gaps.ts';
+import { balanceOrder } from '../../../journal/history-gaps.ts';
 import { HISTORY_COLUMNS, openHistory } from '../../../journal/account-history.ts';
 import type { HistoryRow, HistoryStore, Walk } from '../../../journal/account-history.ts';
 import type { TransactionDetail } from '../../../wire/account.ts';
@@ -175,7 +175,7 @@ const rowOf = (row: TransactionDetail): HistoryRow => ({
 const GAPS_SHOWN = 20;
 
 function report(store: HistoryStore, { from, json }: SyncOptions, { stdout, stderr }: CommandIo): number {
-  const gaps = [...findGaps(store.rows(), { isFromStart: from === undefined })];
+  const { gaps } = balanceOrder(store, { isFromStart: from === undefined });
   const transactions = store.count();
   const completeTo = isoOf(instant(store.progress().completeTo));
   if (json === true) stdout.write(`${JSON.stringify({ transactions, complete_to: completeTo, gaps })}\n`);
