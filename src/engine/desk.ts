@@ -1,4 +1,4 @@
-import { Subject, map, share } from 'rxjs';
+import { Subject, distinctUntilChanged, filter, map, share } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { deskMark } from '../core/ids.ts';
 import type { ControlRecord, IntentRecord, OverrideRecord } from '../core/record.ts';
@@ -47,6 +47,8 @@ export class Desk {
   readonly observer: Observer;
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
+  /** After each change: the strategies with an outcome that no step has consumed. Of a thousand that wait, only these look. */
+  readonly outcomes$: Observable<ReadonlySet<string>>;
   /** The state folded from the journal. */
   readonly state = new EngineState();
   /** What this process has read from the account. */
@@ -109,6 +111,11 @@ export class Desk {
     this.account = new AccountState(ports.clock, policy.inDoubt.bookingMarginMs);
     this.instruments = new Instruments((pair) => policy.minimumOf(pair));
     this.strategies = new RunningStrategies(strategies, { state, instruments: this.instruments, changed$ });
+    this.outcomes$ = changed$.pipe(
+      map(() => this.strategies.toTell()),
+      filter(({ size }) => size > 0),
+      share(),
+    );
     this.mark = deskMark(policy.desk);
     this.killSwitch = new KillSwitch(ports.halt);
     this.killSwitch.onSet(({ level, by, why }) => {
@@ -129,6 +136,7 @@ export class Desk {
     this.breaks$ = Number.isFinite(policy.continuity.everyMs)
       ? changed$.pipe(
           map(() => this.continuity.count),
+          distinctUntilChanged(),
           share(),
         )
       : undefined;

@@ -33,7 +33,7 @@ import type { WatchClocksContext } from '../time/watch-clocks.ts';
 /** The parts of a desk that this file uses. */
 export type TriggersContext = Pick<
   Desk,
-  'instruments' | 'journal' | 'pts' | 'references' | 'spins' | 'state' | 'strategies'
+  'instruments' | 'journal' | 'outcomes$' | 'pts' | 'references' | 'spins' | 'state' | 'strategies'
 > &
   WatchClocksContext;
 
@@ -116,12 +116,15 @@ const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined):
     );
   });
 
+const outcomesOf = ({ outcomes$ }: TriggersContext, strategy: string): Observable<unknown> =>
+  outcomes$.pipe(filter((strategies) => strategies.has(strategy)));
+
 /**
  * Trades found after their slice had ended, at once or as soon as they appear: a strategy that waits for its next time must learn
  * of them before it decides.
  */
 const whenLate = (desk: TriggersContext, strategy: string): Observable<Fired> =>
-  whenFound(desk.changed$, () => desk.state.lives.get(strategy)?.late[0]).pipe(
+  whenFound(outcomesOf(desk, strategy), () => desk.state.lives.get(strategy)?.late[0]).pipe(
     map((outcome) => outcomeFired(desk, outcome)),
   );
 
@@ -130,7 +133,7 @@ const whenEnded = (
   strategy: string,
   wait: Wait & { on: 'outcome' },
 ): Observable<Fired> =>
-  whenFound(desk.changed$, () =>
+  whenFound(outcomesOf(desk, strategy), () =>
     desk.state.lives
       .get(strategy)
       ?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice),

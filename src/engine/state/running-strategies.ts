@@ -45,6 +45,14 @@ export class RunningStrategies {
     return changed;
   }
 
+  /** Strategies with an outcome that no step has consumed yet. */
+  toTell(): ReadonlySet<string> {
+    const strategies = new Set<string>();
+    for (const { strategy, outcomes, late } of this.#parts.state.lives.values())
+      if (outcomes.length > 0 || late.length > 0) strategies.add(strategy);
+    return strategies;
+  }
+
   /**
    * Whether the strategy of a slice still runs the document that decided the slice, and has not been ended since.
    */
