@@ -4,9 +4,11 @@
  * byte follows counts as 0. Exit code 1 when a p99 is above the target, or a halt on a full disk left no file.
  *
  * With `--dashboard` one daemon is measured with an open dashboard and without, in alternating rounds, and nothing else: the time until
- * a halt by HTTP is answered as well, because most halts have no order after them.
+ * a halt by HTTP is answered as well, because most halts have no order after them. `--core N` pins the daemon to one processor; start the
+ * benchmark itself on another one, or page and venue take the time of the daemon.
  *
  * Run: `npm run bench:halt [-- --tries N] [--full N] [--only variant,…] [--dashboard]`
+ *      `taskset -c 1 node bench/halt.ts --dashboard --core 0`
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     full: { type: 'string' },
     only: { type: 'string', default: 'normal,deaf,full' },
     dashboard: { type: 'boolean', default: false },
+    core: { type: 'string' },
     chromium: { type: 'string', default: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium' },
   },
 });
@@ -258,7 +261,8 @@ async function withDashboard(): Promise<string> {
   });
   const measured = { without: [] as Halted[], open: [] as Halted[] };
   await inFolder(async (folder) => {
-    const running = await startDesk(folder, setupOf(folder));
+    const pinned = values.core === undefined ? {} : { before: ['taskset', '-c', values.core] };
+    const running = await startDesk(folder, setupOf(folder, pinned));
     while (measured.open.length < tries) {
       for (const how of ['without', 'open'] as const) {
         const context = await browser.newContext({
