@@ -5,32 +5,18 @@
  *
  * Run: `node bench/latency.ts [--cycles N] [--rounds R] [--json]`
  */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import { Subject, asyncScheduler, lastValueFrom } from 'rxjs';
-import { instant, monotonic } from '../src/core/time.ts';
-import { Desk } from '../src/engine/desk.ts';
-import { noObserver } from '../src/engine/observer.ts';
-import type { Command } from '../src/engine/ports.ts';
-import { runDesk } from '../src/engine/run.ts';
 import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
-import { venueHttp } from '../src/venue/http.ts';
-import { tradingRoutes } from '../src/venue/routes.ts';
-import { tradingVenue } from '../src/venue/trading.ts';
 import { bareCycles } from './bare-client.ts';
-import { benchPolicy, benchTwap } from './desk.ts';
+import { WARM_UP, deskCycles, measuredAtVenue } from './order-latency.ts';
+import type { Round } from './order-latency.ts';
 import { quantile, table } from './measure.ts';
 
 const TARGET = { p50Ms: 0.5, p99Ms: 3 };
 const QUOTE_DELAYS_MS = [15, 0];
-/** Between two slices: room for a quote, an order and three commits. */
-const INTERVAL_MS = 40;
-/** Not counted: code that has not run yet is slow everywhere. The first cycle of a round is shown by itself. */
-const WARM_UP = 100;
 
 const { values } = parseArgs({
   options: {
@@ -42,70 +28,16 @@ const { values } = parseArgs({
 const cycles = Number(values.cycles);
 const rounds = Number(values.rounds);
 
-const clock = {
-  scheduler: asyncScheduler,
-  wall: () => instant(Date.now()),
-  monotonic: () => monotonic(performance.now()),
-};
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 
-/** One desk with one twap, from an empty journal to the last slice. Gives the time of each commit, ms. */
+/** A desk with its journal in a file. Gives the time of each commit, ms. */
 async function engineCycles(port: number, name: string): Promise<readonly number[]> {
-  const http = venueHttp({
-    baseUrl: `http://127.0.0.1:${port}`,
-    token: { reveal: () => 'bench' },
-    routes: tradingRoutes({}, undefined),
-    clock,
-    version: 'bench',
-  });
-  const venue = tradingVenue({ http, capabilities: {}, orderTimeoutMs: 8_000, onExtras: () => undefined });
   const commits: number[] = [];
   const journal = sqliteJournal(join(folder, `${name}.db`), {
     commits: { now: () => performance.now(), observe: (ms) => commits.push(ms) },
   });
-  const operator$ = new Subject<Command>();
-  const slices = cycles + WARM_UP;
-  const policy = benchPolicy();
-  // One slice each 40 ms is more than the venue's limits allow; the windows stay, wide enough to let it pass.
-  const pace = {
-    ...policy.pace,
-    windows: { ...policy.pace.windows, quote: { max: 100, perMs: 1_000 }, all: { max: 250, perMs: 1_000 } },
-  };
-  const desk = new Desk(
-    { clock, random: { next: Math.random }, venue, journal, operator$ },
-    { ...policy, pace },
-    noObserver,
-    [
-      benchTwap(name, {
-        pair: 'btcusd',
-        side: 'buy',
-        total_quantity: { amount: String(slices * 0.01), currency: 'btc' },
-        duration: `PT${(slices * INTERVAL_MS) / 1000}S`,
-        slices,
-      }),
-    ],
-  );
-  await lastValueFrom(runDesk(desk, { isUntilDone: true }), { defaultValue: undefined });
-  journal.close();
-  await http.close();
+  await deskCycles(journal, { port, name, slices: cycles + WARM_UP });
   return commits;
-}
-
-interface Round {
-  readonly first: number;
-  readonly all: readonly number[];
-}
-
-/** One client against a venue of its own: an account with a past would be read page by page, ten seconds each. */
-async function measured(quoteDelayMs: number, run: (port: number) => Promise<unknown>): Promise<Round> {
-  const worker = new Worker(new URL('latency-venue.ts', import.meta.url), { workerData: { quoteDelayMs } });
-  const [port] = (await once(worker, 'message')) as [number];
-  await run(port);
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  worker.postMessage('report');
-  const [latencies] = (await once(worker, 'message')) as [readonly number[]];
-  await worker.terminate();
-  return { first: latencies[0] ?? Number.NaN, all: latencies.slice(WARM_UP) };
 }
 
 interface At {
@@ -130,14 +62,14 @@ try {
   for (const quoteDelayMs of QUOTE_DELAYS_MS) {
     for (let round = 0; round < rounds; round++) {
       const name = `delay-${quoteDelayMs}-round-${round}`;
-      const floor = await measured(
+      const floor = await measuredAtVenue(
         quoteDelayMs,
         async (port) => await bareCycles(port, cycles + WARM_UP, name),
       );
       const quietest = (floors[quoteDelayMs] ??= []);
       quietest.push(floor);
       let commits: readonly number[] = [];
-      const engine = await measured(quoteDelayMs, async (port) => {
+      const engine = await measuredAtVenue(quoteDelayMs, async (port) => {
         commits = await engineCycles(port, name);
       });
       const at = (q: number): At => {

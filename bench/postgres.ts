@@ -1,0 +1,160 @@
+/**
+ * What a journal in PostgreSQL costs an order. First the time between the last byte of a quote and the first byte of its order, as
+ * bench/latency.ts takes it, with the journal in a file and in PostgreSQL in turn, each beside a bare client: PostgreSQL puts one
+ * commit into that time, the fenced write that accepts the quote. Then forty desks with a journal each in one database, fifty slices
+ * a second together. The server is a real one on this machine. Exit code 1 when the first misses its target.
+ *
+ * Run: `npm run bench:postgres -- [--cycles N] [--rounds R] [--seconds S] [--json]`
+ */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { postgresJournal } from '../src/journal/postgres/postgres.ts';
+import { preparePostgres } from '../src/journal/postgres/prepare.ts';
+import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
+import { startPostgres } from '../test/journal/postgres-server.ts';
+import type { PostgresServer } from '../test/journal/postgres-server.ts';
+import { bareCycles } from './bare-client.ts';
+import type { Account } from './halt-venue.ts';
+import { median, quantile, table } from './measure.ts';
+import { WARM_UP, deskCycles, measuredAtVenue } from './order-latency.ts';
+
+/** Of the median in PostgreSQL to that in a file. */
+const RATIO_MAX = 1.3;
+const QUOTE_DELAY_MS = 15;
+const DESKS = 40;
+const SLICES_PER_SECOND = 50;
+
+const { values } = parseArgs({
+  options: {
+    cycles: { type: 'string', default: '400' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '30' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const slices = Number(values.cycles) + WARM_UP;
+const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
+
+interface Latency {
+  readonly round: number;
+  /** Medians, ms. */
+  readonly bare: number;
+  readonly sqlite: number;
+  readonly postgres: number;
+  /** What PostgreSQL takes longer than the bare client, to what the file does. */
+  readonly ofAdded: number;
+  /** The same of the whole time from the request of the quote until the order leaves. */
+  readonly ofWhole: number;
+  readonly commitP50: number;
+  readonly commitP99: number;
+}
+
+async function latency(server: PostgresServer, round: number): Promise<Latency> {
+  const name = `round-${round}`;
+  const commits: number[] = [];
+  const observed = { now: () => performance.now(), observe: (ms: number) => commits.push(ms) };
+  const at = async (run: (port: number) => Promise<unknown>): Promise<number> => {
+    const { all } = await measuredAtVenue(QUOTE_DELAY_MS, run);
+    if (all.length === 0)
+      throw new Error('no order was measured: the machine is too busy, or --cycles is too small');
+    return quantile(all, 0.5);
+  };
+  const bare = await at(async (port) => {
+    await bareCycles(port, slices, name);
+  });
+  const sqlite = await at(async (port) => {
+    await deskCycles(sqliteJournal(join(folder, `${name}.db`)), { port, name, slices });
+  });
+  const postgres = await at(async (port) => {
+    await deskCycles(postgresJournal(server.url(name), { commits: observed }), { port, name, slices });
+  });
+  return {
+    round,
+    bare,
+    sqlite,
+    postgres,
+    ofAdded: (postgres - bare) / (sqlite - bare),
+    ofWhole: (QUOTE_DELAY_MS + postgres) / (QUOTE_DELAY_MS + sqlite),
+    commitP50: quantile(commits, 0.5),
+    commitP99: quantile(commits, 0.99),
+  };
+}
+
+interface Crowd {
+  readonly slicesPerSecond: number;
+  readonly commits: number;
+  readonly commitP50: number;
+  readonly commitP99: number;
+}
+
+/** Forty desks in this process, each with an account, a journal and connections of its own. */
+async function crowd(server: PostgresServer, seconds: number): Promise<Crowd> {
+  const accounts = Array.from({ length: DESKS }, (_, i): Account => ({ name: `desk${i}`, token: `bench-token-${i}` })); // prettier-ignore
+  const venue = new Worker(new URL('halt-venue.ts', import.meta.url), { workerData: accounts });
+  const [port] = (await once(venue, 'message')) as [number];
+  const intervalMs = (1_000 * DESKS) / SLICES_PER_SECOND;
+  const each = Math.ceil((seconds * 1_000) / intervalMs);
+  const commits: number[] = [];
+  const commitsOf = { now: () => performance.now(), observe: (ms: number) => commits.push(ms) };
+  const journals = accounts.map(({ name }) => postgresJournal(server.url(name), { commits: commitsOf }));
+  const from = performance.now();
+  await Promise.all(
+    accounts.map(async ({ name, token }, i) => {
+      const journal = journals[i];
+      if (journal === undefined) return;
+      await deskCycles(journal, { port, name, token, slices: each, intervalMs });
+    }),
+  ); // prettier-ignore
+  const tookMs = performance.now() - from;
+  await venue.terminate();
+  return {
+    slicesPerSecond: (each * DESKS * 1_000) / tookMs,
+    commits: commits.length,
+    commitP50: quantile(commits, 0.5),
+    commitP99: quantile(commits, 0.99),
+  };
+}
+
+const server = await startPostgres({ settings: { max_connections: '200' } });
+try {
+  preparePostgres(server.url('any'));
+  const rounds: Latency[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) rounds.push(await latency(server, round));
+  const together = await crowd(server, Number(values.seconds));
+  const ratio = median(rounds.map(({ ofAdded }) => ofAdded));
+  const isReached = ratio <= RATIO_MAX;
+  if (values.json)
+    console.log(
+      JSON.stringify({ bench: 'postgres', target: RATIO_MAX, reached: isReached, rounds, together }),
+    );
+  else {
+    console.log(
+      table(
+        rounds.map((one) => ({
+          round: one.round,
+          'bare p50 ms': one.bare.toFixed(3),
+          'SQLite p50': one.sqlite.toFixed(3),
+          'PostgreSQL p50': one.postgres.toFixed(3),
+          'of added': one.ofAdded.toFixed(2),
+          'with the quote': one.ofWhole.toFixed(2),
+          'commit p50': one.commitP50.toFixed(3),
+          'commit p99': one.commitP99.toFixed(3),
+        })),
+      ),
+    );
+    console.log(
+      `added latency of an order: ${ratio.toFixed(2)} × that of SQLite in the median of ${rounds.length}; target ≤ ${RATIO_MAX}: ${isReached ? 'reached' : 'MISSED'}`,
+    );
+    console.log(
+      `${DESKS} desks: ${together.slicesPerSecond.toFixed(1)} slices/s, ${together.commits} commits, p50 ${together.commitP50.toFixed(2)} ms, p99 ${together.commitP99.toFixed(2)} ms`,
+    );
+  }
+  process.exitCode = isReached ? 0 : 1;
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
