@@ -12,11 +12,11 @@ import { twapOf, watched } from './drill.ts';
 import type { Watched } from './drill.ts';
 import { expectSameStory, readTrades } from './ledger.ts';
 import { finish, jsonLines, start } from './program.ts';
-import type { Finished, Program } from './program.ts';
+import type { Finished, Program, ProgramOptions } from './program.ts';
 import { until } from './until.ts';
 import { aServedVenue } from './venue.ts';
 
-const tokenOf = (desk: string): string => `canary-fleet-${desk}-5e8801c2`;
+export const tokenOf = (desk: string): string => `canary-fleet-${desk}-5e8801c2`;
 
 /** One object of `tranche fleet list --json`. */
 export interface Listed {
@@ -27,43 +27,59 @@ export interface Listed {
   readonly program: string;
 }
 
+type DaemonOptions = Pick<ProgramOptions, 'program' | 'imports' | 'env'>;
+
 /** A PostgreSQL server, a simulated venue with an account for each desk, and desks in the store. Daemons are started by the test. */
 export class Fleet {
-  readonly server: PostgresServer;
-  /** URL of the store. */
-  readonly store: string;
+  /** The primary, after a failover the one of now. */
+  server: PostgresServer;
   readonly venue: VenueAddress;
   readonly seen: Watched;
   readonly desks: readonly string[];
   readonly #cwd = aFolder();
   readonly #configs = new Map<string, string>();
   readonly #machines = new Map<string, string>();
+  readonly #everyMs: number;
 
   constructor(
     server: PostgresServer,
-    { venue, seen, desks }: Pick<Fleet, 'venue' | 'seen'> & { readonly desks: readonly string[] },
+    {
+      venue,
+      seen,
+      desks,
+      everyMs = 1_000,
+    }: Pick<Fleet, 'venue' | 'seen' | 'desks'> & { readonly everyMs?: number },
   ) {
     this.server = server;
-    this.store = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
     this.venue = venue;
     this.seen = seen;
     this.desks = desks;
+    this.#everyMs = everyMs;
     onTestFinished(async () => {
       for (const { owner } of await this.list().catch(() => [])) killOwner(owner);
     });
   }
 
-  /** Makes the tables and puts a first version of each desk, a TWAP of a slice a second. */
+  /** URL of the store. */
+  get store(): string {
+    return `postgres://tranche@localhost/postgres?host=${encodeURIComponent(this.server.home)}`;
+  }
+
+  /** Makes the tables and puts a first version of each desk, a TWAP of a slice a second unless `everyMs` says otherwise. */
   async prepare(): Promise<void> {
     await succeeded(['journal', 'prepare', this.store], this.#cwd);
     for (const name of this.desks) {
       const { folder } = aDesk({
         venue: { ...this.venue, token: tokenOf(name) },
-        strategies: [twapOf({ id: `btc-${name}`, slices: 900, everyMs: 1_000 })],
+        strategies: [twapOf({ id: `btc-${name}`, slices: 900, everyMs: this.#everyMs })],
         config: {
           desk: name,
           venue: { token_file: 'token' },
-          in_doubt: { poll: 'PT2S', quote_life_max: 'PT12S', booking_margin: 'PT3S' },
+          in_doubt: {
+            poll: 'PT2S',
+            quote_life_max: 'PT12S',
+            booking_margin: 'PT3S',
+          },
         },
       });
       this.#configs.set(name, join(folder, 'desk.yaml'));
@@ -76,17 +92,26 @@ export class Fleet {
   /** A daemon on the machine of its name, which keeps its folder when the daemon is started again. */
   daemon(
     name: string,
-    { program, settings }: { readonly program?: string; readonly settings?: string } = {},
+    {
+      store = this.store,
+      settings,
+      ...how
+    }: DaemonOptions & { readonly store?: string; readonly settings?: string } = {},
   ): Program {
+    const args = ['run', '--fleet', store, '--name', name, '--folder', this.folderOf(name), '--json'];
+    if (settings !== undefined) args.push('--settings', settings);
+    return start(args, { cwd: this.#cwd, ...how });
+  }
+
+  /** Where the machine of this name keeps the files of its desks. */
+  folderOf(name: string): string {
     let folder = this.#machines.get(name);
     if (folder === undefined) {
       folder = aFolder();
       this.#machines.set(name, folder);
       for (const desk of this.desks) keepToken(join(folder, desk, 'token'), tokenOf(desk));
     }
-    const args = ['run', '--fleet', this.store, '--name', name, '--folder', folder, '--json'];
-    if (settings !== undefined) args.push('--settings', settings);
-    return start(args, { cwd: this.#cwd, ...(program === undefined ? {} : { program }) });
+    return folder;
   }
 
   /** A link that signs a browser in to the pages of a daemon, once. */

@@ -1,0 +1,32 @@
+/**
+ * Three machines, their desks, one PostgreSQL with a synchronous standby and one venue, as real processes in real time, in which everything fails:
+ * test/system/support/fleet-drill.ts.
+ *
+ * Run: `npm run drill:fleet -- [--seconds 600] [--desks 12] [--seed 1] [--promote-every 170] [--only 'machine dies']`
+ */
+import { spawnSync } from 'node:child_process';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '600' },
+    desks: { type: 'string', default: '12' },
+    seed: { type: 'string', default: '1' },
+    'promote-every': { type: 'string', default: '170' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'slow', 'test/system/fleet-drill'], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    FLEET_DRILL_SECONDS: values.seconds,
+    FLEET_DRILL_DESKS: values.desks,
+    FLEET_DRILL_SEED: values.seed,
+    FLEET_DRILL_PROMOTE_EVERY: values['promote-every'],
+    FLEET_DRILL_ONLY: values.only,
+  },
+});
+process.exitCode = status ?? 1;
