@@ -171,6 +171,29 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
     });
   });
 
+  it('does not say that there is no slice before the desk has answered', async () => {
+    await withDesk(syntheticAnswers(3), async (desk) => {
+      const { page, problems } = await openPage(browser, sizes.wide);
+      const answered = Promise.withResolvers<void>();
+      await page.route(
+        (url) => url.pathname === '/api/v1/slices',
+        async (route) => {
+          await answered.promise;
+          await route.continue();
+        },
+      );
+      await page.goto(`${desk.url}/#/slices`);
+      const main = page.locator('main');
+      await main.getByText('Reading…').waitFor();
+      expect(await main.textContent()).not.toMatch(/No slice has started|0 filled/u);
+      answered.resolve();
+      await main.getByText('filled', { exact: true }).first().waitFor();
+
+      expect(problems).toStrictEqual([]);
+      await page.context().close();
+    });
+  });
+
   it('halts with one request, after it asked once', async () => {
     await withDesk(syntheticAnswers(3), async (desk) => {
       const { page } = await openPage(browser, sizes.phone);

@@ -363,7 +363,7 @@ const Fills = (): JSX.Element => (
       label="Last fills"
       rows={(status.value?.last_fills ?? []).toReversed()}
       keyOf={(fill) => `${fill.at}${fill.strategy}${fill.quantity}${fill.price}`}
-      empty="Nothing has filled yet."
+      empty={status.value === undefined ? 'Reading…' : 'Nothing has filled yet.'}
       height={5}
       columns={[
         { title: 'At', kind: 'time', cell: ({ at }) => shortTime(at, second.peek()) },

@@ -40,7 +40,7 @@ export function Slices(): JSX.Element {
   const { query } = route.value;
   const strategy = query['strategy'] ?? '';
   const show = query['show'] ?? 'all';
-  const { slices, problem } = useSlices(strategy);
+  const { slices, isRead, problem } = useSlices(strategy);
   const opened = useSignal<string | undefined>(query['slice']);
   const rows = useComputed(() => {
     const shown = slices.value.filter((slice) => isShown(slice, show));
@@ -90,13 +90,16 @@ export function Slices(): JSX.Element {
         />
       </div>
       <PriceChart pair={pair} slices={slices} />
-      <Panel title="Schedule and what happened" aside={summaryOf(slices.value, strategy !== '')}>
+      <Panel
+        title="Schedule and what happened"
+        aside={isRead.value ? summaryOf(slices.value, strategy !== '') : ''}
+      >
         <Problem of={problem} />
         <Rows<Slice>
           label="Slices"
           rows={rows.value}
           keyOf={keyOf}
-          empty={emptyOf(strategy, show)}
+          empty={isRead.value ? emptyOf(strategy, show) : 'Reading…'}
           height={12}
           onOpen={(slice) => {
             opened.value = opened.value === keyOf(slice) ? undefined : keyOf(slice);
@@ -172,13 +175,17 @@ function summaryOf(slices: readonly Slice[], hasPlan: boolean): string {
 /** The slices of the desk or of one strategy: read once, then changed by each record. */
 function useSlices(strategy: string): {
   readonly slices: Signal<readonly Slice[]>;
+  /** Whether the desk has answered: until then nobody knows whether there are any. */
+  readonly isRead: Signal<boolean>;
   readonly problem: Signal<string | undefined>;
 } {
   const slices = useSignal<readonly Slice[]>([]);
+  const isRead = useSignal(false);
   const problem = useSignal<string | undefined>(undefined);
   const fold = useRef(new SliceFold(KEPT));
   useEffect(() => {
     fold.current = new SliceFold(KEPT);
+    isRead.value = false;
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = async (): Promise<void> => {
@@ -193,6 +200,7 @@ function useSlices(strategy: string): {
             if (known === undefined || (known.seq ?? 0) <= (slice.seq ?? 0)) fold.current.put(slice);
           }
           slices.value = fold.current.all;
+          isRead.value = true;
           after = answer.next;
           if (after === undefined) break;
         }
@@ -220,7 +228,7 @@ function useSlices(strategy: string): {
       off();
     };
   }, [strategy]);
-  return { slices, problem };
+  return { slices, isRead, problem };
 }
 
 function Detail({ slice }: { readonly slice: Slice }): JSX.Element {
