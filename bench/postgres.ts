@@ -25,12 +25,14 @@ import { WARM_UP, deskCycles, measuredAtVenue } from './order-latency.ts';
 /** Of the median in PostgreSQL to that in a file. */
 const RATIO_MAX = 1.3;
 const QUOTE_DELAY_MS = 15;
+/** Between two slices: more than a busy machine needs for one, or slices expire and nothing is measured. */
+const INTERVAL_MS = 100;
 const DESKS = 40;
 const SLICES_PER_SECOND = 50;
 
 const { values } = parseArgs({
   options: {
-    cycles: { type: 'string', default: '400' },
+    cycles: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '30' },
     json: { type: 'boolean', default: false },
@@ -67,10 +69,20 @@ async function latency(server: PostgresServer, round: number): Promise<Latency> 
     await bareCycles(port, slices, name);
   });
   const sqlite = await at(async (port) => {
-    await deskCycles(sqliteJournal(join(folder, `${name}.db`)), { port, name, slices });
+    await deskCycles(sqliteJournal(join(folder, `${name}.db`)), {
+      port,
+      name,
+      slices,
+      intervalMs: INTERVAL_MS,
+    });
   });
   const postgres = await at(async (port) => {
-    await deskCycles(postgresJournal(server.url(name), { commits: observed }), { port, name, slices });
+    await deskCycles(postgresJournal(server.url(name), { commits: observed }), {
+      port,
+      name,
+      slices,
+      intervalMs: INTERVAL_MS,
+    });
   });
   return {
     round,
