@@ -204,13 +204,16 @@ function HaltDialog(): JSX.Element {
       confirm="Halt now"
       isDangerous
       reason="Reason (optional; recorded in the journal)"
-      act={async (why) => {
+      act={async (typed) => {
+        const why = typed === '' ? 'halted from the dashboard' : typed;
         const answer = await post<Done>('halt', {
-          why: why === '' ? 'halted from the dashboard' : why,
+          why,
           ...(isKill.value ? { kill: true } : {}),
         });
         const known = status.peek();
-        if (known !== undefined) status.value = { ...known, state: 'halted' };
+        // Who and why of the state before it are not those of the halt; its time comes with the next status.
+        if (known !== undefined)
+          status.value = { ...known, state: 'halted', since: undefined, by: me.value?.name, why };
         return answer.says ?? 'halted';
       }}
       onClose={() => {

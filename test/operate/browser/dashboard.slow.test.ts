@@ -203,6 +203,9 @@ describe.skipIf(noBrowser !== undefined)(`the dashboard in a browser ${noBrowser
       await page.getByLabel('Reason').fill('prices look wrong');
       await page.getByRole('button', { name: 'Halt now' }).click();
       await page.getByRole('button', { name: 'Halted' }).waitFor();
+      // By whom and why at once, not those of the state before.
+      await page.getByRole('heading', { name: /^Halted by \S+\. No order leaves\.$/u }).waitFor();
+      await page.getByText('Reason: prices look wrong').waitFor();
 
       expect(desk.commands).toStrictEqual([{ path: 'halt', body: { why: 'prices look wrong' } }]);
       await page.context().close();
