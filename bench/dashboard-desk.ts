@@ -17,6 +17,7 @@ import type { Browser, Page } from 'playwright-core';
 import { buildDashboard } from '../scripts/build-dashboard.ts';
 import { startTranche, stopTranche } from './daemon.ts';
 import { quantile, table } from './measure.ts';
+import { wideLimits } from './wide-limits.ts';
 
 const PIXEL_MS = 100;
 const MEMORY_MB = 100;
@@ -119,20 +120,7 @@ function writeFiles(baseUrl: string, wsUrl: string, token: string): string {
     desk: 'bench',
     mode: 'live',
     venue: { base_url: baseUrl, ws_url: wsUrl, token, capabilities: { ticker: true } },
-    controls: {
-      max_order_notional: { amount: '1000000', currency: 'usd' },
-      max_day_notional: { amount: '10000000000', currency: 'usd' },
-      max_order_quantity: { btcusd: '1000' },
-      max_account_age: 'PT30M',
-      collar_bps: 1000,
-      max_drift_bps: 10000,
-      max_shortfall_bps: 10000,
-      max_executions_per_minute: 10000,
-      max_executions_per_parent: 10000,
-      pairs: ['btcusd'],
-      sides: ['buy'],
-    },
-    pacing: { quotes_per_second: 500, orders_per_second: 60 },
+    ...wideLimits,
     journal: `sqlite:${join(folder, 'journal.db')}`,
     operate: { listen: '127.0.0.1:0' },
     allow_environment: ['--import'],

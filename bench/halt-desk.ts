@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from './halt-venue.ts';
+import { wideLimits } from './wide-limits.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
 const STRATEGIES = 40;
@@ -70,22 +71,8 @@ function writeFiles(folder: string, { account, venuePort, journalAt, reserveMib 
     desk: account.name,
     mode: 'live',
     venue: { base_url: `http://127.0.0.1:${venuePort}`, token: account.token },
-    controls: {
-      max_order_notional: { amount: '1000000', currency: 'usd' },
-      max_day_notional: { amount: '10000000000', currency: 'usd' },
-      max_order_quantity: { btcusd: '1000' },
-      max_open_doubts: 100,
-      // Eight fills a second are more rows than the venue's limit lets anybody read in three minutes.
-      max_account_age: 'PT30M',
-      collar_bps: 1000,
-      max_drift_bps: 10000,
-      max_shortfall_bps: 10000,
-      max_executions_per_minute: 10000,
-      max_executions_per_parent: 10000,
-      pairs: ['btcusd'],
-      sides: ['buy'],
-    },
-    pacing: { quotes_per_second: 500, orders_per_second: 60 },
+    ...wideLimits,
+    controls: { ...wideLimits.controls, max_open_doubts: 100 },
     journal: `sqlite:${join(journalAt, 'journal.db')}`,
     ...(reserveMib === undefined ? {} : { journal_reserve: reserveMib }),
     operate: { listen: '127.0.0.1:0' },
