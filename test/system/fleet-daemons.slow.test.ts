@@ -43,5 +43,19 @@ describe.skipIf(missing !== undefined)(
       await fleet.noLeaseIsLeft();
       await fleet.everyOrderOnce();
     });
+
+    it('ends a desk that hangs without its lease, and starts it again', async () => {
+      const fleet = await aFleet(['a']);
+      const one = fleet.daemon('one');
+      await fleet.tradesAt(['a'], one);
+      const [desk] = await fleet.desksOf('one');
+      killOwner(desk?.owner, 'SIGSTOP');
+      await one.said('desk hangs');
+      await one.event('ready', { count: 2 });
+      await fleet.seen.orders(fleet.seen.orderCount() + 2);
+      await fleet.command('drain', 'one');
+      expect(await one.ended()).toMatchObject({ code: 0 });
+      await fleet.everyOrderOnce();
+    });
   },
 );

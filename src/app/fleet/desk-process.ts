@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 export interface DeskProcess {
   /** Finishes orders under way, gives the lease back and ends. */
   drain(): void;
+  /** Ends it at once, whatever it does. */
+  kill(): void;
   /** Exit code; undefined after a signal. */
   readonly ended: Promise<number | undefined>;
 }
@@ -47,6 +49,9 @@ export function startDeskProcess({
   return {
     drain() {
       child.kill('SIGTERM');
+    },
+    kill() {
+      child.kill('SIGKILL');
     },
     ended: new Promise((resolve) => {
       child.once('error', (error) => {

@@ -37,6 +37,8 @@ const LOOK_MS = 1_000;
 const BEAT_LATE_MS = 10_000;
 const RETRY_MS_MAX = 30_000;
 const STEADY_MS = 60_000;
+/** A process that holds no lease for so long hangs: one that works takes its lease first, and renews it every 5 s. */
+const HUNG_MS = 30_000;
 
 /** A desk that this daemon starts, and starts again when its process ends. */
 interface Running {
@@ -47,6 +49,8 @@ interface Running {
   failures: number;
   startedAt: number;
   notBefore: number;
+  /** Since when the store has shown no lease of the desk although its process runs; undefined while it has one. */
+  unleasedSince: number | undefined;
 }
 
 /**
@@ -178,6 +182,8 @@ class FleetDaemon {
       return true;
     } catch (error) {
       this.#trouble(error);
+      // Without the store no desk can renew its lease.
+      for (const running of this.#running.values()) running.unleasedSince = undefined;
       if (error instanceof OperatorError && error.exit === 'storage') return false;
       this.#code = error instanceof OperatorError ? exitCodes[error.exit] : exitCodes.software;
       this.#drain('the daemon cannot continue');
@@ -205,6 +211,7 @@ class FleetDaemon {
       this.#say('desk_released', { desk });
       return;
     }
+    this.#endHung(one, running);
     // Another has it: this daemon was silent for a while.
     if (daemon !== this.#me) this.#release(desk);
     else if (running.isReleased) return;
@@ -218,6 +225,17 @@ class FleetDaemon {
     }
   }
 
+  /** Ends a process that neither trades nor ends. It holds no lease, so that the next one takes its open orders for unknown. */
+  #endHung({ desk, isLeased }: StoredDesk, running: Running): void {
+    const { process: child } = running;
+    const now = performance.now();
+    running.unleasedSince = isLeased || child === undefined ? undefined : (running.unleasedSince ?? now);
+    if (child === undefined || running.unleasedSince === undefined) return;
+    if (now - Math.max(running.unleasedSince, running.startedAt) < HUNG_MS) return;
+    this.#say('desk_hangs', { desk, seconds: HUNG_MS / 1_000 });
+    child.kill();
+  }
+
   async #begin(desk: string): Promise<void> {
     const running: Running = {
       process: undefined,
@@ -226,6 +244,7 @@ class FleetDaemon {
       failures: 0,
       startedAt: 0,
       notBefore: 0,
+      unleasedSince: undefined,
     };
     this.#running.set(desk, running);
     await this.#start(desk, running);

@@ -232,13 +232,12 @@ export function keepToken(file: string, token: string): void {
   writeFileSync(file, token, { mode: 0o600 });
 }
 
-/** Kills the process that holds a lease, from the words of the lease. Only one of this program is ended. */
-export function killOwner(owner: string | undefined): void {
+/** Kills or stops the process that holds a lease, from the words of the lease. Only one of this program is ended. */
+export function killOwner(owner: string | undefined, signal: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): void {
   const pid = /^process (\d+) on /u.exec(owner ?? '')?.[1];
   if (pid === undefined) return;
   try {
-    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('desk.yaml'))
-      process.kill(Number(pid), 'SIGKILL');
+    if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('desk.yaml')) process.kill(Number(pid), signal);
   } catch {
     // It has ended.
   }
