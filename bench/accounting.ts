@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstValueFrom } from 'rxjs';
 import { toObservable } from '../src/engine/maybe-async.ts';
-import { exportBooks } from '../src/app/accounting/accounting.ts';
+import { exportBooks } from '../src/app/accounting/export-books.ts';
 import { openJournal } from '../src/journal/open-journal.ts';
 import type { FillRecord, RecordBody } from '../src/core/record.ts';
 import { instant } from '../src/core/time.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { beancount } from '../../src/accounting/export/beancount.ts';
 import { hledger } from '../../src/accounting/export/hledger.ts';
-import { netsuite, summarise, xero } from '../../src/accounting/export/summary.ts';
+import { netsuite, summarise, xero } from '../../src/accounting/export/general-ledger.ts';
 import type { LotMethod } from '../../src/accounting/lots.ts';
 import type { Entry } from '../../src/accounting/subledger.ts';
 import { fixedEven, text } from '../../src/core/money.ts';

@@ -2,7 +2,7 @@ import { fixedEven, size, text } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { LotMethod } from '../lots.ts';
 import type { Entry, Posting } from '../subledger.ts';
-import { accountName, commodity, quoted } from './names.ts';
+import { accountName, commodity, quoted } from './account-names.ts';
 
 export interface PlainTextOptions {
   /** Currency of the books. */

@@ -3,7 +3,7 @@ import { isoOf } from '../../core/time.ts';
 import type { Entry } from '../subledger.ts';
 import { sourceOf } from './beancount.ts';
 import type { PlainTextOptions } from './beancount.ts';
-import { accountName, commodity } from './names.ts';
+import { accountName, commodity } from './account-names.ts';
 
 /** The books for hledger: postings of holdings state what they cost in all, and name their lot in a tag. */
 export function* hledger(entries: Iterable<Entry>, { currency, about }: PlainTextOptions): Generator<string> {

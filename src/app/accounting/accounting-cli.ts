@@ -38,7 +38,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     )
     .option('--out <file>', 'file to write (default: standard output)')
     .action(async (file, options) => {
-      const { exportBooks } = await import('./accounting.ts');
+      const { exportBooks } = await import('./export-books.ts');
       done(await exportBooks({ ...options, file }, io));
     });
   accounting
@@ -51,7 +51,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .option('--until <time>', 'only before this time', time)
     .option('--json', 'print one JSON object per line')
     .action(async (file, options) => {
-      const { printGains } = await import('./accounting.ts');
+      const { printGains } = await import('./print-books.ts');
       done(printGains({ ...options, file }, io));
     });
   accounting
@@ -62,7 +62,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .addOption(settings())
     .option('--json', 'print one JSON object per line')
     .action(async (file, options) => {
-      const { printLots } = await import('./accounting.ts');
+      const { printLots } = await import('./print-books.ts');
       done(printLots({ ...options, file }, io));
     });
   accounting
@@ -73,7 +73,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .addOption(settings())
     .option('--json', 'print one JSON object per line')
     .action(async (file, options) => {
-      const { printBalances } = await import('./accounting.ts');
+      const { printBalances } = await import('./print-books.ts');
       done(printBalances({ ...options, file }, io));
     });
   accounting
@@ -86,7 +86,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .requiredOption('--until <time>', 'end', time)
     .option('--json', 'print one JSON object per line')
     .action(async (file, options) => {
-      const { printRollForward } = await import('./accounting.ts');
+      const { printRollForward } = await import('./print-books.ts');
       done(printRollForward({ ...options, file }, io));
     });
 }

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { OperatorError } from '../../core/errors.ts';
 import { isAmountText, money, quantity } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { parseIso } from '../../core/time.ts';
@@ -69,6 +71,11 @@ export interface OpeningLot {
 
 /** Reads the settings; paths are relative to the file. @throws OperatorError `config`, with every problem. */
 export function loadAccounting(file: string, options: ReadOptions): AccountingSettings {
+  if (!existsSync(resolve(options.cwd, file)))
+    throw new OperatorError(
+      'config',
+      `there are no settings of the books at ${file}: write them as in docs/accounting.md, or name them with --books`,
+    );
   const { path, value } = loadDocument(
     file,
     settingsSchema.superRefine(checkOpening).superRefine(checkCodes),

@@ -205,6 +205,7 @@ describe('tranche accounting', () => {
 
   it.each([
     [{ settings: 'method: fifo\n' }, ['export', '--format', 'netsuite'], 78, 'add the code of your ledger under codes: holdings'],
+    [{}, ['balances', '--books', 'none.yaml'], 78, 'there are no settings of the books at none.yaml: write them as in docs/accounting.md'],
     [{ settings: 'method: oldest\n' }, ['balances'], 78, 'books.yaml:1'],
     [{ settings: 'method: fifo\ncodes: { fees: "1" }\n' }, ['balances'], 78, 'expected holdings with a currency'],
     [{ settings: 'method: fifo\nopening: [{ currency: btc, quantity: "1", acquired_at: 2026-01-01T00:00:00Z, lot: a }]\n' }, ['balances'], 78, 'add cost: what the lot cost, in usd'],

@@ -1,117 +1,17 @@
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { beancount } from '../../accounting/export/beancount.ts';
-import { hledger } from '../../accounting/export/hledger.ts';
-import { lineName, netsuite, summarise, xero } from '../../accounting/export/summary.ts';
-import type { Per, SummaryLine } from '../../accounting/export/summary.ts';
 import { rollForward } from '../../accounting/roll-forward.ts';
 import type { AssetRoll, Valuation } from '../../accounting/roll-forward.ts';
 import { gainOf } from '../../accounting/subledger.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { fixedEven, text } from '../../core/money.ts';
 import type { AnyAmount } from '../../core/money.ts';
-import { escapeMarks } from '../../core/text/escape.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { csvRow } from '../../journal/export.ts';
-import { createPrivate } from '../../journal/sqlite/files.ts';
-import { openNamed } from '../commands/journal/journal-read.ts';
 import type { CommandIo } from '../commands/io.ts';
-import { loadAccounting } from './accounting-settings.ts';
-import { balanceRows, inPeriod, makeBooks } from './books.ts';
-import type { Books } from './books.ts';
-import { POSTING_COLUMNS, postingRows } from './posting-rows.ts';
-
-export interface AccountingOptions {
-  readonly file?: string | undefined;
-  readonly config: string;
-  /** The settings of the books. */
-  readonly books: string;
-  readonly from?: Instant | undefined;
-  readonly until?: Instant | undefined;
-  readonly out?: string | undefined;
-  readonly json?: boolean | undefined;
-}
-
-function withBooks<T>(options: AccountingOptions, io: CommandIo, use: (books: Books) => T): T {
-  const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
-  const { journal } = openNamed(options, io);
-  try {
-    const books = makeBooks(journal, settings);
-    const others = books.modes.filter((mode) => mode !== 'live');
-    if (others.length > 0)
-      io.stderr.write(
-        `This journal is of mode ${others.join(', ')}: its fills are not those of an account.\n`,
-      );
-    return use(books);
-  } finally {
-    journal.close();
-  }
-}
-
-export const FORMATS = ['beancount', 'hledger', 'csv', 'jsonl', 'netsuite', 'xero', 'parquet'] as const;
-export type Format = (typeof FORMATS)[number];
-
-/** Writes the entries for other programs. @throws OperatorError */
-export async function exportBooks(
-  options: AccountingOptions & { readonly format: Format; readonly per: Per },
-  io: CommandIo,
-): Promise<number> {
-  const { format, out } = options;
-  if (format === 'parquet') {
-    if (out === undefined)
-      throw new OperatorError('usage', 'Parquet is a binary format: name the output file with --out FILE');
-    const { writeEntries } = await import('./accounting-parquet.ts');
-    const books = withBooks(options, io, (made) => made);
-    await writeEntries(resolve(io.cwd, out), inPeriod(books.entries, options));
-    return 0;
-  }
-  withBooks(options, io, (books) => {
-    writeText(linesOf(books, options), out === undefined ? undefined : resolve(io.cwd, out), io);
-  });
-  return 0;
-}
-
-function linesOf(
-  { settings, entries, head, modes }: Books,
-  options: AccountingOptions & { readonly format: Format; readonly per: Per },
-): Iterable<string> {
-  const { currency, method, codes, taxRate } = settings;
-  const own = inPeriod(entries, options);
-  const about = [
-    `Books in ${currency}, lots by ${method}, of a journal of mode ${modes.join(', ')} up to the record with hash ${head}`,
-  ];
-  const codeOf = (line: SummaryLine): string => {
-    const name = lineName(line);
-    const found = codes.get(name);
-    if (found === undefined)
-      throw new OperatorError(
-        'config',
-        `${options.books}: add the code of your ledger under codes: ${name}: '…'`,
-      );
-    return found;
-  };
-  switch (options.format) {
-    case 'beancount':
-      if (options.from !== undefined)
-        throw new OperatorError('usage', '--from: beancount needs all entries since the first, for its lots');
-      return beancount(own, { currency, method, about });
-    case 'hledger':
-      return hledger(own, { currency, method, about });
-    case 'netsuite':
-      return rows(netsuite(summarise(own, options.per), { currency, codeOf }));
-    case 'xero':
-      return rows(xero(summarise(own, options.per), { codeOf, taxRate }));
-    case 'jsonl':
-      return objects(postingRows(own));
-    default:
-      return rows([
-        [...POSTING_COLUMNS],
-        ...[...postingRows(own)].map((row) => POSTING_COLUMNS.map((name) => row[name])),
-      ]);
-  }
-}
+import { balanceRows, inPeriod } from './books.ts';
+import { withBooks } from './with-books.ts';
+import type { AccountingOptions } from './with-books.ts';
+import { csvLines, jsonLines, writeLines } from './write-lines.ts';
 
 /** Prints each disposal with what it gained. @throws OperatorError */
 export function printGains(options: AccountingOptions, io: CommandIo): number {
@@ -146,7 +46,7 @@ function printRows<Column extends string>(
   io: CommandIo,
 ): void {
   const cells = [columns, ...plain.map((row) => columns.map((name) => row[name]))];
-  writeText(json === true ? objects(plain) : rows(cells), undefined, io);
+  writeLines(json === true ? jsonLines(plain) : csvLines(cells), undefined, io);
 }
 
 /** Prints the open lots. @throws OperatorError */
@@ -171,7 +71,7 @@ export function printLots(options: AccountingOptions, io: CommandIo): number {
 export function printBalances(options: AccountingOptions, io: CommandIo): number {
   return withBooks(options, io, (books) => {
     const found = balanceRows(books);
-    if (options.json === true) writeText(objects(found), undefined, io);
+    if (options.json === true) writeLines(jsonLines(found), undefined, io);
     else {
       const header = ['currency', 'books', 'account', 'difference'] as const;
       const cells = [header, ...found.map((row) => header.map((name) => row[name] ?? ''))];
@@ -213,7 +113,7 @@ export function printRollForward(
       currency: settings.currency,
       valueAt: (currency, at) => prices.at(currency, at),
     });
-    if (options.json === true) writeText(objects(rolls.map(plainRoll)), undefined, io);
+    if (options.json === true) writeLines(jsonLines(rolls.map(plainRoll)), undefined, io);
     else
       for (const line of rollText(rolls, { from, until, currency: settings.currency }))
         io.stdout.write(`${line}\n`);
@@ -266,50 +166,4 @@ function* rollText(
     ] as const)
       if (found !== undefined) yield `  ${name} at ${text(found.price)}, ${isoOf(found.at)}, ${found.source}`;
   }
-}
-
-function* rows(cells: Iterable<readonly unknown[]>): Generator<string> {
-  for (const row of cells) yield csvRow(row);
-}
-
-function* objects(values: Iterable<unknown>): Generator<string> {
-  for (const value of values) yield `${escapeMarks(JSON.stringify(value))}\n`;
-}
-
-/** Writes to a file that only its owner reads and that appears once it is whole, or to stdout. */
-function writeText(lines: Iterable<string>, file: string | undefined, io: CommandIo): void {
-  if (file === undefined) {
-    for (const chunk of chunksOf(lines)) io.stdout.write(chunk);
-    return;
-  }
-  const part = `${file}.part`;
-  try {
-    rmSync(part, { force: true });
-    createPrivate(part);
-    const handle = openSync(part, 'w');
-    try {
-      for (const chunk of chunksOf(lines)) writeFileSync(handle, chunk);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(part, file);
-  } catch (cause) {
-    if (cause instanceof OperatorError) throw cause;
-    const why = cause instanceof Error ? cause.message : 'unknown';
-    throw new OperatorError('storage', `${file} cannot be written: ${why}`, cause);
-  }
-}
-
-const CHUNK = 64 * 1_024;
-
-/** Lines in pieces that are worth a write. */
-function* chunksOf(lines: Iterable<string>): Generator<string> {
-  let chunk = '';
-  for (const line of lines) {
-    chunk += line;
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = '';
-  }
-  if (chunk !== '') yield chunk;
 }

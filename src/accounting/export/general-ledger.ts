@@ -13,15 +13,15 @@ import { isoOf } from '../../core/time.ts';
 import type { Account, Entry } from '../subledger.ts';
 
 /** A journal of a general ledger: what one day or month changed in each account, in whole cents. */
-export interface SummaryJournal {
+export interface LedgerJournal {
   /** The last day of the period, `2026-01-31`. */
   readonly date: string;
   /** `2026-01` or `2026-01-31`. */
   readonly period: string;
-  readonly lines: readonly SummaryLine[];
+  readonly lines: readonly LedgerLine[];
 }
 
-export interface SummaryLine {
+export interface LedgerLine {
   readonly account: Account | 'rounding';
   /** Of holdings. */
   readonly currency?: string | undefined;
@@ -29,13 +29,13 @@ export interface SummaryLine {
   readonly value: Money;
 }
 
-export type Per = 'day' | 'month';
+export type LedgerPeriod = 'day' | 'month';
 
 /**
  * Sums entries for a general ledger, which keeps cents. What rounding leaves of a journal is a line of its own, so that each balances.
  * Entries come oldest first.
  */
-export function* summarise(entries: Iterable<Entry>, per: Per): Generator<SummaryJournal> {
+export function* summarise(entries: Iterable<Entry>, per: LedgerPeriod): Generator<LedgerJournal> {
   let period: string | undefined;
   let sums = new Map<string, { account: Account; currency: string; value: Money }>();
   for (const { at, postings } of entries) {
@@ -58,8 +58,8 @@ export function* summarise(entries: Iterable<Entry>, per: Per): Generator<Summar
 function journalOf(
   period: string,
   sums: readonly { readonly account: Account; readonly currency: string; readonly value: Money }[],
-): SummaryJournal {
-  const lines: SummaryLine[] = sums
+): LedgerJournal {
+  const lines: LedgerLine[] = sums
     .map(({ account, currency, value }) => ({
       account,
       ...(account === 'holdings' ? { currency } : {}),
@@ -77,11 +77,11 @@ function lastDayOf(period: string): string {
   return new Date(Date.UTC(Number(year), Number(month), 0)).toISOString().slice(0, 10);
 }
 
-export type CodeOf = (line: SummaryLine) => string;
+export type CodeOf = (line: LedgerLine) => string;
 
 /** Rows for the import of journal entries into NetSuite: a header and cells. Oracle: "Journal Entry Line-Level Fields". */
 export function* netsuite(
-  journals: Iterable<SummaryJournal>,
+  journals: Iterable<LedgerJournal>,
   { currency, codeOf }: { currency: string; codeOf: CodeOf },
 ): Generator<readonly string[]> {
   yield ['External ID', 'Date', 'Currency', 'Memo', 'Account', 'Debit', 'Credit', 'Line Memo'];
@@ -101,7 +101,7 @@ export function* netsuite(
 
 /** Rows of Xero's template of manual journals. Xero: "Add multiple draft manual journals at once", 300 lines a file. */
 export function* xero(
-  journals: Iterable<SummaryJournal>,
+  journals: Iterable<LedgerJournal>,
   { codeOf, taxRate }: { readonly codeOf: CodeOf; readonly taxRate: string },
 ): Generator<readonly string[]> {
   yield ['*Narration', '*Date', 'Description', '*AccountCode', '*TaxRate', '*Amount'];
@@ -117,5 +117,5 @@ export function* xero(
       ];
 }
 
-export const lineName = ({ account, currency }: SummaryLine): string =>
+export const lineName = ({ account, currency }: LedgerLine): string =>
   currency === undefined ? account : `${account} ${currency}`;

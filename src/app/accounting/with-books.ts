@@ -1,0 +1,34 @@
+import { openNamed } from '../commands/journal/journal-read.ts';
+import type { CommandIo } from '../commands/io.ts';
+import type { Instant } from '../../core/time.ts';
+import { loadAccounting } from './accounting-settings.ts';
+import { makeBooks } from './books.ts';
+import type { Books } from './books.ts';
+
+export interface AccountingOptions {
+  readonly file?: string | undefined;
+  readonly config: string;
+  /** The settings of the books. */
+  readonly books: string;
+  readonly from?: Instant | undefined;
+  readonly until?: Instant | undefined;
+  readonly out?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Makes the books that the options name, and says where their fills are not those of an account. @throws OperatorError */
+export function withBooks<T>(options: AccountingOptions, io: CommandIo, use: (books: Books) => T): T {
+  const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
+  const { journal } = openNamed(options, io);
+  try {
+    const books = makeBooks(journal, settings);
+    const others = books.modes.filter((mode) => mode !== 'live');
+    if (others.length > 0)
+      io.stderr.write(
+        `This journal is of mode ${others.join(', ')}: its fills are not those of an account.\n`,
+      );
+    return use(books);
+  } finally {
+    journal.close();
+  }
+}
