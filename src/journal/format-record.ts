@@ -25,7 +25,8 @@ import { instant, isoOf } from '../core/time.ts';
 export const lineFor = ({ at, body }: StoredRecord): string =>
   `${isoOf(at)}  ${body.kind.padEnd(8)}  ${forTerminal(wordsFor(body))}`;
 
-function wordsFor(body: RecordBody): string {
+/** What a record says, as it stands: escape it for where it goes. */
+export function wordsFor(body: RecordBody): string {
   switch (body.kind) {
     case 'started':
       return `tranche ${body.version} opened the journal for desk ${body.desk} in mode ${body.mode}`;

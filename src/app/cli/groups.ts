@@ -23,7 +23,7 @@ export const groups: readonly Group[] = [
     add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addDesk(cli, { io, config, done }),
   },
   {
-    names: ['plan', 'why', 'alerts', 'day', 'report'],
+    names: ['plan', 'why', 'alerts', 'day', 'report', 'best-execution'],
     add: async (cli, { io, done }) =>
       (await import('./reporting-commands.ts')).addLook(cli, { io, config, done }),
   },

@@ -10,7 +10,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** `tranche plan`, `why`, `alerts`, `day` and `report`. None of these commands needs a daemon. */
+/** `tranche plan`, `why`, `alerts`, `day`, `report` and `best-execution`. None of these commands needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
@@ -87,6 +87,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
       done(day({ ...options, day: when }, io));
     });
   addReport(cli, { io, config, done });
+  addBestExecution(cli, { io, config, done });
 }
 
 function addReport(cli: Command, { io, config, done }: LookCli): void {
@@ -116,6 +117,40 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
     .action(async (file, options) => {
       const { report } = await import('../commands/report.ts');
       done(await report({ ...options, file }, io));
+    });
+}
+
+function addBestExecution(cli: Command, { io, config, done }: LookCli): void {
+  cli
+    .command('best-execution')
+    .description('show per month how orders were executed, under which rules, and which records prove it')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal, as an option')
+    .addOption(modeOption('mode that wrote the journal'))
+    .option('--from <time>', 'start: a day or a time (default: of the first record)')
+    .option('--until <time>', 'end, not included: a day or a time (default: after the last record)')
+    .addOption(
+      new Option('--per <period>', 'figures for each calendar month, or for the whole window')
+        .choices(['month', 'window'] as const)
+        .default('month' as const),
+    )
+    .option('--zone <zone>', 'IANA time zone of days and months', 'UTC')
+    .option('--strategy <id>', 'only what this strategy executed')
+    .option(
+      '--data <pair=file>',
+      'prices of a pair for benchmarks and mark-outs: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .addOption(cacheOption())
+    .option('--out <folder>', 'write best-execution.html and best-execution.json to this folder')
+    .option('--overwrite', 'replace existing files')
+    .option('--list <name>', 'print all records behind a figure that the pack names so')
+    .option('--json', 'print best-execution.json to stdout; with --list one JSON object per record')
+    .action(async (file, options) => {
+      const { bestExecution } = await import('../commands/best-execution.ts');
+      done(await bestExecution({ ...options, file }, io));
     });
 }
 

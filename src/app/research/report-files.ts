@@ -32,29 +32,35 @@ export async function writeReport(
   refuseToReplace(folder, options);
   // Who prints a report and keeps no files needs neither page nor Parquet.
   const { reportHtml } = await import('../../report/html/html.ts');
-  const { notWritten, writeParquetFile } = await import('./parquet.ts');
-  const writeText = (file: string, content: string): void => {
-    const part = `${file}.part`;
-    try {
-      createPrivate(part);
-      writeFileSync(part, content);
-      renameSync(part, file);
-    } catch (cause) {
-      throw notWritten(file, cause);
-    }
-  };
+  const { writeParquetFile } = await import('./parquet.ts');
   const report = reportOf(figures);
-  writeText(join(folder, 'report.html'), reportHtml(report, figures));
-  writeText(join(folder, 'report.json'), reportText(report));
-  writeText(join(folder, 'fills.csv'), fillsCsv(figures.fillRows));
+  await writePrivate(join(folder, 'report.html'), reportHtml(report, figures));
+  await writePrivate(join(folder, 'report.json'), reportText(report));
+  await writePrivate(join(folder, 'fills.csv'), fillsCsv(figures.fillRows));
   await writeParquetFile(join(folder, 'fills.parquet'), parquetColumns, cells(figures.fillRows));
   return report;
 }
 
-/** Before long work: says early what `writeReport` would say late. @throws OperatorError `usage`. */
-export function refuseToReplace(folder: string, { overwrite }: WriteOptions): void {
+/** A file that only its owner reads, replaced once the new one is whole. @throws OperatorError `storage`. */
+export async function writePrivate(file: string, content: string): Promise<void> {
+  const part = `${file}.part`;
+  try {
+    createPrivate(part);
+    writeFileSync(part, content);
+    renameSync(part, file);
+  } catch (cause) {
+    throw (await import('./parquet.ts')).notWritten(file, cause);
+  }
+}
+
+/** Before long work: says early what writing would say late. @throws OperatorError `usage`. */
+export function refuseToReplace(
+  folder: string,
+  { overwrite }: WriteOptions,
+  names: readonly string[] = REPORT_FILES,
+): void {
   if (overwrite === true) return;
-  const there = REPORT_FILES.filter((name) => existsSync(join(folder, name)));
+  const there = names.filter((name) => existsSync(join(folder, name)));
   if (there.length > 0)
     throw new OperatorError(
       'usage',

@@ -1,6 +1,7 @@
 import { reasons } from '../../core/reasons.ts';
 import { isoOf } from '../../core/time.ts';
-import type { Action, Day, Doubt, Planned, Records, Traded, UntradedSum } from './day.ts';
+import type { Action, Day, Planned, Records, Traded, UntradedSum } from './day.ts';
+import type { Doubt } from './doubts.ts';
 
 const ROWS_MAX = 12;
 

@@ -22,6 +22,8 @@ import type { Severity } from '../../core/alerts.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { FillRecord, StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
+import { Doubts } from './doubts.ts';
+import type { Doubt } from './doubts.ts';
 
 /** What a desk did between two moments, from its records alone: plain JSON, amounts as text. `records` are the numbers that prove each line. */
 export interface Day {
@@ -66,17 +68,6 @@ export interface Action {
   readonly by: string;
   readonly why: string;
   readonly at: Instant;
-  readonly records: Records;
-}
-
-/** An order whose outcome was unknown. */
-export interface Doubt {
-  readonly order: string;
-  readonly since: Instant;
-  /** How it was proven; absent while it is open. */
-  readonly proof?: 'traded' | 'rejected' | 'absent' | undefined;
-  /** The person who resolved it, where the account could not. */
-  readonly by?: string | undefined;
   readonly records: Records;
 }
 
@@ -138,18 +129,18 @@ class DayFold {
   readonly #alerts = new Map<string, Sum & { alert: string; severity: Severity; count: number }>();
   readonly #ended: { strategy: string; reason: Reason; records: Records }[] = [];
   readonly #actions: Action[] = [];
-  readonly #doubts = new Map<string, Doubt>();
+  readonly #doubts = new Doubts();
   readonly #starts: number[] = [];
 
   /** A record from before the period. */
   before(record: StoredRecord): void {
-    this.#foldDoubt(record);
-    for (const [order, { proof }] of this.#doubts) if (proof !== undefined) this.#doubts.delete(order);
+    this.#doubts.take(record);
+    this.#doubts.forgetProven();
   }
 
   add(record: StoredRecord): void {
     const { seq, body } = record;
-    this.#foldDoubt(record);
+    this.#doubts.take(record);
     this.#foldUntraded(record);
     const action = actionOf(record);
     if (action !== undefined) this.#actions.push(action);
@@ -199,24 +190,6 @@ class DayFold {
     if (slices === 0) sum.looks += 1;
   }
 
-  #foldDoubt({ seq, at, body }: StoredRecord): void {
-    if (body.kind === 'resolved') {
-      const open = this.#doubts.get(body.client_order_id);
-      if (open !== undefined)
-        this.#doubts.set(open.order, { ...open, by: body.by, records: [...open.records, seq] });
-    }
-    if (body.kind !== 'attempt') return;
-    const { client_order_id: order, result } = body;
-    const open = this.#doubts.get(order);
-    if (result === 'doubt') {
-      if (open === undefined) this.#doubts.set(order, { order, since: at, records: [seq] });
-      return;
-    }
-    if (open === undefined || open.proof !== undefined) return;
-    const proof = result === 'filled' ? 'traded' : result === 'rejected' ? 'rejected' : 'absent';
-    this.#doubts.set(order, { ...open, proof, records: [...open.records, seq] });
-  }
-
   day(): Omit<Day, 'from' | 'until'> {
     return {
       planned: [...this.#planned.values()],
@@ -225,7 +198,7 @@ class DayFold {
       ended: this.#ended,
       alerts: [...this.#alerts.values()],
       actions: this.#actions,
-      doubts: [...this.#doubts.values()],
+      doubts: this.#doubts.all(),
       starts: this.#starts,
     };
   }
@@ -240,7 +213,7 @@ function grown<S extends Sum>(sums: Map<string, S>, key: string, seq: number, ma
 }
 
 /** What a record says that somebody, or the desk itself, did to the desk. */
-function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
+export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
   const action = (what: string): Action | undefined =>
     'by' in body && 'why' in body ? { what, by: body.by, why: body.why, at, records: [seq] } : undefined;
   switch (body.kind) {

@@ -79,6 +79,8 @@ export interface Group {
   /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
   readonly twap: Against | undefined;
   readonly vwap: Against | undefined;
+  /** The same against the mean over time of the journal's own reference prices: it needs no market history. */
+  readonly references: Against | undefined;
   readonly fills: FillsFigures;
   readonly quoting: Quoting;
 }
@@ -110,7 +112,11 @@ export interface Total {
 /** Computes a report from the records of a journal, oldest first. Pure; reads the records once. */
 export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): Figures {
   const prices = new PriceBook(input.prices);
-  const facts = foldJournal(records, prices);
+  return figuresFrom(foldJournal(records, prices), prices, input);
+}
+
+/** The figures of a part of what was read, such as one month of a year: the records need not be read again. */
+export function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figures {
   const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
   const last = instant(Math.max(facts.last ?? 0, input.end ?? 0));
   const until = instant(Math.min(input.until ?? Number.POSITIVE_INFINITY, last));
@@ -132,6 +138,7 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
     return asked.get(group) ?? [];
   };
   const groups = members.flatMap((group) => groupFigures(group, askedBy, prices) ?? []);
+  let portfolios: readonly PortfolioFigures[] | undefined;
   return {
     input,
     facts,
@@ -143,7 +150,11 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
     totals: totalsOf(groups),
     quoting: quotingOf(attempts),
     untraded: facts.untraded.filter(({ strategy, at }) => isOurs(strategy) && isIn(at)),
-    portfolios: portfoliosOf(facts, prices, { from, until }).filter(({ strategy }) => isOurs(strategy)),
+    get portfolios() {
+      return (portfolios ??= portfoliosOf(facts, prices, { from, until }).filter(({ strategy }) =>
+        isOurs(strategy),
+      ));
+    },
     fills: booked.map(({ fill: { record } }) => record),
     get fillRows() {
       return booked.map(({ fill, arrival }) => fillRow(fill, arrival));
@@ -179,6 +190,9 @@ function groupFigures(
     get vwap() {
       return againstAll(parents, (one) => benchmark(one, prices, 'volume'));
     },
+    get references() {
+      return againstAll(parents, (one) => benchmark(one, prices, 'references'));
+    },
     fills: fillsFigures({ fills: parents.flatMap(({ facts }) => facts.fills), side, amount, prices }),
     get quoting() {
       return (quoting ??= quotingOf(askedBy(parents)));
@@ -208,23 +222,25 @@ function membersOf(parents: readonly ParentFigures[]): {
   return { groups: [...groups.values()], groupOf };
 }
 
+/** Means of prices over time and over volume, and of the journal's reference prices over time. */
+type Benchmark = 'time' | 'volume' | 'references';
+
 /** The mean price over the window of a parent, for the parent and its group. */
-export function benchmark(
-  parent: ParentFigures,
-  prices: PriceBook,
-  weight: 'time' | 'volume',
-): Price | undefined {
-  const known = benchmarks.get(parent) ?? new Map<typeof weight, Price | undefined>();
+export function benchmark(parent: ParentFigures, prices: PriceBook, weight: Benchmark): Price | undefined {
+  const known = benchmarks.get(parent) ?? new Map<Benchmark, Price | undefined>();
   if (known.has(weight)) return known.get(weight);
   const { pair } = parent.facts;
   const { from, until } = parent.window;
-  const found =
-    weight === 'time' ? prices.timeWeighted(pair, from, until) : prices.volumeWeighted(pair, from, until);
+  const found = {
+    time: () => prices.timeWeighted(pair, from, until),
+    volume: () => prices.volumeWeighted(pair, from, until),
+    references: () => prices.meanReference(pair, from, until),
+  }[weight]();
   benchmarks.set(parent, known.set(weight, found));
   return found;
 }
 /** A parent belongs to one book of prices. */
-const benchmarks = new WeakMap<ParentFigures, Map<'time' | 'volume', Price | undefined>>();
+const benchmarks = new WeakMap<ParentFigures, Map<Benchmark, Price | undefined>>();
 
 /** The cost of a parent against a benchmark price. */
 export const againstPrice = ({ facts, traded, amount }: ParentFigures, each: Price): Against => {

@@ -167,6 +167,24 @@ export class PriceBook {
   }
 
   /**
+   * The same of the reference prices that the journal holds, each until the next: those of the desk's own decisions and attempts alone.
+   * `undefined` where none is known at `from` or less than two lie within the interval, whose mean would be the arrival price.
+   */
+  meanReference(pair: string, from: Instant, to: Instant): Price | undefined {
+    const { times, texts } = this.#noted.get(pair) ?? NOTHING_NOTED;
+    let row = lastWhere(times.length, (i) => (times[i] ?? from) <= from);
+    const last = lastWhere(times.length, (i) => (times[i] ?? to) <= to);
+    if (row < 0 || last <= row || to <= from) return undefined;
+    const sum = new Sum();
+    for (let since: number = from; row <= last; row++) {
+      const until = row === last ? to : (times[row + 1] ?? to);
+      sum.add(approximate(price(texts[row] ?? '0')) * (until - since));
+      since = until;
+    }
+    return stated(sum.value / (to - from));
+  }
+
+  /**
    * The mean of the price over volume, `Σ v·p / Σ v`, of the bars that ended within the interval, each at the mean of its high,
    * low and close; of trades, each at its price. `undefined` without a tape, or when nothing with a volume lies within.
    */

@@ -6,7 +6,6 @@ import type { Figures } from '../figures/figures.ts';
 import {
   bpsCell,
   grouped,
-  Markup,
   markup,
   percent,
   priced,
@@ -16,14 +15,14 @@ import {
   timeText,
   valued,
 } from './markup.ts';
-import type { Piece } from './markup.ts';
+import type { Markup, Piece } from './markup.ts';
+import { page } from './page.ts';
 import type { Report } from '../json/schema.ts';
 import { sources } from './html-sources.ts';
 import { portfolioTables, timesWords } from './portfolio.ts';
 import { COST_TIMES } from '../figures/at-costs.ts';
 import { rerunsOf } from '../figures/reruns.ts';
 import { tearsheet } from '../tearsheet/tearsheet.ts';
-import { STYLE } from './style.ts';
 
 /** Maximum number of rows of the parent table; the rest is in `report.json`. */
 const ROWS_MAX = 100;
@@ -39,25 +38,13 @@ export function reportHtml(report: Report, figures: Figures): string {
   const title = titleOf(report);
   const days =
     period === undefined ? 'no records' : `${timeText(period.from)} to ${timeText(period.until)} UTC`;
-  return markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="Tranche ${report.version}">
-<title>${title}, ${days}</title>
-<style>${new Markup(STYLE)}</style>
-</head>
-<body>
-<header>
-<h1>${title}</h1>
+  return page({
+    version: report.version,
+    title: `${title}, ${days}`,
+    header: markup`<h1>${title}</h1>
 <p>${source.desks.length === 0 ? '' : `Desk ${source.desks.join(', ')}, `}${days} ${modes === '' ? '' : markup`<span class="badge">${modes}</span>`}</p>
-<p class="soft">${report.signs.costs} ${report.signs.mark_outs}</p>
-</header>
-<main>
-${cards(report)}
+<p class="soft">${report.signs.costs} ${report.signs.mark_outs}</p>`,
+    main: markup`${cards(report)}
 ${notes(report)}
 ${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${tearsheet(portfolio, `w${i}`)}${portfolioTables(portfolio)}</section>`)}
 ${costs(report, figures)}
@@ -67,12 +54,9 @@ ${whyNot(report)}
 ${bootstrapSection(report)}
 ${otherAssumptions(report)}
 ${parents(report)}
-${sources(report)}
-</main>
-<footer><p>Made by Tranche ${report.version} from ${source.records} records. Formulas: docs/report.md.</p></footer>
-</body>
-</html>
-`.text;
+${sources(report)}`,
+    footer: `Made by Tranche ${report.version} from ${source.records} records. Formulas: docs/report.md.`,
+  });
 }
 
 /** Maximum number of strategies in a title. */

@@ -2,7 +2,7 @@ import { add, text } from '../../core/money.ts';
 import { reasons } from '../../core/reasons.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import { atCosts } from '../figures/at-costs.ts';
-import type { Costs, Figures, Group } from '../figures/figures.ts';
+import type { Costs, Figures, Group, Total } from '../figures/figures.ts';
 import type { UntradedFacts } from '../figures/facts.ts';
 import type { FillsFigures } from '../figures/fill-figures.ts';
 import { gapsOf } from '../figures/gaps.ts';
@@ -54,15 +54,7 @@ export function reportOf(figures: Figures): Report {
         begun_at: isoOf(record.begun_at),
         ...known({ finished_at: finished && isoOf(finished.at), finished: finished?.reason }),
       })),
-    totals: figures.totals.map(({ quote, amount, fees, costs }) => ({
-      quote,
-      amount: text(amount),
-      fees: text(fees),
-      costs: sumsJson(costs),
-      at_costs: atCostsJson(
-        atCosts(costs.shortfall.total, add(costs.shortfall.execution, costs.shortfall.fees)),
-      ),
-    })),
+    totals: figures.totals.map(totalJson),
     ...(input.carry === undefined
       ? {}
       : { carry: input.carry.map(({ currency, amount }) => ({ currency, amount: text(amount) })) }),
@@ -115,7 +107,15 @@ const sumsJson = ({
   passed_cost: text(passed.cost),
 });
 
-const groupJson = (group: Group): Report['groups'][number] => ({
+export const totalJson = ({ quote, amount, fees, costs }: Total): Report['totals'][number] => ({
+  quote,
+  amount: text(amount),
+  fees: text(fees),
+  costs: sumsJson(costs),
+  at_costs: atCostsJson(atCosts(costs.shortfall.total, add(costs.shortfall.execution, costs.shortfall.fees))),
+});
+
+export const groupJson = (group: Group): Report['groups'][number] => ({
   strategy: group.strategy,
   pair: group.pair,
   base: group.base,
@@ -152,7 +152,7 @@ const fillsJson = (figures: FillsFigures): Report['groups'][number]['fills'] => 
   },
 });
 
-const quotingJson = (quoting: Quoting): Report['quoting'] => ({
+export const quotingJson = (quoting: Quoting): Report['quoting'] => ({
   requests: quoting.requests,
   quotes: quoting.quotes,
   orders: quoting.orders,
@@ -174,7 +174,7 @@ const quotingJson = (quoting: Quoting): Report['quoting'] => ({
   refusals: quoting.refusals,
 });
 
-function untradedJson(untraded: readonly UntradedFacts[]): Report['untraded'] {
+export function untradedJson(untraded: readonly UntradedFacts[]): Report['untraded'] {
   const rows = Map.groupBy(untraded, ({ strategy, reason }) => `${strategy}\n${reason}`);
   return [...rows.values()]
     .flatMap((all) => {

@@ -1,0 +1,136 @@
+import type { Pack } from '../best-execution/pack.ts';
+import { Markup, grouped, markup, table, timeCell } from './markup.ts';
+import type { Piece } from './markup.ts';
+import type { RecordAnchors } from './record-anchors.ts';
+
+const LINE_BREAK = new Markup('\n');
+
+/** Settings of starts, texts of strategies, and limits with their changes. */
+export function inForce({ policy, limits }: Pack, anchors: RecordAnchors): Markup {
+  const names = [
+    ...new Set([...Object.keys(limits.at_start ?? {}), ...Object.keys(limits.at_end ?? {})]),
+  ].toSorted();
+  return markup`<section aria-label="Rules in force"><h2>Rules in force</h2>
+${table({
+  caption: 'Settings with which processes started',
+  head: ['From, UTC', '#Starts', 'Version', 'Mode', 'Hash of the config', 'Two people', 'Policy of approvals', 'Records'],
+  rows: policy.configs.map((one) => [
+    timeCell(one.from),
+    one.starts,
+    one.version,
+    one.mode,
+    markup`<code>${one.config_hash}</code>`,
+    one.four_eyes === undefined ? 'not recorded' : one.four_eyes ? 'yes' : 'no',
+    one.approvals === undefined ? 'not recorded' : markup`<code>${JSON.stringify(one.approvals)}</code>`,
+    anchors.of(one.records),
+  ]),
+})}
+${table({
+  caption: 'Limits',
+  head: ['Limit', 'When the window began', 'When it ended'],
+  note: limits.at_end === undefined ? 'Not recorded' : startNote(limits),
+  rows: names.map((name) => [name, limits.at_start?.[name] ?? '–', limits.at_end?.[name] ?? '–']),
+})}
+${table({
+  caption: 'Changes of limits',
+  head: ['Time, UTC', 'By', 'Why', 'What changed', 'Approved by', 'Records'],
+  rows: limits.changes.map((one) => [
+    timeCell(one.at),
+    one.by ?? 'not recorded',
+    one.why,
+    one.changes.length === 0
+      ? 'recorded for the first time'
+      : one.changes.map(({ limit, before = 'none', after = 'none' }) => markup`<div>${limit}: ${before} → ${after}</div>`),
+    one.approvals.join(', ') || '–',
+    anchors.of(one.records),
+  ]),
+})}
+${table({
+  caption: 'Texts of strategies',
+  head: ['Strategy', 'Kind', 'From, UTC', 'Until, UTC', 'Hash of the text', 'Records'],
+  rows: policy.strategies.map((one) => [
+    one.strategy,
+    one.kind,
+    timeCell(one.begun_at),
+    one.over_at === undefined ? '–' : timeCell(one.over_at),
+    markup`<code>${one.hash}</code>`,
+    anchors.of(one.records),
+  ]),
+})}
+${policy.strategies.map(({ strategy, hash, document }) => markup`<details open><summary>${strategy} <small><code>${hash}</code></small></summary><pre>${settings(document).map((line, i) => [i === 0 ? '' : LINE_BREAK, line])}</pre></details>`)}
+</section>`; // prettier-ignore
+}
+
+const startNote = ({ at_start: atStart }: Pack['limits']): string | undefined =>
+  atStart === undefined ? 'Not recorded when the window began' : undefined;
+
+/** One setting a line: no text of others looks like another setting. */
+const settings = (document: unknown): readonly string[] =>
+  Object.entries(typeof document === 'object' && document !== null ? document : { document }).map(
+    ([key, value]) =>
+      `${key}: ${typeof value === 'string' && !value.includes('\n') ? value : JSON.stringify(value)}`,
+  );
+
+type Approval = Pack['approvals'][number];
+
+export function approvals({ approvals: all, approval_faults: faults }: Pack, anchors: RecordAnchors): Markup {
+  return markup`<section aria-label="Approvals"><h2>Approvals and overrides</h2>
+${all.length === 0 ? markup`<p>Nobody asked for an approval.</p>` : ''}
+${table({
+  caption: 'Requests',
+  note: 'Signed by a token: the journal has nothing but the name. Signed by a passkey: its signature was checked against the request when this pack was made',
+  head: ['Request', 'What it asks', 'Asked by', 'Answers', 'Used by', 'Records'],
+  rows: all.map((one) => [
+    one.request,
+    markup`${one.asks}${one.difference.map((line) => markup`<div>${line}</div>`)}${one.needs === undefined ? '' : markup`<div class="soft">needs ${one.needs}</div>`}`,
+    markup`${one.proposed.by} ${timeCell(one.proposed.at)} <small>${one.proposed.why}</small>`,
+    answersOf(one),
+    anchors.of(one.used_by),
+    anchors.of(one.records),
+  ]),
+})}
+${table({
+  caption: 'What does not hold',
+  head: ['Time, UTC', 'By', 'What', 'Records'],
+  rows: faults.map(({ at, by, fault, records }) => [timeCell(at), by, fault, anchors.of(records)]),
+})}</section>`;
+}
+
+const answersOf = ({ answers }: Approval): Piece =>
+  answers.length === 0
+    ? 'open'
+    : answers.map(
+        ({ step, by, at, why, signed, fault, unchecked }) =>
+          markup`<div>${step} by ${by}${signed === undefined ? '' : ` (${signed})`} ${timeCell(at)} <small>${why}</small>${fault === undefined ? '' : markup` <span class="bad">${fault}</span>`}${unchecked === undefined ? '' : markup` <small>not checked ${unchecked}</small>`}</div>`,
+      );
+
+const PROOFS = { traded: 'it traded', rejected: 'the venue refused it', absent: 'it did not trade', open: 'still unknown' } as const; // prettier-ignore
+
+export function doubts({ doubts: all }: Pack, anchors: RecordAnchors): Markup {
+  return markup`<section aria-label="Orders in doubt"><h2>Orders in doubt</h2>
+${all.length === 0 ? markup`<p>The outcome of every order was known at once.</p>` : ''}
+${table({
+  caption: 'Orders whose outcome was unknown, and how it was proven',
+  head: ['Order', 'Strategy', 'Pair', 'Since, UTC', '#Lasted, s', 'Proven', 'By', 'Records'],
+  rows: all.map((one) => [
+    markup`<code>${one.order}</code>`,
+    one.strategy ?? '–',
+    one.pair ?? '–',
+    timeCell(one.since),
+    one.lasted_ms === undefined ? '–' : grouped(String(one.lasted_ms / 1000), 1),
+    markup`${PROOFS[one.proof]}${one.detail === undefined ? '' : markup` <small>${one.detail}</small>`}`,
+    one.by ?? (one.proof === 'open' ? '–' : (one.source ?? 'a read of the account')),
+    anchors.of(one.records),
+  ]),
+})}</section>`;
+}
+
+export function actions({ actions: all }: Pack, anchors: RecordAnchors): Markup {
+  return markup`<section aria-label="Actions"><h2>Who did what</h2>
+${all.length === 0 ? markup`<p>Nobody changed anything.</p>` : ''}
+${table({
+  caption: 'Halts, pauses, reloads, approvals, people',
+  head: ['Time, UTC', 'What', 'By', 'Why', 'Records'],
+  rows: all.map(({ at, what, by, why, records }) => [timeCell(at), what, by, why, anchors.of(records)]),
+})}</section>`;
+}

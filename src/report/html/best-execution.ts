@@ -1,0 +1,235 @@
+import { isReason, reasons } from '../../core/reasons.ts';
+import type { Pack, PackPeriod } from '../best-execution/pack.ts';
+import {
+  bpsCell,
+  grouped,
+  markup,
+  percent,
+  priced,
+  sized,
+  table,
+  timeCell,
+  timeText,
+  valued,
+} from './markup.ts';
+import type { Markup, Piece } from './markup.ts';
+import { actions, approvals, doubts, inForce } from './best-execution-rules.ts';
+import { page } from './page.ts';
+import { RecordAnchors } from './record-anchors.ts';
+
+export interface PackPageOptions {
+  /** Of each record that the pack names, what it says in one line. */
+  readonly words: ReadonlyMap<number, string>;
+}
+
+/** The pack as one self-contained HTML document that prints: no script, no network; figures lead to the records below them. */
+export function packHtml(pack: Pack, { words }: PackPageOptions): string {
+  const anchors = new RecordAnchors();
+  const span = `${timeText(pack.from)} to ${timeText(pack.until)} UTC`;
+  const main = markup`${cards(pack)}
+${missing(pack)}
+${overview(pack)}
+${pack.periods.map((period) => months(period, anchors))}
+${outliers(pack, anchors)}
+${inForce(pack, anchors)}
+${approvals(pack, anchors)}
+${doubts(pack, anchors)}
+${actions(pack, anchors)}`;
+  return page({
+    version: pack.version,
+    title: `Best execution, ${span}`,
+    header: markup`<h1>Best execution</h1>
+<p>Desk ${pack.desks.join(', ')}, ${span} ${pack.modes.map((mode) => markup`<span class="badge">${mode}</span>`)}</p>
+<p class="soft">${pack.signs.costs} A parent belongs to the period in which it started, whole. Each figure comes from the records beside it: numbers lead to the table at the end, and +n more are listed by <code>tranche best-execution JOURNAL --list NAME</code> with the same window.</p>`,
+    // The table comes last: it holds what the parts above it have named.
+    main: markup`${main}${proof(pack, anchors, words)}`,
+    footer: `Made by Tranche ${pack.version} from ${pack.head.seq} records. Formulas: docs/report.md; how to check it: docs/auditing.md.`,
+  });
+}
+
+function cards({
+  periods,
+  outliers: found,
+  doubts: open,
+  approvals: asked,
+  approval_faults: faults,
+}: Pack): Markup {
+  const sum = (of: (period: PackPeriod) => number): number =>
+    periods.reduce((all, each) => all + of(each), 0);
+  const entry = (name: string, value: Piece, beside?: string): Markup =>
+    markup`<div><dt>${name}</dt><dd>${value}${beside === undefined ? '' : markup` <small>${beside}</small>`}</dd></div>`;
+  const [quotes, requests] = [sum(({ quoting }) => quoting.quotes), sum(({ quoting }) => quoting.requests)];
+  return markup`<dl class="cards">${entry('Quotes got', quotes, `of ${requests} asked`)}${entry(
+    'Orders filled',
+    sum(({ quoting }) => quoting.fills),
+    `of ${sum(({ quoting }) => quoting.orders)}`,
+  )}${entry(
+    'Slices not traded',
+    sum(({ untraded }) => untraded.reduce((all, { slices }) => all + slices, 0)),
+  )}${entry('Outliers', found.slices.length + found.left_out)}${entry('Orders in doubt', open.length, open.some(({ proof: each }) => each === 'open') ? 'some are open' : 'all proven')}${entry('Requests for approval', asked.length, faults.length === 0 ? 'no fault found' : `${faults.length} faults`)}</dl>`;
+}
+
+function missing({ policy, approval_faults: faults }: Pack): Markup {
+  const lines = [
+    ...policy.not_recorded.map((what) => `Not recorded: ${what}`),
+    ...faults.map(({ by, fault }) => `Approvals: ${fault} (${by})`),
+  ];
+  if (lines.length === 0) return markup``;
+  return markup`<aside class="notes"><h2>What this pack cannot show</h2><ul>${lines.map((line) => markup`<li>${line}</li>`)}</ul></aside>`;
+}
+
+const milliseconds = (value: number | undefined): string =>
+  value === undefined ? '–' : grouped(String(value), 0);
+
+function overview({ periods }: Pack): Markup {
+  const rows = periods.filter(({ quoting }) => quoting.requests > 0);
+  return markup`<section aria-label="Periods"><h2>Quotes and orders</h2>
+${table({
+  caption: 'By period',
+  note: 'Expired: acceptable quotes with too little time left. Quote: from the request to the quote of an order. Order: from the order to its outcome, without orders in doubt. Milliseconds by the times of the records',
+  head: ['Period', '#Asked', '#Got', '#Orders', '#Filled', '#Rejected', '#Expired', '#In doubt', '#Got / asked', '#Filled / orders', '#Quote median', '#Quote 95 %', '#Order median', '#Order 95 %'],
+  rows: rows.map(({ name, quoting, answer_times: times }) => [
+    name,
+    quoting.requests,
+    quoting.quotes,
+    quoting.orders,
+    quoting.fills,
+    quoting.rejected,
+    quoting.expired,
+    quoting.doubts,
+    percent(quoting.response_ratio, 1),
+    percent(quoting.fill_ratio, 1),
+    milliseconds(times.quote_ms?.median),
+    milliseconds(times.quote_ms?.p95),
+    milliseconds(times.order_ms?.median),
+    milliseconds(times.order_ms?.p95),
+  ]),
+})}
+${table({
+  caption: 'Cost by period and currency',
+  note: 'Shortfall: against the price when each parent was due, with fees and what was not traded',
+  head: ['Period', 'Currency', '#Traded', '#Fees', '#Against arrival, bps', '#Shortfall, bps', '#Shortfall'],
+  rows: rows.flatMap(({ name, totals }) =>
+    totals.map(({ quote, amount, fees, costs }) => [
+      name,
+      quote,
+      grouped(amount, 2),
+      valued(fees, amount),
+      bpsCell(costs.arrival_slippage_bps),
+      bpsCell(costs.bps?.total),
+      valued(costs.total, amount),
+    ]),
+  ),
+})}</section>`; // prettier-ignore
+}
+
+function months(period: PackPeriod, anchors: RecordAnchors): Markup {
+  const { name, groups, refused, untraded, head } = period;
+  if (groups.length === 0 && untraded.length === 0) return markup``;
+  return markup`<section aria-label="${name}"><h2>${name}</h2>
+<p class="soft">${timeText(period.from)} to ${timeText(period.until)} UTC. Lists: <code>${name}/STRATEGY/PAIR/SIDE/requests</code>, <code>orders</code>, <code>fills</code> or <code>refused</code>; <code>${name}/refused/REASON</code>; <code>${name}/untraded/STRATEGY/REASON</code>.${head === undefined ? '' : markup` Newest record before its end: ${head.seq}, <code>${head.hash}</code>`}</p>
+${table({
+  caption: 'Cost against benchmarks, basis points',
+  note: 'Arrival: reference price when the first slice was decided. References: mean of the journal’s own reference prices over the window. TWAP and VWAP need prices given with --data. Quote: beyond the reference price of its attempt',
+  head: ['Strategy', 'What', '#Traded', '#Average price', '#Arrival', '#References', '#TWAP', '#VWAP', '#Quote', '#Shortfall', 'Requests', 'Orders', 'Fills', 'Refused'],
+  rows: groups.map((group) => [
+    group.strategy,
+    `${group.side} ${group.pair}`,
+    `${sized(group.traded)} ${group.base}`,
+    group.average_price === undefined ? '–' : priced(group.average_price),
+    bpsCell(group.costs.arrival_slippage_bps),
+    bpsCell(group.reference_twap_slippage_bps),
+    bpsCell(group.twap_slippage_bps),
+    bpsCell(group.vwap_slippage_bps),
+    bpsCell(group.fills.spread_bps),
+    bpsCell(group.costs.bps?.total),
+    anchors.of(group.records.requests),
+    anchors.of(group.records.orders),
+    anchors.of(group.records.fills),
+    anchors.of(group.records.refused),
+  ]),
+})}
+${table({
+  caption: 'Attempts that did not trade',
+  head: ['Reason', 'In words', '#Attempts', 'Records'],
+  rows: refused.map(({ reason, words, attempts, records }) => [reason, words, attempts, anchors.of(records)]),
+})}
+${table({
+  caption: 'Slices, and evaluations of a schedule or a price, without a trade',
+  head: ['Strategy', 'Reason', 'In words', '#Slices', '#Evaluations', 'Records'],
+  rows: untraded.map(({ strategy, reason, words, slices, looks, records }) => [strategy, reason, words, slices, looks, anchors.of(records)]),
+})}</section>`; // prettier-ignore
+}
+
+function outliers(
+  { outliers: { rule, bounds, slices, left_out: left } }: Pack,
+  anchors: RecordAnchors,
+): Markup {
+  if (bounds.length === 0) return markup``;
+  return markup`<section aria-label="Outliers"><h2>Outliers</h2>
+<p>${rule}</p>
+${table({
+  caption: 'What is usual, basis points',
+  head: ['Pair', 'Side', '#Slices', '#Median', '#Median deviation', '#From', '#To'],
+  rows: bounds.map((one) => [
+    one.pair,
+    one.side,
+    one.slices,
+    bpsCell(one.median_bps),
+    grouped(one.deviation_bps),
+    one.lower_bps === undefined ? 'too few' : grouped(one.lower_bps),
+    one.upper_bps === undefined ? 'too few' : grouped(one.upper_bps),
+  ]),
+})}
+${
+  slices.length === 0
+    ? markup`<p>No slice is beyond its bound.</p>`
+    : table({
+        caption: 'Slices beyond the bound, the furthest first',
+        note: `Cost = market + quote, before rounding. Market: how the reference price moved from the decision to the attempt. Quote: what it cost beyond that${left === 0 ? '' : `. ${left} more are counted and not listed`}`,
+        head: ['Slice', 'What', 'Decided, UTC', '#Amount', '#Cost', '#Market', '#Quote', '#Delay, s', 'Reasons in its records', 'Records'],
+        rows: slices.map((one) => [
+          markup`${one.strategy} <small><code>${one.parent}</code> ${one.slice}</small>`,
+          `${one.side} ${one.pair}`,
+          timeCell(one.decided_at),
+          `${grouped(one.amount)} ${one.quote}`,
+          bpsCell(one.cost_bps),
+          bpsCell(one.moved_bps),
+          bpsCell(one.quoted_bps),
+          grouped(String(one.delay_ms / 1000), 1),
+          reasonsOf(one),
+          anchors.of(one.records),
+        ]),
+      })
+}</section>`; // prettier-ignore
+}
+
+function reasonsOf({ reasons: codes, had_doubt: wasDoubt }: Pack['outliers']['slices'][number]): Piece {
+  const words = [
+    ...codes.map((code) => (isReason(code) ? `${code}: ${reasons[code]}` : code)),
+    ...(wasDoubt ? ['its order was in doubt'] : []),
+  ];
+  return words.length === 0 ? 'none: the price alone' : words.join('; ');
+}
+
+function proof(
+  { head, records }: Pack,
+  { named }: RecordAnchors,
+  words: ReadonlyMap<number, string>,
+): Markup {
+  return markup`<section aria-label="Proof"><h2>Proof</h2>
+<p>The hash of record ${head.seq} covers every record before it: <code>${head.hash}</code></p>
+<p>To check that the journal at hand is the one that these figures come from, and that no record was changed or removed: <code>tranche journal verify JOURNAL --head ${head.hash}</code>. The same window over the same records gives this page again, byte for byte.</p>
+${table({
+  caption: 'Records that this page names',
+  head: ['#Record', 'Time, UTC', 'What it says', 'Hash'],
+  rows: records
+    .filter(({ seq }) => named.has(seq))
+    .map(({ seq, at, kind, hash }) => [
+      markup`<a id="r${seq}"></a>${seq}`,
+      timeCell(at),
+      markup`${kind} <small>${words.get(seq) ?? ''}</small>`,
+      markup`<code>${hash}</code>`,
+    ]),
+})}</section>`;
+}
