@@ -32,6 +32,8 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
     .option('--strategy <id>', 'only records of this strategy')
     .option('--since <time>', 'only records since this time, such as 2026-12-01T09:00:00Z', timeOption)
+    .option('--record <numbers>', 'only the records with these numbers, such as 3,5-9')
+    .option('--about <text>', 'only records that hold this text, such as an order or a request')
     .option('--limit <n>', 'only the newest n records', wholeNumber(9))
     .option('--json', 'print one JSON object per record')
     .action(async (file, options) => {

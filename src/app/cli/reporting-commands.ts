@@ -81,9 +81,15 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .option('--journal <journal>', 'the journal (default: the journal in the config)')
     .addOption(modeOption('mode that wrote the journal'))
     .option('--zone <zone>', 'IANA time zone in which the day begins (default: the zone of this machine)')
+    .option('--html <file>', 'also write a page with the same lines, which prints')
+    .option('--overwrite', 'replace an existing page')
     .option('--json', 'print one JSON object to stdout')
-    .action(async (when, options) => {
+    .action(async (when, { html, overwrite, ...options }) => {
       const { day } = await import('../commands/day.ts');
+      if (html !== undefined) {
+        const { dayPage } = await import('../commands/day-page.ts');
+        await dayPage({ ...options, day: when, html, overwrite }, io);
+      }
       done(day({ ...options, day: when }, io));
     });
   addReport(cli, { io, config, done });
@@ -148,6 +154,7 @@ function addBestExecution(cli: Command, { io, config, done }: LookCli): void {
     .option('--overwrite', 'replace existing files')
     .option('--list <name>', 'print all records behind a figure that the pack names so')
     .option('--json', 'print best-execution.json to stdout; with --list one JSON object per record')
+    .option('--part <name>', 'print this part of best-execution.json alone, such as limits or doubts')
     .action(async (file, options) => {
       const { bestExecution } = await import('../commands/best-execution.ts');
       done(await bestExecution({ ...options, file }, io));

@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../core/record.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { wholeRecord } from '../../journal/export.ts';
-import { lineFor, wordsFor } from '../../journal/format-record.ts';
+import { lineFor } from '../../journal/format-record.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { ApprovalsProof } from '../../journal/proof/approvals-proof.ts';
 import type { Checked } from '../../report/best-execution/oversight-json.ts';
@@ -21,6 +21,7 @@ import type { CommandIo } from './io.ts';
 import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
 import { openNamed, readTapes } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
+import { recordRows, recordsAt } from './journal/record-rows.ts';
 
 export interface BestExecutionOptions extends JournalOptions {
   readonly from?: string | undefined;
@@ -37,6 +38,8 @@ export interface BestExecutionOptions extends JournalOptions {
   readonly overwrite?: boolean | undefined;
   /** A figure whose records are printed instead. */
   readonly list?: string | undefined;
+  /** A field of the JSON that is printed alone. */
+  readonly part?: string | undefined;
 }
 
 /** What the pack consists of. Scripts rely on the names. */
@@ -69,16 +72,17 @@ export async function bestExecution(options: BestExecutionOptions, io: CommandIo
     refuseUnknown(options.strategy, ids);
     if (options.list !== undefined)
       return printListed(options.list, { links, journal, json: options.json }, io);
-    const named = recordsOf(journal, links.named);
-    const records = named.map(({ seq, at, body, hash }) => ({ seq, at: isoOf(at), kind: body.kind, hash }));
+    const rows = recordRows(journal, links.named);
+    const records = rows.map(({ seq, at, kind, hash }) => ({ seq, at, kind, hash }));
     const pack: Pack = { ...figures, records };
     if (folder !== undefined) {
       const { packHtml } = await import('../../report/html/best-execution.ts');
-      const words = new Map(named.map(({ seq, body }) => [seq, wordsFor(body)]));
+      const words = new Map(rows.map((row) => [row.seq, row.words]));
       await writePrivate(join(folder, 'best-execution.html'), packHtml(pack, { words }));
-      await writePrivate(join(folder, 'best-execution.json'), packText(pack));
+      await writePrivate(join(folder, 'best-execution.json'), textOf(pack));
     }
-    if (options.json === true) io.stdout.write(packText(pack));
+    if (options.part !== undefined) io.stdout.write(textOf(partOf(pack, options.part)));
+    else if (options.json === true) io.stdout.write(textOf(pack));
     else for (const line of packLines(pack)) io.stderr.write(`${forTerminal(line)}\n`);
     if (folder !== undefined)
       io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${PACK_FILES.join(', ')}\n`);
@@ -88,7 +92,14 @@ export async function bestExecution(options: BestExecutionOptions, io: CommandIo
   }
 }
 
-const packText = (pack: Pack): string => `${escapeMarks(JSON.stringify(pack, undefined, 2))}\n`;
+const textOf = (value: unknown): string => `${escapeMarks(JSON.stringify(value, undefined, 2))}\n`;
+
+/** @throws OperatorError `usage` for a part that a pack does not have. */
+function partOf(pack: Pack, name: string): unknown {
+  const part = Object.entries(pack).find(([key]) => key === name);
+  if (part !== undefined) return part[1];
+  throw new OperatorError('usage', `--part: expected one of ${Object.keys(pack).join(', ')}, got "${name}"`);
+}
 
 interface Window {
   readonly from: Instant | undefined;
@@ -184,12 +195,6 @@ class CheckedApprovals {
   }
 }
 
-/** These records, in their order. Ones that were not there at the first reading are not asked for. */
-function recordsOf(journal: Journal, seqs: readonly number[]): readonly StoredRecord[] {
-  const wanted = new Set(seqs);
-  return [...Iterator.from(journal.read()).filter(({ seq }) => wanted.has(seq))];
-}
-
 function printListed(
   name: string,
   { links, journal, json }: { readonly links: RecordLinks; readonly journal: Journal; readonly json?: boolean | undefined }, // prettier-ignore
@@ -201,7 +206,7 @@ function printListed(
       'usage',
       `--list: no figure of this window has records under the name "${name}"; names are the "list" fields of the pack, such as ${links.names[0] ?? '2026-12/dca/btcusd/buy/fills'}`,
     );
-  for (const record of recordsOf(journal, seqs))
+  for (const record of recordsAt(journal, seqs))
     io.stdout.write(json === true ? wholeRecord(record) : `${record.seq}  ${lineFor(record)}\n`);
   return 0;
 }

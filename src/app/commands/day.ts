@@ -38,7 +38,7 @@ export function day(options: DayOptions, io: CommandIo): number {
   }
 }
 
-function spanOf(
+export function spanOf(
   text: string | undefined,
   { zone, now }: { readonly zone: string; readonly now: Instant },
 ): { readonly from: Instant; readonly until: Instant } {
@@ -53,7 +53,7 @@ function spanOf(
 }
 
 /** What waited for a person when the day ended, from the records until then. */
-class Waiting {
+export class Waiting {
   readonly #until: Instant;
   readonly #requests = new Map<string, string>();
   #halt: string | undefined;

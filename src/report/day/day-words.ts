@@ -15,9 +15,17 @@ export interface DayWordsOptions {
 }
 
 /** A line, and what proves it. */
-interface Said {
+export interface Said {
   readonly words: string;
   readonly records: Records;
+}
+
+/** A heading, and what it has to say; without rows the heading alone says it. */
+export interface DaySection {
+  readonly heading: string;
+  readonly rows: readonly Said[];
+  /** What proves a heading without rows. */
+  readonly records?: Records | undefined;
 }
 
 /**
@@ -27,38 +35,43 @@ interface Said {
 export function dayWords(
   day: Day,
   waiting: readonly string[],
-  { name = (text) => text, rowsMax = ROWS_MAX, hasRecords = false }: DayWordsOptions = {},
+  { name, rowsMax = ROWS_MAX, hasRecords = false }: DayWordsOptions = {},
 ): readonly string[] {
+  const proven = (words: string, records: Records = []): string =>
+    hasRecords && records.length > 0 ? `${words} [${ranges(records)}]` : words;
+  return [
+    `${isoOf(day.from)} to ${isoOf(day.until)}`,
+    ...daySections(day, waiting, name).flatMap(({ heading, rows, records }) => [
+      rows.length === 0 ? proven(`${heading}.`, records) : `${heading}:`,
+      ...rows.slice(0, rowsMax).map((row) => `- ${proven(row.words, row.records)}`),
+      ...(rows.length > rowsMax ? [`- and ${rows.length - rowsMax} more`] : []),
+    ]),
+  ];
+}
+
+/** The same, by heading. */
+export function daySections(
+  day: Day,
+  waiting: readonly string[],
+  name: (text: string) => string = (text) => text,
+): readonly DaySection[] {
   const { planned, traded, untraded, ended, alerts, actions, doubts, starts } = day;
   const fills = traded.reduce((sum, row) => sum + row.fills, 0);
-  const line = ({ words, records }: Said): string =>
-    hasRecords && records.length > 0 ? `${words} [${ranges(records)}]` : words;
-  const part = (heading: string | undefined, rows: readonly Said[]): readonly string[] => {
-    if (heading === undefined) return [];
-    const shown = rows.slice(0, rowsMax).map((row) => `- ${line(row)}`);
-    return [heading, ...shown, ...(rows.length > rowsMax ? [`- and ${rows.length - rowsMax} more`] : [])];
-  };
+  const some = (heading: string, rows: readonly Said[]): readonly DaySection[] =>
+    rows.length === 0 ? [] : [{ heading, rows }];
   const told = alerts
     .filter(({ severity }) => severity !== 'info')
     .toSorted((a, b) => a.severity.localeCompare(b.severity) || b.count - a.count);
-  const waits = waiting.map((words) => ({ words, records: [] }));
   return [
-    `${isoOf(day.from)} to ${isoOf(day.until)}`,
-    ...part(planned.length === 0 ? undefined : 'Planned:', planned.map((row) => plannedLine(row, name))),
-    ...part(fills === 0 ? 'Nothing traded.' : `Traded, ${count(fills, 'fill')}:`, traded.map((row) => tradedLine(row, name))),
-    ...part(untraded.length === 0 ? undefined : 'Not traded, and why:', untraded.map((row) => untradedLine(row, name))),
-    ...part(
-      ended.length === 0 ? undefined : 'Ended:',
-      ended.map(({ strategy, reason, records }) => ({ words: `${name(strategy)}: ${reasons[reason]} (${reason})`, records })),
-    ),
-    ...part(
-      told.length === 0 ? undefined : 'Alerts:',
-      told.map(({ alert, severity, count: times, records }) => ({ words: `${severity} ${name(alert)}, ${count(times, 'time')}`, records })),
-    ),
-    ...part(actions.length === 0 ? undefined : 'Who did what:', actions.map((row) => actionLine(row, name))),
-    ...part(doubts.length === 0 ? undefined : 'Orders whose outcome was unknown:', doubts.map((row) => doubtLine(row, name))),
-    ...(starts.length === 0 ? [] : [line({ words: `The desk was started ${starts.length === 1 ? 'once' : `${starts.length} times`}.`, records: starts })]),
-    ...part(waiting.length === 0 ? 'Nothing waits for a person.' : 'Waits:', waits),
+    ...some('Planned', planned.map((row) => plannedLine(row, name))),
+    { heading: fills === 0 ? 'Nothing traded' : `Traded, ${count(fills, 'fill')}`, rows: traded.map((row) => tradedLine(row, name)) },
+    ...some('Not traded, and why', untraded.map((row) => untradedLine(row, name))),
+    ...some('Ended', ended.map(({ strategy, reason, records }) => ({ words: `${name(strategy)}: ${reasons[reason]} (${reason})`, records }))),
+    ...some('Alerts', told.map(({ alert, severity, count: times, records }) => ({ words: `${severity} ${name(alert)}, ${count(times, 'time')}`, records }))),
+    ...some('Who did what', actions.map((row) => actionLine(row, name))),
+    ...some('Orders whose outcome was unknown', doubts.map((row) => doubtLine(row, name))),
+    ...(starts.length === 0 ? [] : [{ heading: `The desk was started ${starts.length === 1 ? 'once' : `${starts.length} times`}`, rows: [], records: starts }]),
+    { heading: waiting.length === 0 ? 'Nothing waits for a person' : 'Waits', rows: waiting.map((words) => ({ words, records: [] })) },
   ]; // prettier-ignore
 }
 

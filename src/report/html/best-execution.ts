@@ -15,7 +15,7 @@ import {
 import type { Markup, Piece } from './markup.ts';
 import { actions, approvals, doubts, inForce } from './best-execution-rules.ts';
 import { page } from './page.ts';
-import { RecordAnchors } from './record-anchors.ts';
+import { RecordAnchors, checkWords } from './record-anchors.ts';
 
 export interface PackPageOptions {
   /** Of each record that the pack names, what it says in one line. */
@@ -212,24 +212,8 @@ function reasonsOf({ reasons: codes, had_doubt: wasDoubt }: Pack['outliers']['sl
   return words.length === 0 ? 'none: the price alone' : words.join('; ');
 }
 
-function proof(
-  { head, records }: Pack,
-  { named }: RecordAnchors,
-  words: ReadonlyMap<number, string>,
-): Markup {
+function proof({ head, records }: Pack, anchors: RecordAnchors, words: ReadonlyMap<number, string>): Markup {
   return markup`<section aria-label="Proof"><h2>Proof</h2>
-<p>The hash of record ${head.seq} covers every record before it: <code>${head.hash}</code></p>
-<p>To check that the journal at hand is the one that these figures come from, and that no record was changed or removed: <code>tranche journal verify JOURNAL --head ${head.hash}</code>. The same window over the same records gives this page again, byte for byte.</p>
-${table({
-  caption: 'Records that this page names',
-  head: ['#Record', 'Time, UTC', 'What it says', 'Hash'],
-  rows: records
-    .filter(({ seq }) => named.has(seq))
-    .map(({ seq, at, kind, hash }) => [
-      markup`<a id="r${seq}"></a>${seq}`,
-      timeCell(at),
-      markup`${kind} <small>${words.get(seq) ?? ''}</small>`,
-      markup`<code>${hash}</code>`,
-    ]),
-})}</section>`;
+${checkWords(head)}
+${anchors.table(records.map((record) => ({ ...record, words: words.get(record.seq) ?? '' })))}</section>`;
 }

@@ -1,19 +1,50 @@
-import type { Linked } from '../best-execution/record-links.ts';
-import { markup } from './markup.ts';
-import type { Piece } from './markup.ts';
+import { markup, table, timeCell } from './markup.ts';
+import type { Markup, Piece } from './markup.ts';
 
-/** Records of a link that a page names; the command lists the rest. */
-const NAMED_MAX = 3;
+/** Records of a link that a page names; it counts the others. */
+export const NAMED_MAX = 3;
+
+/** A record as the table of a page shows it. */
+export interface RecordRow {
+  readonly seq: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly kind: string;
+  /** What it says, in one line. */
+  readonly words: string;
+  readonly hash: string;
+}
 
 /** Names records as anchors into the table of the page, and remembers which rows that table needs. */
 export class RecordAnchors {
-  readonly named = new Set<number>();
+  readonly #named = new Set<number>();
 
-  of({ count, first }: Linked): Piece {
+  of({ count, first }: { readonly count: number; readonly first: readonly number[] }): Piece {
     if (count === 0) return '–';
     const shown = first.slice(0, NAMED_MAX);
-    for (const seq of shown) this.named.add(seq);
+    for (const seq of shown) this.#named.add(seq);
     const more = count - shown.length;
     return markup`<span class="records">${shown.map((seq, i) => markup`${i === 0 ? '' : ', '}<a href="#r${seq}">${seq}</a>`)}${more === 0 ? '' : ` +${more}`}</span>`;
   }
+
+  /** The rows that were named, so it comes last on a page. */
+  table(rows: readonly RecordRow[]): Markup {
+    return table({
+      caption: 'Records that this page names',
+      head: ['#Record', 'Time, UTC', 'What it says', 'Hash'],
+      rows: rows
+        .filter(({ seq }) => this.#named.has(seq))
+        .map(({ seq, at, kind, words, hash }) => [
+          markup`<a id="r${seq}"></a>${seq}`,
+          timeCell(at),
+          markup`${kind} <small>${words}</small>`,
+          markup`<code>${hash}</code>`,
+        ]),
+    });
+  }
 }
+
+/** How a reader checks that a journal is the one that a page was made from. */
+export const checkWords = ({ seq, hash }: { readonly seq: number; readonly hash: string }): Markup =>
+  markup`<p>The hash of record ${seq} covers every record before it: <code>${hash}</code></p>
+<p>To check that the journal at hand is the one that these figures come from, and that no record was changed or removed: <code>tranche journal verify JOURNAL --head ${hash}</code>. The same window over the same records gives this page again, byte for byte.</p>`;

@@ -22,6 +22,10 @@ export interface ShowOptions {
   readonly strategy?: string | undefined;
   /** Records from this instant on. */
   readonly since?: Instant | undefined;
+  /** Numbers of records, such as `3,5-9`. Default: all. */
+  readonly record?: string | undefined;
+  /** Only records that hold this text, such as an order or a request. */
+  readonly about?: string | undefined;
   /** Number of newest records. Default: all. */
   readonly limit?: number | undefined;
   /** One JSON object a record instead of words. */
@@ -32,8 +36,10 @@ export interface ShowOptions {
 export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
     const selection = readSelection(options.kind ?? 'all');
+    const isNamed = readNumbers(options.record);
     return async (journal) => {
-      const chosen = newest(choose(journal.read(), selection, options), options.limit);
+      const named = Iterator.from(journal.read()).filter(({ seq }) => isNamed(seq));
+      const chosen = newest(choose(named, selection, options), options.limit);
       const lineOf = options.json === true ? wholeRecord : (record: StoredRecord) => `${lineFor(record)}\n`;
       let shown = 0;
       for (const record of chosen) {
@@ -92,12 +98,25 @@ export async function answer(
 function choose(
   records: Iterable<StoredRecord>,
   selection: Selection,
-  { strategy, since }: ShowOptions,
+  { strategy, since, about }: ShowOptions,
 ): IteratorObject<StoredRecord> {
   return Iterator.from(records)
     .filter(({ body }) => selection === 'all' || body.kind === selection)
     .filter(({ body }) => strategy === undefined || ('strategy' in body && body.strategy === strategy))
-    .filter(({ at }) => since === undefined || at >= since);
+    .filter(({ at }) => since === undefined || at >= since)
+    .filter(({ body }) => about === undefined || JSON.stringify(body).includes(about));
+}
+
+/** Reads `3,5-9`. @throws OperatorError `usage` for anything else. */
+function readNumbers(text: string | undefined): (seq: number) => boolean {
+  if (text === undefined) return () => true;
+  const ranges = text.split(',').map((part) => {
+    const [, first = '', last = first] = /^\s*(\d{1,15})(?:-(\d{1,15}))?\s*$/u.exec(part) ?? [];
+    if (first === '')
+      throw new OperatorError('usage', `--record: expected numbers of records such as 3,5-9, got "${text}"`);
+    return [Number(first), Number(last)] as const;
+  });
+  return (seq) => ranges.some(([first, last]) => seq >= first && seq <= last);
 }
 
 /** The last `limit` of `records`, in their order, never holding more than twice as many. */
