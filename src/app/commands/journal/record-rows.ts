@@ -7,7 +7,9 @@ import type { RecordRow } from '../../../report/html/record-anchors.ts';
 /** These records, in their order. Ones that the journal does not have are left out. */
 export function recordsAt(journal: Journal, seqs: Iterable<number>): readonly StoredRecord[] {
   const wanted = new Set(seqs);
-  return [...Iterator.from(journal.read()).filter(({ seq }) => wanted.has(seq))];
+  return Iterator.from(journal.read())
+    .filter(({ seq }) => wanted.has(seq))
+    .toArray();
 }
 
 /** These records as a page shows them. */
