@@ -64,7 +64,7 @@ describe('tranche best-execution', () => {
     const name = '2026-12/dca/btcusd/buy/fills';
     const { code, out } = await run('--list', name, '--json');
     expect(code).toBe(0);
-    const kinds = out.trim().split('\n').map((line) => (JSON.parse(line) as { kind: string }).kind); // prettier-ignore
+    const kinds = out.trim().split('\n').map((line) => (JSON.parse(line) as { body: { kind: string } }).body.kind); // prettier-ignore
     expect(kinds).toEqual(Array.from({ length: 30 }, () => 'fill'));
     const unknown = await run('--list', '2026-12/dca/btcusd/sell/fills');
     expect([unknown.code, unknown.err]).toEqual([

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
-import { instant, isoOf } from '../../core/time.ts';
+import { SECOND_MS, instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { wholeRecord } from '../../journal/export.ts';
 import { lineFor } from '../../journal/format-record.ts';
@@ -129,7 +129,10 @@ function windowOf(
   });
   if (first === undefined || last === undefined)
     throw new OperatorError('data', 'the journal has no records');
-  const window = { from: from ?? first, until: until ?? instant(last + 1) };
+  const window = {
+    from: from ?? first,
+    until: until ?? instant(Math.floor(last / SECOND_MS + 1) * SECOND_MS),
+  };
   if (window.until <= window.from)
     throw new OperatorError(
       'usage',

@@ -104,7 +104,7 @@ const answersOf = ({ answers }: Approval): Piece =>
           markup`<div>${step} by ${by}${signed === undefined ? '' : ` (${signed})`} ${timeCell(at)} <small>${why}</small>${fault === undefined ? '' : markup` <span class="bad">${fault}</span>`}${unchecked === undefined ? '' : markup` <small>not checked ${unchecked}</small>`}</div>`,
       );
 
-const PROOFS = { traded: 'it traded', rejected: 'the venue refused it', absent: 'it did not trade', open: 'still unknown' } as const; // prettier-ignore
+const PROOFS = { traded: 'it traded', rejected: 'the venue did not fill it', absent: 'it did not trade', open: 'still unknown' } as const; // prettier-ignore
 
 export function doubts({ doubts: all }: Pack, anchors: RecordAnchors): Markup {
   return markup`<section aria-label="Orders in doubt"><h2>Orders in doubt</h2>

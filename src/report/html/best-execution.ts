@@ -1,5 +1,5 @@
 import { isReason, reasons } from '../../core/reasons.ts';
-import type { Pack, PackPeriod } from '../best-execution/pack.ts';
+import type { Pack, PackGroup, PackPeriod } from '../best-execution/pack.ts';
 import {
   bpsCell,
   grouped,
@@ -29,7 +29,7 @@ export function packHtml(pack: Pack, { words }: PackPageOptions): string {
   const main = markup`${cards(pack)}
 ${missing(pack)}
 ${overview(pack)}
-${pack.periods.map((period) => months(period, anchors))}
+${pack.periods.map((period) => month(period, anchors))}
 ${outliers(pack, anchors)}
 ${inForce(pack, anchors)}
 ${approvals(pack, anchors)}
@@ -59,9 +59,9 @@ function cards({
   const entry = (name: string, value: Piece, beside?: string): Markup =>
     markup`<div><dt>${name}</dt><dd>${value}${beside === undefined ? '' : markup` <small>${beside}</small>`}</dd></div>`;
   const [quotes, requests] = [sum(({ quoting }) => quoting.quotes), sum(({ quoting }) => quoting.requests)];
-  return markup`<dl class="cards">${entry('Quotes got', quotes, `of ${requests} asked`)}${entry(
+  return markup`<dl class="cards">${entry('Quotes got', counted(quotes), `of ${counted(requests)} asked`)}${entry(
     'Orders filled',
-    sum(({ quoting }) => quoting.fills),
+    counted(sum(({ quoting }) => quoting.fills)),
     `of ${sum(({ quoting }) => quoting.orders)}`,
   )}${entry(
     'Slices not traded',
@@ -90,13 +90,13 @@ ${table({
   head: ['Period', '#Asked', '#Got', '#Orders', '#Filled', '#Rejected', '#Expired', '#In doubt', '#Got / asked', '#Filled / orders', '#Quote median', '#Quote 95 %', '#Order median', '#Order 95 %'],
   rows: rows.map(({ name, quoting, answer_times: times }) => [
     name,
-    quoting.requests,
-    quoting.quotes,
-    quoting.orders,
-    quoting.fills,
-    quoting.rejected,
-    quoting.expired,
-    quoting.doubts,
+    counted(quoting.requests),
+    counted(quoting.quotes),
+    counted(quoting.orders),
+    counted(quoting.fills),
+    counted(quoting.rejected),
+    counted(quoting.expired),
+    counted(quoting.doubts),
     percent(quoting.response_ratio, 1),
     percent(quoting.fill_ratio, 1),
     milliseconds(times.quote_ms?.median),
@@ -123,26 +123,19 @@ ${table({
 })}</section>`; // prettier-ignore
 }
 
-function months(period: PackPeriod, anchors: RecordAnchors): Markup {
+function month(period: PackPeriod, anchors: RecordAnchors): Markup {
   const { name, groups, refused, untraded, head } = period;
   if (groups.length === 0 && untraded.length === 0) return markup``;
   return markup`<section aria-label="${name}"><h2>${name}</h2>
-<p class="soft">${timeText(period.from)} to ${timeText(period.until)} UTC. Lists: <code>${name}/STRATEGY/PAIR/SIDE/requests</code>, <code>orders</code>, <code>fills</code> or <code>refused</code>; <code>${name}/refused/REASON</code>; <code>${name}/untraded/STRATEGY/REASON</code>.${head === undefined ? '' : markup` Newest record before its end: ${head.seq}, <code>${head.hash}</code>`}</p>
+<p class="soft">${timeText(period.from)} to ${timeText(period.until)} UTC.${head === undefined ? '' : markup` Newest record before its end: ${head.seq}, <code>${head.hash}</code>`}</p>
+${costTable(groups)}
 ${table({
-  caption: 'Cost against benchmarks, basis points',
-  note: 'Arrival: reference price when the first slice was decided. References: mean of the journal’s own reference prices over the window. TWAP and VWAP need prices given with --data. Quote: beyond the reference price of its attempt',
-  head: ['Strategy', 'What', '#Traded', '#Average price', '#Arrival', '#References', '#TWAP', '#VWAP', '#Quote', '#Shortfall', 'Requests', 'Orders', 'Fills', 'Refused'],
+  caption: 'Records behind these figures',
+  note: `All of them: --list ${name}/STRATEGY/PAIR/SIDE/requests, orders, fills or refused`,
+  head: ['Strategy', 'What', 'Requests', 'Orders', 'Fills', 'Did not trade'],
   rows: groups.map((group) => [
     group.strategy,
-    `${group.side} ${group.pair}`,
-    `${sized(group.traded)} ${group.base}`,
-    group.average_price === undefined ? '–' : priced(group.average_price),
-    bpsCell(group.costs.arrival_slippage_bps),
-    bpsCell(group.reference_twap_slippage_bps),
-    bpsCell(group.twap_slippage_bps),
-    bpsCell(group.vwap_slippage_bps),
-    bpsCell(group.fills.spread_bps),
-    bpsCell(group.costs.bps?.total),
+    whatOf(group),
     anchors.of(group.records.requests),
     anchors.of(group.records.orders),
     anchors.of(group.records.fills),
@@ -151,15 +144,48 @@ ${table({
 })}
 ${table({
   caption: 'Attempts that did not trade',
+  note: `All of their records: --list ${name}/refused/REASON`,
   head: ['Reason', 'In words', '#Attempts', 'Records'],
-  rows: refused.map(({ reason, words, attempts, records }) => [reason, words, attempts, anchors.of(records)]),
+  rows: refused.map(({ reason, words, attempts, records }) => [reason, words, counted(attempts), anchors.of(records)]),
 })}
 ${table({
   caption: 'Slices, and evaluations of a schedule or a price, without a trade',
+  note: `All of their records: --list ${name}/untraded/STRATEGY/REASON`,
   head: ['Strategy', 'Reason', 'In words', '#Slices', '#Evaluations', 'Records'],
-  rows: untraded.map(({ strategy, reason, words, slices, looks, records }) => [strategy, reason, words, slices, looks, anchors.of(records)]),
+  rows: untraded.map(({ strategy, reason, words, slices, looks, records }) => [strategy, reason, words, counted(slices), counted(looks), anchors.of(records)]),
 })}</section>`; // prettier-ignore
 }
+
+/** Benchmarks that no group has are left out. */
+function costTable(groups: readonly PackGroup[]): Markup {
+  const benchmarks = [
+    ['#References', 'References: mean of the reference prices in the journal over the window', (group: PackGroup) => group.reference_twap_slippage_bps],
+    ['#TWAP', 'TWAP: mean over time of the prices given with --data', (group: PackGroup) => group.twap_slippage_bps],
+    ['#VWAP', 'VWAP: their mean over volume', (group: PackGroup) => group.vwap_slippage_bps],
+  ] as const; // prettier-ignore
+  const known = benchmarks.filter(([, , of]) => groups.some((group) => of(group) !== undefined));
+  return table({
+    caption: 'Cost against benchmarks, basis points',
+    note: ['Arrival: reference price when the first slice was decided', ...known.map(([, words]) => words), 'Quote: beyond the reference price of its attempt'].join('. '),
+    head: ['Strategy', 'What', '#Traded', '#Average price', '#Fills', '#Arrival', ...known.map(([name]) => name), '#Quote', '#Shortfall'],
+    rows: groups.map((group) => [
+      group.strategy,
+      whatOf(group),
+      `${sized(group.traded)} ${group.base}`,
+      group.average_price === undefined ? '–' : priced(group.average_price),
+      counted(group.fills.fills),
+      bpsCell(group.costs.arrival_slippage_bps),
+      ...known.map(([, , of]) => bpsCell(of(group))),
+      bpsCell(group.fills.spread_bps),
+      bpsCell(group.costs.bps?.total),
+    ]),
+  }); // prettier-ignore
+}
+
+const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }): Markup =>
+  markup`<span class="one">${side} ${pair}</span>`;
+
+const counted = (count: number): string => grouped(String(count), 0);
 
 function outliers(
   { outliers: { rule, bounds, slices, left_out: left } }: Pack,
@@ -174,7 +200,7 @@ ${table({
   rows: bounds.map((one) => [
     one.pair,
     one.side,
-    one.slices,
+    counted(one.slices),
     bpsCell(one.median_bps),
     grouped(one.deviation_bps),
     one.lower_bps === undefined ? 'too few' : grouped(one.lower_bps),
@@ -189,8 +215,8 @@ ${
         note: `Cost = market + quote, before rounding. Market: how the reference price moved from the decision to the attempt. Quote: what it cost beyond that${left === 0 ? '' : `. ${left} more are counted and not listed`}`,
         head: ['Slice', 'What', 'Decided, UTC', '#Amount', '#Cost', '#Market', '#Quote', '#Delay, s', 'Reasons in its records', 'Records'],
         rows: slices.map((one) => [
-          markup`${one.strategy} <small><code>${one.parent}</code> ${one.slice}</small>`,
-          `${one.side} ${one.pair}`,
+          markup`${one.strategy} <small class="one"><code>${one.parent}</code> ${one.slice}</small>`,
+          whatOf(one),
           timeCell(one.decided_at),
           `${grouped(one.amount)} ${one.quote}`,
           bpsCell(one.cost_bps),

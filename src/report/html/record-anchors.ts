@@ -1,4 +1,4 @@
-import { markup, table, timeCell } from './markup.ts';
+import { markup, table, timeText } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
 /** Records of a link that a page names; it counts the others. */
@@ -31,14 +31,13 @@ export class RecordAnchors {
   table(rows: readonly RecordRow[]): Markup {
     return table({
       caption: 'Records that this page names',
-      head: ['#Record', 'Time, UTC', 'What it says', 'Hash'],
+      head: ['#Record', 'Time, UTC', 'What it says, and its hash'],
       rows: rows
         .filter(({ seq }) => this.#named.has(seq))
         .map(({ seq, at, kind, words, hash }) => [
           markup`<a id="r${seq}"></a>${seq}`,
-          timeCell(at),
-          markup`${kind} <small>${words}</small>`,
-          markup`<code>${hash}</code>`,
+          markup`<span class="one">${timeText(at)}</span>`,
+          markup`${kind} <small>${words}</small><div><code>${hash}</code></div>`,
         ]),
     });
   }

@@ -50,7 +50,7 @@ th:first-child, td:first-child { padding-left: 0; }
 thead th { color: var(--soft); font-weight: 500; font-size: 0.8rem; vertical-align: bottom; }
 tbody th { font-weight: 500; }
 .one, .records { white-space: nowrap; } .words { display: block; min-width: 16rem; }
-.n { text-align: right; white-space: nowrap; }
+a { color: var(--c1); } .n { text-align: right; white-space: nowrap; }
 tr.sum td, tr.sum th { font-weight: 650; }
 .bad { color: var(--bad); } .good { color: var(--good); } .none { color: var(--soft); }
 code { font: 0.85em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; } th code { white-space: nowrap; }
