@@ -147,7 +147,10 @@ describe('the best execution pack', () => {
     expect(pack.limits).toMatchObject({
       at_end: { max_order_notional: '300' },
       changes: [
-        { why: 'start with config c0ffee', changes: [] },
+        {
+          why: 'start with config 7d1be02c5f6a48e39b04c1d7ae8f25306cb94e17d0a83f52618ce7b9d3405fa1',
+          changes: [],
+        },
         {
           by: 'ann',
           why: 'more room',
@@ -177,7 +180,7 @@ describe('the best execution pack', () => {
   it('keeps what was in force when a later window began, and leaves out what was over', () => {
     const january = made({ periods: MONTHS.slice(1) }).pack;
     expect(january.limits).toMatchObject({ at_start: { max_order_notional: '300' }, changes: [] });
-    expect(january.policy.configs).toMatchObject([{ config_hash: 'c0ffee', starts: 1 }]);
+    expect(january.policy.configs).toMatchObject([{ version: '0.1.0', starts: 1 }]);
     expect(january.policy.strategies.map(({ strategy }) => strategy)).toEqual(['dca']);
     expect([january.doubts, january.approvals, january.actions]).toEqual([[], [], []]);
   });
@@ -197,8 +200,7 @@ describe('the best execution pack', () => {
     expect(pack.periods[1]?.groups[0]?.twap_slippage_bps).toBeUndefined();
   });
 
-  it('names for every record of a link either all numbers, or where all are listed', () => {
-    for (const name of links.names) expect(links.listed(name)?.length).toBeGreaterThan(12);
+  it('is the same again, and names records that exist', () => {
     expect(links.named.every((seq) => all[seq - 1] !== undefined)).toBe(true);
     expect(JSON.stringify(made().pack)).toBe(JSON.stringify(pack));
   });

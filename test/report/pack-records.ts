@@ -22,9 +22,19 @@ type Timed = readonly [ms: number, body: RecordBody];
 /** What fills differ by, so that a sum over them is none of a mean: hundredths. */
 const paid = (n: number): string => `100.${String(10 + (n % 3)).padStart(2, '0')}`;
 
+const TEXT = {
+  pair: 'btcusd',
+  side: 'buy',
+  each_quantity: '1',
+  window: 'PT2M',
+  schedule: { cron: '0 9 * * *', time_zone: 'UTC' },
+};
+/** Of that text. */
+const HASH = 'c0a1f4d29be7c6d15a8e03b7f29d64e1583cb07a9d2e41f6508b7ce3a9164d02';
+
 const decided = (n: number): Timed => [
   n * DAY,
-  aWake({ strategy: 'dca', intents: [wanted({ parent: `d${n}` })] }),
+  aWake({ strategy: 'dca', hash: HASH, intents: [wanted({ parent: `d${n}` })] }),
 ];
 
 interface Try {
@@ -51,7 +61,7 @@ const traded = (one: Try, price: string): readonly Timed[] => {
   const { n, attempt = 0, ms = 0 } = one;
   return [
     asked(one),
-    [n * DAY + ms + 250, aQuote(idOf(`d${n}`, 0, attempt), 50)],
+    [n * DAY + ms + 250, { ...aQuote(idOf(`d${n}`, 0, attempt), 50), price, amount: price } as RecordBody],
     [n * DAY + ms + 550, aFill(n * DAY + ms + 550, { strategy: 'dca', parent: `d${n}`, attempt, price, amount: price, fees: '0.01' })],
     ended({ ...one, ms: ms + 550 }, 'filled'),
     [n * DAY + ms + 550, aSlice({ strategy: 'dca', parent: `d${n}`, filled_amount: price })],
@@ -70,8 +80,16 @@ const override = {
 /** A day each of `dca`, one btc a day: 31 days of December but the first nine hours, and six of January. */
 export function packRecords(): readonly { readonly at: Instant; readonly body: RecordBody }[] {
   const timed: readonly Timed[] = [
-    [-1000, { ...aStart(), limits: { max_order_notional: '250' } } as RecordBody],
-    [-500, aLife('recurring', { pair: 'btcusd', side: 'buy' }, 'dca')],
+    [
+      -1000,
+      {
+        ...aStart(),
+        version: '0.1.0',
+        config_hash: '7d1be02c5f6a48e39b04c1d7ae8f25306cb94e17d0a83f52618ce7b9d3405fa1',
+        limits: { max_order_notional: '250' },
+      } as RecordBody,
+    ],
+    [-500, { ...aLife('recurring', TEXT, 'dca'), hash: HASH } as RecordBody],
     ...Array.from({ length: 37 }, (_, n) => day(n)).flat(),
   ];
   return timed.map(([ms, body]) => ({ at: after(NINE, ms), body }));
@@ -90,7 +108,7 @@ function day(n: number): readonly Timed[] {
       return [
         decided(n),
         asked({ n }),
-        [n * DAY + 250, aQuote(idOf('d9', 0), 50)],
+        [n * DAY + 250, { ...aQuote(idOf('d9', 0), 50), price: paid(n), amount: paid(n) } as RecordBody],
         ended({ n, ms: 5000 }, 'doubt'),
         [n * DAY + 45_000, aFill(n * DAY + 550, { strategy: 'dca', parent: 'd9', price: paid(n), amount: paid(n), source: 'transactions' })],
         ended({ n, ms: 45_000 }, 'filled'),

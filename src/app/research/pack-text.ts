@@ -6,7 +6,13 @@ export function packLines(pack: Pack): readonly string[] {
   return [
     `Best execution, desk ${pack.desks.join(', ')}, mode ${pack.modes.join(', ')}, ${pack.from} to ${pack.until}`,
     ...pack.periods.map(periodLine),
-    `${outliers.slices.length + outliers.left_out} outliers, ${approvals.length} requests for approval, ${doubts.length} orders in doubt, ${limits.changes.length} changes of limits, ${actions.length} actions`,
+    [
+      count(outliers.slices.length + outliers.left_out, 'outlier'),
+      count(approvals.length, 'request for approval', 'requests for approval'),
+      count(doubts.length, 'order in doubt', 'orders in doubt'),
+      count(limits.changes.length, 'change of limits', 'changes of limits'),
+      count(actions.length, 'action'),
+    ].join(', '),
     ...(faults.length === 0 ? [] : [`Approvals that do not hold, or are missing: ${faults.length}`]),
     ...pack.policy.not_recorded.map((what) => `Not recorded: ${what}`),
     `Head of the chain: record ${head.seq}, ${head.hash}`,
@@ -21,6 +27,8 @@ function periodLine({ name, quoting, totals, untraded }: PackPeriod): string {
   return [
     `${name}: ${quoting.requests} quotes asked, ${quoting.quotes} got, ${quoting.orders} orders, ${quoting.fills} fills`,
     ...costs,
-    ...(slices === 0 ? [] : [`${slices} slices not traded`]),
+    ...(slices === 0 ? [] : [`${count(slices, 'slice')} not traded`]),
   ].join('; ');
 }
+
+const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;

@@ -20,12 +20,11 @@ export class RecordLinks {
     const all = [...new Set(records)].toSorted((a, b) => a - b);
     const first = all.slice(0, FIRST_MAX);
     for (const seq of first) this.#named.add(seq);
-    if (all.length === first.length) return { count: all.length, first };
     this.#lists.set(name, all);
-    return { count: all.length, first, list: name };
+    return { count: all.length, first, ...(all.length === first.length ? {} : { list: name }) };
   }
 
-  /** All records of a figure whose link has a `list`; `undefined` if there is none of this name. */
+  /** All records of a figure; `undefined` if there is none of this name. */
   listed(name: string): readonly number[] | undefined {
     return this.#lists.get(name);
   }

@@ -62,10 +62,10 @@ function cards({
   return markup`<dl class="cards">${entry('Quotes got', counted(quotes), `of ${counted(requests)} asked`)}${entry(
     'Orders filled',
     counted(sum(({ quoting }) => quoting.fills)),
-    `of ${sum(({ quoting }) => quoting.orders)}`,
+    `of ${counted(sum(({ quoting }) => quoting.orders))}`,
   )}${entry(
     'Slices not traded',
-    sum(({ untraded }) => untraded.reduce((all, { slices }) => all + slices, 0)),
+    counted(sum(({ untraded }) => untraded.reduce((all, { slices }) => all + slices, 0))),
   )}${entry('Outliers', found.slices.length + found.left_out)}${entry('Orders in doubt', open.length, open.some(({ proof: each }) => each === 'open') ? 'some are open' : 'all proven')}${entry('Requests for approval', asked.length, faults.length === 0 ? 'no fault found' : `${faults.length} faults`)}</dl>`;
 }
 
@@ -75,7 +75,7 @@ function missing({ policy, approval_faults: faults }: Pack): Markup {
     ...faults.map(({ by, fault }) => `Approvals: ${fault} (${by})`),
   ];
   if (lines.length === 0) return markup``;
-  return markup`<aside class="notes"><h2>What this pack cannot show</h2><ul>${lines.map((line) => markup`<li>${line}</li>`)}</ul></aside>`;
+  return markup`<aside class="notes"><h2>Not recorded, or without an approval that holds</h2><ul>${lines.map((line) => markup`<li>${line}</li>`)}</ul></aside>`;
 }
 
 const milliseconds = (value: number | undefined): string =>

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { anAuditedDesk } from './audited-desk.ts';
+
+const PROGRAM = resolve('bin/tranche.js');
+let folder = '';
+
+/** Each command of the page with the output below it. */
+const examples = [
+  ...readFileSync('docs/auditing.md', 'utf8').matchAll(
+    /```sh\ntranche (?<line>.+)\n```\n\n```(?:text|json)\n(?<output>[^`]*)\n```/gu,
+  ),
+].map(({ groups }) => ({ line: groups?.['line'] ?? '', output: groups?.['output'] ?? '' }));
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-auditing-'));
+  anAuditedDesk(folder);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+it('answers ten questions, each with a command and its output', () => {
+  const page = readFileSync('docs/auditing.md', 'utf8');
+  expect(page.match(/^## \d+\. .+\?$/gmu)?.length).toBe(10);
+  expect(page.match(/^```sh$/gmu)?.length).toBe(examples.length);
+});
+
+it.concurrent.each(examples)('runs: tranche $line', { timeout: 60_000 }, async ({ line, output }) => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM, ...line.split(' ')], {
+    cwd: folder,
+  });
+  expect(`${stdout}${stderr}`.trimEnd()).toBe(output);
+});
