@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,6 +9,7 @@ import { HOUR_MS, after, instant } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { appendNow } from '../journal/records.ts';
 import { NINE, aFill, aStart } from '../report/records.ts';
+import { look } from './support/look.ts';
 import { aRunIo } from './support/run-io.ts';
 
 const asked: RecordBody = {
@@ -81,6 +82,33 @@ describe('tranche day', () => {
       starts: [1],
       waiting: [],
     });
+  });
+
+  it('writes a page without scripts whose lines lead to their records, and replaces none unasked', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-day-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const evil = '<img src=x onerror=alert(1)>';
+    const bodies: readonly RecordBody[] = [aStart(), aFill(HOUR_MS), { kind: 'control', state: 'halted', by: evil, why: evil }]; // prettier-ignore
+    const journal = sqliteJournal(join(folder, 'desk.db'));
+    for (const body of bodies) appendNow(journal, [body], NINE);
+    const { hash } = journal.head();
+    journal.close();
+    const line = ['day', '2026-12-01', '--journal', join(folder, 'desk.db'), '--zone', 'UTC', '--html', 'day.html']; // prettier-ignore
+    const { code, out, err } = await look(folder, line);
+    expect([code, err]).toEqual([0, 'written to day.html\n']);
+    expect(out).toContain('Traded, 1 fill:');
+    const html = readFileSync(join(folder, 'day.html'), 'utf8');
+    expect(html).toContain('buyer bought 1 btc for 101 usd');
+    expect(html).toContain(`--head ${hash}`);
+    expect(html).toContain('&#60;img src=x onerror=alert(1)&#62;');
+    expect(html).not.toMatch(/<img|<script/u);
+    for (const seq of [1, 2, 3]) expect(html).toMatch(new RegExp(`href="#r${seq}"[^]*id="r${seq}"`, 'u'));
+    const again = await look(folder, line);
+    expect([again.code, again.err]).toEqual([64, expect.stringContaining('exists: name another file with --html')]); // prettier-ignore
+    expect((await look(folder, [...line, '--overwrite'])).code).toBe(0);
+    expect(readFileSync(join(folder, 'day.html'), 'utf8')).toBe(html);
   });
 
   it('says which days it reads', () => {

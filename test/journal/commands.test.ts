@@ -59,6 +59,23 @@ function damaged(): string {
 }
 
 describe('journal show', () => {
+  it('shows records by number, and those that hold a text', async () => {
+    const { url } = aJournal(
+      ['a', 'b', 'a', 'c'].map((by) => ({ kind: 'control', state: 'paused', by: `person-${by}`, why: '' })),
+    );
+    const seqs = async (options: Parameters<typeof journalShow>[1]): Promise<readonly unknown[]> => {
+      const { stdout } = await ran(async (out) => await journalShow(url, { ...options, json: true }, out));
+      return stdout.trim().split('\n').map((line) => (JSON.parse(line) as { seq: unknown }).seq); // prettier-ignore
+    };
+    expect(await seqs({ record: '1, 3-4' })).toEqual([1, 3, 4]);
+    expect(await seqs({ about: 'person-a' })).toEqual([1, 3]);
+    expect(await seqs({ about: 'person-a', record: '2-4' })).toEqual([3]);
+    for (const record of ['', '3-', 'x', '1;2']) {
+      const { code, stderr } = await ran(async (out) => await journalShow(url, { record }, out));
+      expect([code, stderr]).toEqual([64, expect.stringContaining('--record: expected numbers of records')]);
+    }
+  });
+
   it('prints the figures of a cut, and who knows of a maximum', () => {
     const lineOf = (body: RecordBody): string => lineFor({ seq: 1, at: NINE, body, hash: '' });
     const intent = everyKind().find((body) => body.kind === 'intent');

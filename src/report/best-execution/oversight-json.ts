@@ -1,7 +1,7 @@
 import { needWords } from '../../core/approvals/approval-policy.ts';
 import { kindOf } from '../../core/approvals/approval-request.ts';
 import type { LimitChange, LimitTexts } from '../../core/risk/limit-changes.ts';
-import type { OverrideRecord, StartedRecord, UsedToken } from '../../core/record.ts';
+import type { FillRecord, OverrideRecord, StartedRecord, UsedToken } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Facts } from '../figures/facts.ts';
@@ -115,7 +115,7 @@ export interface DoubtJson {
   readonly lasted_ms?: number | undefined;
   readonly proof: 'traded' | 'rejected' | 'absent' | 'open';
   /** Where a trade was seen. */
-  readonly source?: string | undefined;
+  readonly source?: FillRecord['source'] | undefined;
   readonly detail?: string | undefined;
   readonly by?: string | undefined;
   readonly records: Linked;

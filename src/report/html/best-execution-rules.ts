@@ -106,6 +106,14 @@ const answersOf = ({ answers }: Approval): Piece =>
 
 const PROOFS = { traded: 'it traded', rejected: 'the venue did not fill it', absent: 'it did not trade', open: 'still unknown' } as const; // prettier-ignore
 
+const SOURCES = {
+  order: 'a later answer of the venue',
+  transactions: 'reads of the account',
+  lookup: 'a lookup of the order',
+  operator: 'a person',
+  dry_run: 'the dry run',
+} as const;
+
 export function doubts({ doubts: all }: Pack, anchors: RecordAnchors): Markup {
   return markup`<section aria-label="Orders in doubt"><h2>Orders in doubt</h2>
 ${all.length === 0 ? markup`<p>The outcome of every order was known at once.</p>` : ''}
@@ -119,7 +127,7 @@ ${table({
     timeCell(one.since),
     one.lasted_ms === undefined ? '–' : grouped(String(one.lasted_ms / 1000), 1),
     markup`${PROOFS[one.proof]}${one.detail === undefined ? '' : markup` <small>${one.detail}</small>`}`,
-    one.by ?? (one.proof === 'open' ? '–' : (one.source ?? 'a read of the account')),
+    one.by ?? (one.proof === 'open' ? '–' : SOURCES[one.source ?? 'transactions']),
     anchors.of(one.records),
   ]),
 })}</section>`;
