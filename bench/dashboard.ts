@@ -168,12 +168,16 @@ const CLICKED = `addEventListener('click', (event) => { globalThis.clicked = per
 
 /** A real desk, halted by clicks and armed again. */
 async function halting(browser: Browser): Promise<void> {
-  const seen = new Float64Array(new SharedArrayBuffer(16));
+  const seen = new Float64Array(new SharedArrayBuffer(24));
   const thread = (name: string, data: unknown): Worker =>
     new Worker(new URL(name, import.meta.url), { workerData: data });
   const account = { name: 'bench', token: 'bench-dashboard-token' };
   const real = thread('halt-venue.ts', [account]);
-  const relay = thread('halt-relay.ts', { port: await portOf(real), seen } satisfies RelayData);
+  const relay = thread('halt-relay.ts', {
+    port: await portOf(real),
+    seen,
+    latencies: new Float64Array(0),
+  } satisfies RelayData);
   const venuePort = await portOf(relay);
   await inFolder(async (folder) => {
     const running = await startDesk(folder, { account, venuePort, journalAt: folder, journalSeen: folder, isDeaf: false }); // prettier-ignore

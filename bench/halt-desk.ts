@@ -8,6 +8,7 @@ import type { Account } from './halt-venue.ts';
 import { wideLimits } from './wide-limits.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
+/** An order every 25 ms, as fast as the desk may. */
 const STRATEGIES = 40;
 
 export interface Control {
@@ -39,6 +40,8 @@ export interface Setup {
   /** Nobody reads what it prints. */
   readonly isDeaf: boolean;
   readonly reserveMib?: number;
+  /** How many parents trade, a slice a second each. */
+  readonly parents?: number;
 }
 
 const children = new Set<ChildProcess>();
@@ -47,10 +50,13 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Forty parents that trade a slice a second each: an order every 25 ms, as fast as the desk may. */
-function writeFiles(folder: string, { account, venuePort, journalAt, reserveMib }: Setup): void {
+/** The configuration, and parents that trade a slice a second each. */
+function writeFiles(
+  folder: string,
+  { account, venuePort, journalAt, reserveMib, parents = STRATEGIES }: Setup,
+): void {
   mkdirSync(join(folder, 'strategies'));
-  for (let i = 0; i < STRATEGIES; i++) {
+  for (let i = 0; i < parents; i++) {
     writeFileSync(
       join(folder, 'strategies', `twap-${i}.yaml`),
       JSON.stringify({
@@ -60,7 +66,7 @@ function writeFiles(folder: string, { account, venuePort, journalAt, reserveMib 
         side: 'buy',
         // Each another size: equal orders at one time would be taken for one order sent twice.
         total_quantity: { amount: `${7.2 + i / 100}`.slice(0, 6), currency: 'btc' },
-        start_time: new Date(Date.now() + 1_000 + (1_000 * i) / STRATEGIES).toISOString(),
+        start_time: new Date(Date.now() + 1_000 + (1_000 * i) / parents).toISOString(),
         duration: 'PT2H',
         slices: 7_200,
         catch_up: 'skip',
