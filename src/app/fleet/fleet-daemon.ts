@@ -37,7 +37,7 @@ const LOOK_MS = 1_000;
 const BEAT_LATE_MS = 10_000;
 const RETRY_MS_MAX = 30_000;
 const STEADY_MS = 60_000;
-/** A process that holds no lease for so long hangs: one that works takes its lease first, and renews it every 5 s. */
+/** A process that holds no lease for so long hangs: one that works takes its lease first, and renews it every few seconds. */
 const HUNG_MS = 30_000;
 
 /** A desk that this daemon starts, and starts again when its process ends. */
