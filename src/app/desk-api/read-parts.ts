@@ -21,6 +21,8 @@ const PAGES_MS = 10_000;
 const REPORTS_MS = 60_000;
 /** How often the reference prices are noted for a chart. */
 const SAMPLED_MS = 1_000;
+/** Between a record and its event: people do not notice it. */
+const EVENT_DELAY_MS = 5;
 
 /** `desk`: once there is one. */
 export function readParts(url: string, journal: Journal, desk: () => Desk | undefined): ReadParts {
@@ -41,7 +43,8 @@ export function readParts(url: string, journal: Journal, desk: () => Desk | unde
     head: () => journal.head().seq,
     status: () => pulseOf(desk()),
     every,
-    later: setImmediate,
+    // A quote that is under way mostly arrives within this time: its order leaves before the page is told.
+    later: (call) => setTimeout(call, EVENT_DELAY_MS),
   });
   return {
     journal,
