@@ -13,7 +13,14 @@ export type AccountingEvent = TradeEvent | CorrectionEvent | MovementEvent;
 export type Source =
   { readonly seq: number; readonly hash: string } | { readonly transactions: readonly number[] };
 
-export interface TradeEvent {
+interface Booking {
+  /** When the journal learnt of it; absent for rows of the account's history, which do not tell. */
+  readonly knownAt?: Instant | undefined;
+  /** The date of its entries where it is not `at`: what became known after its period was closed is booked in a later one. */
+  readonly bookedAt?: Instant | undefined;
+}
+
+export interface TradeEvent extends Booking {
   readonly type: 'trade';
   /** Client order id; for trades of others `transaction N`. */
   readonly id: string;
@@ -32,12 +39,12 @@ export interface TradeEvent {
 /** The account shows other figures of a trade than were booked. It is dated when that became known. */
 export interface CorrectionEvent extends Pick<
   TradeEvent,
-  'id' | 'at' | 'quantity' | 'amount' | 'fees' | 'source'
+  'id' | 'at' | 'quantity' | 'amount' | 'fees' | 'source' | 'knownAt' | 'bookedAt'
 > {
   readonly type: 'correction';
 }
 
-export interface MovementEvent {
+export interface MovementEvent extends Booking {
   readonly type: 'deposit' | 'withdrawal' | 'credit' | 'charge' | 'interest';
   readonly id: string;
   readonly at: Instant;
@@ -49,6 +56,9 @@ export interface MovementEvent {
   readonly description: string;
   readonly source: Source;
 }
+
+/** The date of the entries of an event. */
+export const dateOf = ({ at, bookedAt }: Pick<AccountingEvent, 'at' | 'bookedAt'>): Instant => bookedAt ?? at;
 
 /** The fill or correction that a record of the journal holds. */
 export function journalEvent({
@@ -62,6 +72,7 @@ export function journalEvent({
       type: 'trade',
       id: body.client_order_id,
       at: body.executed_at,
+      knownAt: at,
       base: body.base,
       quote: body.quote,
       side: body.side,
@@ -76,6 +87,7 @@ export function journalEvent({
       type: 'correction',
       id: body.client_order_id,
       at,
+      knownAt: at,
       quantity: quantity(body.quantity),
       amount: money(body.amount),
       fees: money(body.fees),
@@ -104,14 +116,14 @@ export interface AccountRow {
 }
 
 /**
- * What the account's history adds to the journal: movements, and trades that are not of the journal, such as those by hand. `isKnown` tells
- * the client ids of the journal.
+ * What the account's history adds to the journal: movements, and trades that are not of the journal, such as those by hand. `isKnown`: the
+ * journal has the trade of this row.
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
 export function historyEvents(
   rows: Iterable<AccountRow>,
-  isKnown: (clientId: string) => boolean,
+  isKnown: (row: AccountRow) => boolean,
 ): readonly (TradeEvent | MovementEvent)[] {
   const events: (TradeEvent | MovementEvent)[] = [];
   const trades = new Map<string, AccountRow[]>();
@@ -119,7 +131,7 @@ export function historyEvents(
     if (row.status.toLowerCase() !== 'done') continue;
     const action = row.action.toLowerCase();
     if (action === 'buy' || action === 'sell') {
-      if (isKnown(row.client_order_id)) continue;
+      if (isKnown(row)) continue;
       const key = `${row.order_id} ${row.trade_id}`;
       const legs = trades.get(key);
       if (legs === undefined) trades.set(key, [row]);

@@ -15,6 +15,7 @@ import {
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { dateOf } from './events.ts';
 import type { AccountingEvent, CorrectionEvent, MovementEvent, Source, TradeEvent } from './events.ts';
 import { Lots } from './lots.ts';
 import type { Choice, Lot, LotChange, LotMethod } from './lots.ts';
@@ -88,6 +89,8 @@ export interface BookSettings {
   readonly costOf: (id: string) => Pick<Lot, 'cost' | 'acquiredAt'> | undefined;
   /** Trades that have corrections: what they did is remembered until then. */
   readonly isCorrected: (id: string) => boolean;
+  /** Ends of the closed periods, oldest first. Default: none. */
+  readonly closedUntil?: readonly Instant[] | undefined;
 }
 
 /** A change of a holding: `cost` is what its units are worth. Both are below zero for units that leave. */
@@ -162,10 +165,10 @@ export class Subledger {
   #trade(trade: TradeEvent): Entry {
     const draft = new Draft();
     this.#bookTrade(draft, trade, { lot: trade.id, at: trade.at });
-    const { id, at, side, base, source } = trade;
+    const { id, side, base, source } = trade;
     if (this.#settings.isCorrected(id)) this.#booked.set(id, { trade, changes: draft.changes, version: 1 });
-    const description = `${side} ${text(trade.quantity)} ${base}: ${trade.description}`;
-    return { id, at, what: 'trade', description, ...this.#finished(draft), source };
+    const description = `${lateWords(trade)}${side} ${text(trade.quantity)} ${base}: ${trade.description}`;
+    return { id, at: dateOf(trade), what: 'trade', description, ...this.#finished(draft), source };
   }
 
   /** `reversed`: what a correction has taken back, so that the same lots are taken again. */
@@ -207,7 +210,9 @@ export class Subledger {
    * A correction is an entry that reverses the trade and one that books it as the account shows it, dated when that became known. Units of
    * the lot of the trade that were sold since then are sold again in a third, from the corrected lot: their gain changes with their cost.
    */
-  #correction({ id, at, quantity, amount, fees, source }: CorrectionEvent): readonly Entry[] {
+  #correction(event: CorrectionEvent): readonly Entry[] {
+    const { id, quantity, amount, fees, source } = event;
+    const at = dateOf(event);
     const before = this.#booked.get(id);
     if (before === undefined)
       throw new OperatorError('data', `the journal corrects ${id}, and the books do not have that trade`);
@@ -226,11 +231,12 @@ export class Subledger {
       const units = { id: `${from} sold`, acquiredAt: at, currency, quantity: negate(sold), cost: NO_MONEY };
       this.#move(resold, { ...units, choice: [{ lot: from, quantity: size(sold) }] });
     }
+    const adjustment = this.#adjustmentWords(dateOf(trade), at);
     const entry = (name: string, description: string, draft: Draft): Entry => ({
       id: name,
       at,
       what: 'correction',
-      description,
+      description: `${adjustment}${description}`,
       ...this.#finished(draft),
       source,
     });
@@ -247,6 +253,12 @@ export class Subledger {
             ),
           ]),
     ];
+  }
+
+  /** Says that a trade of a closed period is corrected after its closing. */
+  #adjustmentWords(traded: Instant, at: Instant): string {
+    const until = this.#settings.closedUntil?.find((each) => traded < each && each <= at);
+    return until === undefined ? '' : `adjustment of the period closed until ${isoOf(until)}: `;
   }
 
   /** Takes a change of `lot`'s trade back. */
@@ -313,7 +325,14 @@ export class Subledger {
       });
       this.#post(draft, what === 'deposit' || what === 'withdrawal' ? 'transfer fees' : 'charges', value);
     }
-    return { id, at, what, description, ...this.#finished(draft), source };
+    return {
+      id,
+      at: dateOf(event),
+      what,
+      description: `${lateWords(event)}${description}`,
+      ...this.#finished(draft),
+      source,
+    };
   }
 
   /** Units that leave for an address of the owner take their cost along: nothing is gained. */
@@ -397,6 +416,10 @@ export class Subledger {
     return cost(price, quantity);
   }
 }
+
+/** Says that an event is booked later than it happened. */
+const lateWords = ({ at, bookedAt }: TradeEvent | MovementEvent): string =>
+  bookedAt === undefined ? '' : `adjustment, of ${isoOf(at)} and known after its period was closed: `;
 
 const quoteLot = (lot: string, quote: string): string => `${lot} ${quote}`;
 

@@ -33,7 +33,8 @@ export type RecordBody =
   | ReloadRecord
   | ControlRecord
   | AlertRecord
-  | PersonRecord;
+  | PersonRecord
+  | ClosingRecord;
 
 /** A slot that passed without a try. */
 export interface MissedSlice {
@@ -454,6 +455,39 @@ export interface PersonRecord {
         readonly origin?: string | undefined;
         readonly rp_id?: string | undefined;
       }
+    | undefined;
+  readonly by: string;
+  readonly why: string;
+  readonly token?: UsedToken | undefined;
+}
+
+/** A period of the books was closed: entries of it never change. docs/accounting.md says which text `hash` is of. */
+export interface ClosingRecord {
+  readonly kind: 'closing';
+  /** The end of the period closed before. Omitted: the first period, which begins with the opening balances. */
+  readonly from?: Instant | undefined;
+  /** The first instant after the period. */
+  readonly until: Instant;
+  /** Of the books. */
+  readonly currency: string;
+  readonly method: string;
+  readonly jurisdiction?: string | undefined;
+  /** Number of entries in the period. */
+  readonly entries: number;
+  /** SHA-256 of the text of the period, hex. */
+  readonly hash: string;
+  /** The newest record that the books were made from. */
+  readonly head: { readonly seq: number; readonly hash: string };
+  /**
+   * The transactions that entries of the period were booked from, where no record of the journal tells them: the smallest, then by how much
+   * each is larger than the one before.
+   */
+  readonly transactions: readonly number[];
+  /** SHA-256 of the settings file, hex. */
+  readonly settings: string;
+  /** Books and account differed, or were not compared: why the period was closed anyway, and by how much they differed. */
+  readonly unreconciled?:
+    | { readonly why: string; readonly differences: Readonly<Record<string, string>> }
     | undefined;
   readonly by: string;
   readonly why: string;

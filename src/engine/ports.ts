@@ -6,7 +6,7 @@ import type { Quantity } from '../core/money.ts';
 import type { PasskeyAssertion } from '../core/approvals/passkey-assertion.ts';
 import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
-import type { AlertRecord, PersonRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
+import type { AlertRecord, ClosingRecord, PersonRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
 import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
@@ -294,6 +294,12 @@ export type Command =
       readonly token?: UsedToken | undefined;
       answer(answer: CommandAnswer): void;
     })
+  /** Closes a period of the books. Answered once durable. */
+  | {
+      readonly do: 'close';
+      readonly record: ClosingRecord;
+      answer(answer: CommandAnswer): void;
+    }
   /** Changes who may sign in. Answered once durable. */
   | {
       readonly do: 'person';

@@ -10,6 +10,7 @@ import type {
   FillRecord,
   IntentText,
   OverrideRecord,
+  ClosingRecord,
   PersonRecord,
   RecordBody,
   ReloadRecord,
@@ -81,6 +82,8 @@ export function wordsFor(body: RecordBody): string {
       return alertWords(body);
     case 'person':
       return personWords(body);
+    case 'closing':
+      return closingWords(body);
     case 'control':
       break;
   }
@@ -103,6 +106,14 @@ function reloadWords(record: ReloadRecord): string {
     ...each,
     ...notes,
     problems,
+  );
+}
+
+function closingWords({ until, method, entries, hash, unreconciled, by, why }: ClosingRecord): string {
+  const anyway = unreconciled === undefined ? undefined : `unreconciled: ${unreconciled.why}`;
+  return joined(
+    `${by} closed the books until ${isoOf(until)}: ${entries} entries by ${method}, hash ${hash.slice(0, 12)}: ${why}`,
+    anyway,
   );
 }
 

@@ -162,6 +162,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'resolved':
       case 'alert':
       case 'person':
+      case 'closing':
         break;
       case 'correction':
         booking.shown([body.client_order_id]);

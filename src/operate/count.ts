@@ -95,6 +95,7 @@ export function countRecord(
     case 'process':
     case 'alert':
     case 'person':
+    case 'closing':
     case 'control':
   }
 }

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { addAccounting } from '../../src/app/accounting/accounting-cli.ts';
 import { writeControlFile } from '../../src/app/daemon/control-file.ts';
 import { addControl } from '../../src/app/cli/control-cli.ts';
 import { deskApi } from '../../src/app/desk-api/desk-api.ts';
@@ -644,5 +645,35 @@ describe('tranche doubts', () => {
     const { code, out } = await served.command(...resolve, ...more, '--yes');
     expect([code, out]).toEqual([75, expect.stringContaining(says)]);
     expect(served.bench.records()).toHaveLength(records);
+  });
+});
+
+describe('tranche accounting close', () => {
+  it('has the desk that runs write the period down, with who closed it', async () => {
+    const { bench, folder } = await aServedDesk();
+    writeFileSync(join(folder, 'books.yaml'), 'method: fifo\n');
+    const close = async (...line: readonly string[]): Promise<Ran> =>
+      await runLine(addAccounting, ['accounting', 'close', ...line], {
+        cwd: folder,
+        now: START,
+        env: { USER: 'ann' },
+        config: 'desk.yaml',
+      });
+    const line = ['--until', '2026-01-01', '--unreconciled', 'no account yet', '--why', 'the year is over'];
+    const ran = await close(...line);
+    expect([ran.code, ran.err]).toEqual([0, '']);
+    expect(bench.records().at(-1)?.body).toMatchObject({
+      kind: 'closing',
+      until: Date.UTC(2026, 0, 1),
+      by: 'local (cli:ann)',
+      token: { name: 'local', kind: 'machine' },
+      why: 'the year is over',
+    });
+    // The file holds no record of this desk, which alone knows that the period is closed.
+    expect(await close(...line)).toEqual({
+      code: 75,
+      out: '',
+      err: 'refused: the books are closed until 2026-01-01T00:00:00.000Z already: name a later end\n',
+    });
   });
 });

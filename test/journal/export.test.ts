@@ -5,7 +5,7 @@ import { FILL_COLUMNS, exportRecords, readSelection } from '../../src/journal/ex
 import type { ExportFormat, Selection } from '../../src/journal/export.ts';
 import { recordKinds } from '../../src/journal/format/record-schema.ts';
 import type { RecordBody } from '../../src/core/record.ts';
-import { NINE, aFill, everyKind } from './records.ts';
+import { NINE, aClosing, aFill, everyKind } from './records.ts';
 
 const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Selection): string =>
   [
@@ -99,6 +99,7 @@ const whole = (): readonly RecordBody[] => [
     token: { name: 'ops', kind: 'person' },
   },
   { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
+  aClosing,
   { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
 ];
 /** The cell of `why` as it stands in the file. */

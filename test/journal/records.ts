@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parentId } from '../../src/core/ids.ts';
-import type { FillRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
+import type { ClosingRecord, FillRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { JournalPort } from '../../src/engine/ports.ts';
@@ -34,6 +34,25 @@ export const aFill = (given: Partial<FillRecord> = {}): FillRecord => ({
   source: 'order',
   ...given,
 });
+
+/** A closed period of the books, with every optional field. */
+export const aClosing: ClosingRecord = {
+  kind: 'closing',
+  from: NINE,
+  until: instant(NINE + 86_400_000),
+  currency: 'usd',
+  method: 'fifo',
+  jurisdiction: 'US',
+  entries: 2,
+  hash: 'c'.repeat(64),
+  head: { seq: 3, hash: 'd'.repeat(64) },
+  transactions: [7, 9],
+  settings: 'e'.repeat(64),
+  unreconciled: { why: 'the venue is asked', differences: { usd: '0.01' } },
+  by: 'cli:ann',
+  why: 'the period is over',
+  token: { name: 'this machine', kind: 'machine' },
+};
 
 /** One record of each kind, with every optional field in use and every shape of wait. */
 export const everyKind = (): readonly RecordBody[] => [

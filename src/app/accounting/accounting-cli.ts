@@ -15,7 +15,9 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .description(
       'double-entry books with tax lots, made from the journal and the history of the account; see docs/accounting.md',
     );
-  const time = (text: string): Instant => instant(timeOption(text));
+  // A date alone is its midnight in UTC.
+  const time = (text: string): Instant =>
+    instant(timeOption(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text));
   const settings = (): Option<'--books <file>', undefined, string> =>
     new Option('--books <file>', 'settings of the books: method, prices, opening lots').default(BOOKS);
   accounting
@@ -40,6 +42,34 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .action(async (file, options) => {
       const { exportBooks } = await import('./export-books.ts');
       done(await exportBooks({ ...options, file }, io));
+    });
+  accounting
+    .command('close')
+    .description('close a period: write the hash of its entries and lots into the journal')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .requiredOption('--until <time>', 'first instant after the period, such as 2026-02-01', time)
+    .option('--unreconciled <reason>', 'close although the books differ from the account; recorded')
+    .option('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of who closes it (default: user name on this machine)')
+    .option('--dry-run', 'show what would be recorded')
+    .option('--json', 'print the record as JSON')
+    .action(async (file, options) => {
+      const { closeBooks } = await import('./close-books.ts');
+      done(await closeBooks({ ...options, file }, io));
+    });
+  accounting
+    .command('verify')
+    .description('compute the hash of each closed period anew, and compare it with the journal')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .addOption(settings())
+    .option('--print <time>', 'print the text of the period that ends then: its SHA-256 is the hash', time)
+    .option('--json', 'print one JSON object per period')
+    .action(async (file, options) => {
+      const { verifyBooks } = await import('./verify-books.ts');
+      done(verifyBooks({ ...options, file }, io));
     });
   accounting
     .command('gains')

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
@@ -8,6 +8,7 @@ import { parseIso } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Choice, LotMethod } from '../../accounting/lots.ts';
 import { ACCOUNTS } from '../../accounting/subledger.ts';
+import { sha256 } from '../../journal/proof/link.ts';
 import type { ReadOptions } from '../config/files.ts';
 import { loadDocument } from '../config/venue-file.ts';
 
@@ -58,6 +59,8 @@ export interface AccountingSettings {
   /** Codes of a general ledger by account; `holdings btc` for a holding. */
   readonly codes: ReadonlyMap<string, string>;
   readonly taxRate: string;
+  /** SHA-256 of the file, hex. */
+  readonly hash: string;
 }
 
 export interface OpeningLot {
@@ -109,6 +112,7 @@ export function loadAccounting(file: string, options: ReadOptions): AccountingSe
     ),
     codes: new Map(Object.entries(value.codes)),
     taxRate: value.tax_rate,
+    hash: sha256(readFileSync(path, 'utf8')),
   };
 }
 

@@ -1,5 +1,6 @@
-import { historyEvents, journalEvent } from '../../accounting/events.ts';
-import type { AccountingEvent } from '../../accounting/events.ts';
+import { bookingOrder } from '../../accounting/booking-order.ts';
+import { dateOf, journalEvent } from '../../accounting/events.ts';
+import type { AccountingEvent, CorrectionEvent, TradeEvent } from '../../accounting/events.ts';
 import { Subledger } from '../../accounting/subledger.ts';
 import type { Entry } from '../../accounting/subledger.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -10,7 +11,11 @@ import { openHistory } from '../../journal/account-history.ts';
 import type { HistoryRow } from '../../journal/account-history.ts';
 import { balanceOrder } from '../../journal/history-gaps.ts';
 import type { Journal } from '../../journal/journal.ts';
+import type { Head } from '../../journal/proof/chain.ts';
 import type { AccountingSettings } from './accounting-settings.ts';
+import { ClosedPeriods } from './closed-periods.ts';
+import type { Closing } from './closed-periods.ts';
+import { closingsOf, numbersOf } from './closings.ts';
 import { PriceList } from './price-list.ts';
 
 /** The books of one account. */
@@ -24,9 +29,22 @@ export interface Books {
   /** Modes of the runs in the journal: books of `live` alone are those of an account. */
   readonly modes: readonly string[];
   /** Head of the chain that they were made from. */
-  readonly head: string;
+  readonly head: Head;
+  /** Closed periods, oldest first, and what the books give for them: complete once the entries have been read. */
+  readonly closings: readonly Closing[];
+  readonly periods: ClosedPeriods;
   /** The newest balance that the account's history shows, by currency. */
   readonly balances: ReadonlyMap<string, Quantity> | undefined;
+  /** The same before a time. */
+  readonly balancesAt: (until: Instant) => ReadonlyMap<string, Quantity> | undefined;
+}
+
+export interface BooksOptions {
+  /** The end of a period to hash like a closed one. */
+  readonly until?: Instant | undefined;
+  /** Closed periods that differ are left to the caller, who compares them; else they end the books. */
+  readonly isLenient?: boolean | undefined;
+  readonly onLine?: ((line: string, until: Instant) => void) | undefined;
 }
 
 /**
@@ -34,73 +52,102 @@ export interface Books {
  *
  * @throws OperatorError `data` when the chain of the journal breaks, or for what cannot be booked.
  */
-export function makeBooks(journal: Journal, settings: AccountingSettings): Books {
+export function makeBooks(
+  journal: Journal,
+  settings: AccountingSettings,
+  { until, isLenient = false, onLine }: BooksOptions = {},
+): Books {
   const verdict = journal.verify();
   if (!verdict.ok)
     throw new OperatorError('data', `the journal breaks at record ${verdict.seq}: ${verdict.why}`);
+  const closings = closingsOf(journal, settings);
   const prices = settings.prices === undefined ? undefined : PriceList.read(settings.prices);
-  const ownEvents: AccountingEvent[] = [];
+  const own: (TradeEvent | CorrectionEvent)[] = [];
   const modes = new Set<string>();
   for (const record of journal.read()) {
     const event = journalEvent(record);
-    if (event !== undefined) ownEvents.push(event);
+    if (event !== undefined) own.push(event);
     if (record.body.kind === 'started') modes.add(record.body.mode);
   }
   const history = settings.history === undefined ? undefined : readHistory(settings.history);
-  const own = new Set(ownEvents.map(({ id }) => id));
-  const corrected = new Set(ownEvents.filter(({ type }) => type === 'correction').map(({ id }) => id));
-  const events: AccountingEvent[] = [
-    ...ownEvents,
-    ...historyEvents(history?.rows ?? [], (id) => own.has(id)),
-  ];
-  // A correction comes after its trade: the sort is stable, and the record of a trade is older.
-  events.sort((a, b) => a.at - b.at);
+  const closed = closings.map(({ until: end, head, transactions }) => ({
+    until: end,
+    seq: head.seq,
+    transactions: numbersOf(transactions),
+  }));
+  const events = bookingOrder({ own, rows: history ?? [], closed });
+  const corrected = new Set(events.filter(({ type }) => type === 'correction').map(({ id }) => id));
+  const { currency, method } = settings;
   const subledger = new Subledger({
-    currency: settings.currency,
-    method: settings.method,
-    priceAt: (currency, at) => prices?.at(currency, at)?.price,
+    currency,
+    method,
+    priceAt: (asset, at) => prices?.at(asset, at)?.price,
     choiceOf: (id) => settings.specific.get(id),
     costOf: (id) => settings.deposits.get(id),
     isCorrected: (id) => corrected.has(id),
+    closedUntil: closings.map((closing) => closing.until),
   });
+  const periods = new ClosedPeriods(
+    {
+      closings,
+      until: until !== undefined && until > (closings.at(-1)?.until ?? 0) ? until : undefined,
+      currency,
+      method,
+      isStrict: !isLenient,
+      onLine,
+    },
+    subledger,
+  );
   return {
     settings,
-    entries: book(subledger, settings, events),
+    entries: book({ subledger, periods }, settings, events),
     subledger,
     prices,
     modes: [...modes],
-    head: verdict.head,
-    balances: history?.balances,
+    head: { seq: verdict.count, hash: verdict.head },
+    closings,
+    periods,
+    balances: history && balancesOf(history),
+    balancesAt: (end) => history && balancesOf(history.filter(({ at }) => at < end)),
   };
 }
 
 /** One entry at a time: a million of them need not be held. */
 function* book(
-  subledger: Subledger,
+  { subledger, periods }: Pick<Books, 'subledger' | 'periods'>,
   { opening }: AccountingSettings,
   events: readonly AccountingEvent[],
 ): Generator<Entry> {
-  for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt))
-    yield subledger.openWith(currency, lot);
-  for (const event of events) yield* subledger.book(event);
+  for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt)) {
+    const entry = subledger.openWith(currency, lot);
+    periods.take(entry);
+    yield entry;
+  }
+  for (const event of events) {
+    periods.reach(dateOf(event));
+    for (const entry of subledger.book(event)) {
+      periods.take(entry);
+      yield entry;
+    }
+  }
+  periods.reach();
 }
 
-interface History {
-  readonly rows: readonly HistoryRow[];
-  readonly balances: ReadonlyMap<string, Quantity>;
-}
-
-function readHistory(file: string): History {
+/** Rows in the order of their balances. */
+function readHistory(file: string): readonly HistoryRow[] {
   const store = openHistory(file, {});
   try {
-    const rows = [...store.rows(balanceOrder(store, { isFromStart: false }).order)];
-    const balances = new Map<string, Quantity>();
-    for (const { currency, balance, status } of rows)
-      if (status.toLowerCase() === 'done') balances.set(currency, quantity(balance));
-    return { rows, balances };
+    return [...store.rows(balanceOrder(store, { isFromStart: false }).order)];
   } finally {
     store.close();
   }
+}
+
+function balancesOf(rows: readonly HistoryRow[]): ReadonlyMap<string, Quantity> {
+  const balances = new Map<string, Quantity>();
+  for (const { currency, balance, status } of rows)
+    if (status.toLowerCase() === 'done') balances.set(currency, quantity(balance));
+  return balances;
 }
 
 /** What the books hold of a currency against what the account shows. */

@@ -42,7 +42,7 @@ function linesOf(
   const { currency, method, codes, taxRate } = settings;
   const own = inPeriod(entries, options);
   const about = [
-    `Books in ${currency}, lots by ${method}, of a journal of mode ${modes.join(', ')} up to the record with hash ${head}`,
+    `Books in ${currency}, lots by ${method}, of a journal of mode ${modes.join(', ')} up to the record with hash ${head.hash}`,
   ];
   const codeOf = (line: LedgerLine): string => {
     const name = lineName(line);

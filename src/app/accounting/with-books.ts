@@ -3,7 +3,7 @@ import type { CommandIo } from '../commands/io.ts';
 import type { Instant } from '../../core/time.ts';
 import { loadAccounting } from './accounting-settings.ts';
 import { makeBooks } from './books.ts';
-import type { Books } from './books.ts';
+import type { Books, BooksOptions } from './books.ts';
 
 export interface AccountingOptions {
   readonly file?: string | undefined;
@@ -17,18 +17,26 @@ export interface AccountingOptions {
 }
 
 /** Makes the books that the options name, and says where their fills are not those of an account. @throws OperatorError */
-export function withBooks<T>(options: AccountingOptions, io: CommandIo, use: (books: Books) => T): T {
+export function withBooks<T>(
+  options: AccountingOptions,
+  io: CommandIo,
+  use: (books: Books) => T,
+  how: BooksOptions = {},
+): T {
   const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
   const { journal } = openNamed(options, io);
   try {
-    const books = makeBooks(journal, settings);
-    const others = books.modes.filter((mode) => mode !== 'live');
-    if (others.length > 0)
-      io.stderr.write(
-        `This journal is of mode ${others.join(', ')}: its fills are not those of an account.\n`,
-      );
+    const books = makeBooks(journal, settings, how);
+    sayMode(books, io);
     return use(books);
   } finally {
     journal.close();
   }
+}
+
+/** Says where the fills of the books are not those of an account. */
+export function sayMode({ modes }: Pick<Books, 'modes'>, io: CommandIo): void {
+  const others = modes.filter((mode) => mode !== 'live');
+  if (others.length > 0)
+    io.stderr.write(`This journal is of mode ${others.join(', ')}: its fills are not those of an account.\n`);
 }

@@ -320,6 +320,12 @@ function obey(desk: Desk, order: Order, send: (command: Command) => void): Maybe
       return answered(desk, (answer) => {
         send({ ...order, answer });
       });
+    case 'close': {
+      const { closing, by, why, token } = order;
+      return answered(desk, (answer) => {
+        send({ do: 'close', record: { kind: 'closing', ...closing, by, why, token }, answer });
+      });
+    }
     case 'resolve':
       return resolve(desk, order, send);
     case 'propose':

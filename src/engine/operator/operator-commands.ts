@@ -22,6 +22,7 @@ import type { Desk } from '../desk.ts';
 import { approvalRequests } from './approval-requests.ts';
 import { commands } from './approvals.ts';
 import { overrides } from './overrides.ts';
+import { closeBooks } from './close-books.ts';
 import { people } from './people.ts';
 import type { Command } from '../ports.ts';
 import { scopeOf } from '../state/totals.ts';
@@ -52,6 +53,7 @@ export function operate(desk: CommandContext): Observable<never> {
     overrides(desk),
     approvalRequests(desk),
     people(desk),
+    closeBooks(desk),
     watchLatch(desk),
     resumeInTime(desk),
   ).pipe(ignoreElements());

@@ -87,8 +87,7 @@ export class EngineState {
   controlBy = '';
   controlSince: Instant | undefined;
   controlUntil: Instant | undefined; // When the current pause ends automatically.
-  /** The current halt is a kill. */
-  isTransportClosed = false;
+  isTransportClosed = false; // The current halt is a kill.
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
   readonly owedSince = new Map<string, Instant>(); // Balances below zero, each with the earliest time at which it may have begun.
@@ -119,15 +118,16 @@ export class EngineState {
   limits: LimitsInForce = {};
   readonly overrides = new Overrides();
   reloadedBy: UsedToken | undefined; // The person who requested the reload whose new runs follow its record.
-  /** The people who may sign in. */
-  readonly people = new People();
-  /** Totals that limits are compared with. */
-  readonly totals = new Totals();
+  closedUntil: Instant | undefined; // End of the last closed period of the books.
+  readonly people = new People(); // Who may sign in.
+  readonly totals = new Totals(); // Limits are compared with them.
   recent: FillRecord[] = [];
   /** Trades of slices that this journal has not decided, or not yet: it may be older than the account. */
   readonly strays = new Map<string, SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {
+    if (body.kind === 'closing') this.closedUntil = body.until;
+    if (body.kind === 'closing') return; // Also written while no process runs: it says nothing of one.
     const lastAt = this.lastRecordAt;
     this.lastRecordAt = at;
     if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;

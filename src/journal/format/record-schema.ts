@@ -405,6 +405,26 @@ const shapes = {
       why: z.string(),
       token: token().optional(),
     }),
+  closing: () =>
+    z.strictObject({
+      kind: z.literal('closing'),
+      from: at.optional(),
+      until: at,
+      currency: z.string(),
+      method: z.string(),
+      jurisdiction: z.string().optional(),
+      entries: count,
+      hash: z.string(),
+      head: z.strictObject({ seq: count, hash: z.string() }),
+      transactions: list(count),
+      settings: z.string(),
+      unreconciled: z
+        .strictObject({ why: z.string(), differences: z.record(z.string(), amount) })
+        .optional(),
+      by: z.string(),
+      why: z.string(),
+      token: token().optional(),
+    }),
 } as const;
 
 export type RecordKind = RecordBody['kind'];
@@ -484,5 +504,6 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   control: true,
   alert: true,
   person: true,
+  closing: true,
 };
 void agreement;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UsedToken } from '../../core/record.ts';
-import { parseDuration } from '../../core/time.ts';
+import { instant, parseDuration } from '../../core/time.ts';
 import type { CommandAnswer } from '../../engine/ports.ts';
 import type { Bearer, Caller, Role } from '../access.ts';
 import { GUARD_HEADER } from './caller.ts';
@@ -92,6 +92,18 @@ export function addCommands(
     const strategy = textOf(body, 'strategy');
     return await tell(reply, await desk.runNow({ ...by, why: textOf(body, 'why'), strategy }));
   });
+  server.post('/api/v1/accounting/close', async (request, reply) => {
+    const { by, body } = commanded(request, 'admin', ['closing']);
+    const { close } = await import('./schema-commands.ts');
+    const { from, until, ...rest } = readAs(close, body).closing;
+    const period = { until: instant(until), ...(from === undefined ? {} : { from: instant(from) }) };
+    return await answer(reply, {
+      do: 'close',
+      ...by,
+      why: textOf(body, 'why'),
+      closing: { ...rest, ...period },
+    });
+  });
   server.post('/api/v1/rearm', async (request, reply) => {
     const { by, body } = commanded(request, first, ['confirm', 'with_open_doubts']);
     if (body['confirm'] !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
@@ -124,15 +136,28 @@ export function addCommands(
       const { by, body } = commanded(request, role, what === 'approve' ? [...DECIDE, 'assertion'] : DECIDE);
       // Loaded on demand, so that a start does not wait for it.
       const schemas = await import('./schema-commands.ts');
-      const read = schemas[what === 'approve' ? 'approve' : 'decide'].safeParse(body);
-      if (!read.success) {
-        const [{ path, message } = { path: [], message: '' }] = read.error.issues;
-        throw new Refusal(400, `"${path.join('.')}": ${message}`);
-      }
+      readAs(schemas[what === 'approve' ? 'approve' : 'decide'], body);
       const { id, ...rest } = body;
       return await answer(reply, { do: what, ...by, body: { ...rest, override: id } });
     });
   }
+}
+
+/** A schema of zod, which is loaded on demand. */
+interface Reader<T> {
+  safeParse(body: unknown):
+    | { readonly success: true; readonly data: T }
+    | {
+        readonly success: false;
+        readonly error: { readonly issues: readonly { path: readonly PropertyKey[]; message: string }[] };
+      };
+}
+
+function readAs<T>(schema: Reader<T>, body: unknown): T {
+  const read = schema.safeParse(body);
+  if (read.success) return read.data;
+  const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+  throw new Refusal(400, `"${path.join('.')}": ${message}`);
 }
 
 const DECIDE = ['id', 'hash'] as const;

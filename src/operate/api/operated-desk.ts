@@ -1,6 +1,9 @@
-import type { UsedToken } from '../../core/record.ts';
+import type { ClosingRecord, UsedToken } from '../../core/record.ts';
 import type { CommandAnswer, Scope } from '../../engine/ports.ts';
 import type { Caller, Role } from '../access.ts';
+
+/** A closed period of the books, without who closed it. */
+export type ClosingFacts = Omit<ClosingRecord, 'kind' | 'by' | 'why' | 'token'>;
 
 /** A person's command to the desk. The person is already identified. */
 export type Order = { readonly by: string; readonly token: UsedToken } & (
@@ -13,6 +16,7 @@ export type Order = { readonly by: string; readonly token: UsedToken } & (
     })
   | { readonly do: 'halt'; readonly why: string; readonly isKill: boolean }
   | { readonly do: 'reload'; readonly why: string; readonly isDryRun: boolean }
+  | { readonly do: 'close'; readonly closing: ClosingFacts; readonly why: string }
   | { readonly do: 'stop'; readonly why: string; readonly strategy: string }
   | { readonly do: 'rearm'; readonly why: string; readonly withOpenDoubts: boolean }
   | {

@@ -77,6 +77,11 @@ export const apiRoutes = {
   '/api/v1/reload': { method: 'POST', role: 'operator', summary: 'Reloads the strategies' },
   '/api/v1/stop': { method: 'POST', role: 'operator', summary: 'Stops a strategy permanently' },
   '/api/v1/strategies/run': { method: 'POST', role: 'operator', summary: 'Runs a strategy now' },
+  '/api/v1/accounting/close': {
+    method: 'POST',
+    role: 'admin',
+    summary: 'Records a closed period of the books, as `tranche accounting close` made it',
+  },
   '/api/v1/rearm': {
     method: 'POST',
     role: 'approver',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { openWork } from './schema-desk.ts';
-import { amount, side } from './schema-parts.ts';
+import { amount, count, list, side } from './schema-parts.ts';
 
 /** Bodies of the commands, and their answer. `commands.ts` refuses every other field. */
 
@@ -32,6 +32,31 @@ export const reload = z.strictObject({
 });
 /** For one strategy: to stop it, or to run it now. */
 export const stop = z.strictObject({ ...base, strategy: text });
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/u);
+const unixMs = z.int().min(0).describe('Unix ms');
+export const close = z.strictObject({
+  ...base,
+  closing: z
+    .strictObject({
+      from: unixMs.optional(),
+      until: unixMs,
+      currency: text,
+      method: text,
+      jurisdiction: text.optional(),
+      entries: count,
+      hash: sha256,
+      head: z.strictObject({ seq: count, hash: sha256 }),
+      transactions: list(count),
+      settings: sha256,
+      unreconciled: z
+        .strictObject({
+          why: text,
+          differences: z.record(z.string(), z.string().regex(/^-?\d+(?:\.\d+)?$/u)),
+        })
+        .optional(),
+    })
+    .describe('The record `closing` of the journal, without who and why'),
+});
 export const rearm = z.strictObject({
   ...base,
   confirm: text.describe('The name of the desk'),

@@ -124,6 +124,7 @@ export const routeSchemas = {
   '/api/v1/reload': command(commands.reload),
   '/api/v1/stop': command(commands.stop),
   '/api/v1/strategies/run': command(commands.stop),
+  '/api/v1/accounting/close': command(commands.close),
   '/api/v1/rearm': command(commands.rearm),
   '/api/v1/doubts/resolve': command(commands.resolve),
   '/api/v1/overrides': command(commands.propose),

@@ -61,6 +61,11 @@ function wordsOf({ seq, at, body }: Omit<StoredRecord, 'hash'>): Words | undefin
             `${foreign(body.person)} was ${body.step}, as ${body.role}, by ${foreign(body.by)}`,
             [`why: ${foreign(body.why)}`],
           );
+    case 'closing':
+      return action('closing', `${foreign(body.by)} closed the books until ${isoOf(body.until)}`, [
+        `why: ${foreign(body.why)}`,
+        ...(body.unreconciled === undefined ? [] : [`unreconciled: ${foreign(body.unreconciled.why)}`]),
+      ]);
     case 'fill':
       return fillNotice(body);
     case 'wake':

@@ -21,6 +21,7 @@ import type { Money } from '../../core/money.ts';
 import type { Severity } from '../../core/alerts.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { FillRecord, StoredRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { Doubts } from './doubts.ts';
 import type { Doubt } from './doubts.ts';
@@ -226,6 +227,8 @@ export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
     case 'person':
       // Signing in changes nothing.
       return body.step === 'signed_in' ? undefined : action(`${body.person} ${body.step} as ${body.role}`);
+    case 'closing':
+      return action(`books closed until ${isoOf(body.until)}`);
     case 'resolved':
       return action(
         `order ${body.client_order_id} resolved as ${body.verdict === 'filled' ? 'traded' : 'not traded'}`,

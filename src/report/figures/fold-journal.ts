@@ -127,6 +127,7 @@ class Gatherer implements Facts {
       case 'reload':
       case 'alert':
       case 'person':
+      case 'closing':
       case 'control':
     }
   }

@@ -73,6 +73,17 @@ describe('the document of the API', () => {
   });
 });
 
+const aClosing = {
+  until: 1_700_000_000_000,
+  currency: 'usd',
+  method: 'fifo',
+  entries: 0,
+  hash: '0'.repeat(64),
+  head: { seq: 1, hash: '0'.repeat(64) },
+  transactions: [7],
+  settings: '0'.repeat(64),
+};
+
 describe('every answer of the API', () => {
   it('is as its schema says, of each route that reads', async () => {
     const { ask } = await served(aBusyDesk());
@@ -91,6 +102,7 @@ describe('every answer of the API', () => {
     const decision = { id: 'ov-1', hash: '0'.repeat(64), why: 'w' };
     const bodies: Partial<Record<ApiPath, object>> = {
       '/api/v1/rearm': { why: 'w', confirm: 'main' },
+      '/api/v1/accounting/close': { why: 'w', closing: aClosing },
       '/api/v1/stop': { why: 'w', strategy: 'two' },
       '/api/v1/strategies/run': { why: 'w', strategy: 'one' },
       '/api/v1/doubts/resolve': { client_order_id: 'c', verdict: 'filled', evidence: 'e' },

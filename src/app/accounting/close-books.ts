@@ -1,0 +1,158 @@
+import { firstValueFrom } from 'rxjs';
+import { OperatorError } from '../../core/errors.ts';
+import type { ClosingRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { toObservable } from '../../engine/maybe-async.ts';
+import { closingFault } from '../../engine/operator/close-books.ts';
+import { openJournal } from '../../journal/open-journal.ts';
+import { ask, locate, tell, whoami } from '../commands/desk/daemon-client.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { differencesOf } from './closings.ts';
+import { loadAccounting } from './accounting-settings.ts';
+import { balanceRows, makeBooks } from './books.ts';
+import type { BalanceRow, Books } from './books.ts';
+import { sayMode } from './with-books.ts';
+import type { AccountingOptions } from './with-books.ts';
+
+export interface CloseOptions extends AccountingOptions {
+  /** The first instant after the period. */
+  readonly until: Instant;
+  readonly why?: string | undefined;
+  readonly by?: string | undefined;
+  /** Why the period is closed although books and account differ, or are not compared. */
+  readonly unreconciled?: string | undefined;
+  readonly dryRun?: boolean | undefined;
+}
+
+/**
+ * Closes the period that follows the last closed one: its hash goes into the journal, through the daemon of a desk that runs, else directly.
+ * Exit codes: 0, 75 when the desk refuses.
+ *
+ * @throws OperatorError `usage` for a period that cannot be closed, `data` for books that differ from the account or from a closed period, `again` while another process writes the journal.
+ */
+export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<number> {
+  const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
+  const { journal: url, control } = locate({ config: options.config, journal: options.file }, io);
+  const journal = openJournal(url, { readOnly: true });
+  let record: ClosingRecord;
+  try {
+    const books = makeBooks(journal, settings, { until: options.until });
+    sayMode(books, io);
+    record = closingOf(books, options, io);
+  } finally {
+    journal.close();
+  }
+  const { until, entries, method, hash, head } = record;
+  const facts = [
+    `${entries} entries by ${method}, made from record ${head.seq} of the chain with hash ${head.hash}`,
+    `hash ${hash}`,
+  ];
+  if (options.dryRun === true) {
+    tell(io, options.json, record, [`would close the books until ${isoOf(until)}`, ...facts]);
+    return 0;
+  }
+  if (control?.url === undefined) await append(url, record, io);
+  else {
+    const { kind: _, by: _by, why, ...closing } = record;
+    const told = { why, by: options.by ?? whoami(io), closing };
+    if (JSON.stringify(told).length > BODY_MAX)
+      throw new OperatorError(
+        'usage',
+        '--until: the period has too many movements for a desk that runs: close it in parts, or while the desk is stopped',
+      );
+    const { status, body } = await ask({ config: options.config, journal: url }, io, {
+      path: '/api/v1/accounting/close',
+      body: told,
+    });
+    if (status !== 200) {
+      io.stderr.write(`refused: ${String(body['says'])}\n`);
+      return REFUSED;
+    }
+  }
+  tell(io, options.json, record, [`the books are closed until ${isoOf(until)}`, ...facts]);
+  return 0;
+}
+
+const REFUSED = 75;
+/** The API reads no larger body. */
+const BODY_MAX = 16_000;
+
+/** The record of a closing, if the books allow it. */
+function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingRecord {
+  const { until } = options;
+  const from = books.closings.at(-1)?.until;
+  const why = options.why ?? 'the period is over';
+  const by = options.by ?? whoami(io);
+  const fault = closingFault({ from, until, by, why }, from, io.now);
+  if (fault !== undefined) throw new OperatorError('usage', `--until: ${fault}`);
+  const balances = books.balancesAt(until);
+  const rows = balanceRows({ entries: before(books, until), balances });
+  const unreconciled = unreconciledOf(rows, balances !== undefined, options);
+  const period = books.periods.results.at(-1);
+  if (period === undefined) throw new Error('the period has no hash');
+  if (period.transactions.length > TRANSACTIONS_MAX)
+    throw new OperatorError(
+      'usage',
+      `--until: the period has more than ${TRANSACTIONS_MAX} movements: close it in parts`,
+    );
+  const { currency, method, hash: settings } = books.settings;
+  return {
+    kind: 'closing',
+    ...(from === undefined ? {} : { from }),
+    until,
+    currency,
+    method,
+    entries: period.entries,
+    hash: period.hash,
+    head: books.head,
+    transactions: differencesOf(period.transactions),
+    settings,
+    ...(unreconciled === undefined ? {} : { unreconciled }),
+    by,
+    why,
+  };
+}
+
+/** A record stays small enough to be read at once. */
+const TRANSACTIONS_MAX = 50_000;
+
+/** Entries of the books before a time; opening lots are there whatever their date. */
+function* before(
+  { entries }: Books,
+  until: Instant,
+): Generator<Books['entries'] extends Iterable<infer E> ? E : never> {
+  for (const entry of entries) if (entry.what === 'opening' || entry.at < until) yield entry;
+}
+
+function unreconciledOf(
+  rows: readonly BalanceRow[],
+  isCompared: boolean,
+  { until, unreconciled: why, books }: CloseOptions,
+): ClosingRecord['unreconciled'] {
+  const off = rows.filter(({ difference }) => difference !== '0' && difference !== undefined);
+  if (isCompared && off.length === 0) return undefined;
+  const differences = Object.fromEntries(off.map(({ currency, difference = '' }) => [currency, difference]));
+  if (why !== undefined) return { why, differences };
+  const what = isCompared
+    ? `the books until ${isoOf(until)} differ from the account: ${off.map(({ currency, difference }) => `${difference} ${currency}`).join(', ')}`
+    : `the books are not compared with the account: ${books} has no history`;
+  throw new OperatorError(
+    'data',
+    `${what}. Run tranche account sync and correct the settings, or close anyway with --unreconciled and the reason, which is recorded`,
+  );
+}
+
+/** Appends to the journal of a desk that does not run, as its one writer. */
+async function append(url: string, record: ClosingRecord, io: CommandIo): Promise<void> {
+  const journal = openJournal(url);
+  try {
+    const [last] = journal.select({ kinds: ['closing'], order: 'newest' });
+    const closedUntil = last?.body.kind === 'closing' ? last.body.until : undefined;
+    const fault = closingFault(record, closedUntil, io.now);
+    if (fault !== undefined) throw new OperatorError('again', fault);
+    await firstValueFrom(toObservable(journal.append([record], io.now)));
+  } finally {
+    journal.close();
+  }
+}
