@@ -16,11 +16,17 @@ export interface PortOptions {
   readonly account?: string | undefined;
   readonly clock: Clock;
   /** From the request to the answer, half of it each way; 0: in the same tick. */
-  readonly quoteLatencyMs?: number | undefined;
-  readonly orderLatencyMs?: number | undefined;
+  readonly quoteLatencyMs?: Latency | undefined;
+  readonly orderLatencyMs?: Latency | undefined;
   /** Whether the routes beyond the specification are available: balances, pairs, order lookup. */
   readonly capabilities?: 'all' | 'none' | undefined;
 }
+
+/** Milliseconds, for all requests or by client id. */
+export type Latency = number | ((clientId: string | undefined) => number);
+
+const latencyOf = (latency: Latency, clientId: string | undefined): number =>
+  typeof latency === 'number' ? latency : latency(clientId);
 
 /** The exchange as the engine's venue port, without a network: same rules, same limits, on any clock. */
 export function inProcessVenue(exchange: Exchange, options: PortOptions): VenuePort {
@@ -36,14 +42,14 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
 
   return {
     quote: (request: QuoteRequest) =>
-      travelled(clock, quoteLatencyMs, (): QuoteAnswer => {
+      travelled(clock, latencyOf(quoteLatencyMs, request.clientId), (): QuoteAnswer => {
         const at = now();
         const reply = exchange.admit('quote', account, at) ?? exchange.quote(account, request, at);
         return reply.ok ? { kind: 'quote', quote: reply.value } : answerOf(reply);
       }),
 
     order: (request: OrderRequest) =>
-      travelled(clock, orderLatencyMs, (): OrderAnswer => {
+      travelled(clock, latencyOf(orderLatencyMs, request.clientId), (): OrderAnswer => {
         const at = now();
         const reply = exchange.admit('order', account, at) ?? exchange.order(account, request, at);
         return reply.ok ? { kind: 'order', status: reply.status, order: reply.value } : answerOf(reply);

@@ -9,13 +9,15 @@ import { Desk } from '../../engine/desk.ts';
 import { noObserver } from '../../engine/observer.ts';
 import type { Observer } from '../../engine/observer.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';
-import type { Command, JournalPort } from '../../engine/ports.ts';
+import type { Command, JournalPort, StrategiesPort, VenuePort } from '../../engine/ports.ts';
 import { runDesk } from '../../engine/run.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { Exchange } from '../../simulator/exchange/exchange.ts';
 import { Impact } from '../../simulator/exchange/impact.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
+import type { DealerScript } from '../../simulator/exchange/dealer.ts';
 import { inProcessVenue } from '../../simulator/port.ts';
+import type { Latency } from '../../simulator/port.ts';
 import { hash32, mix, seededRandom } from '../../simulator/market/random.ts';
 import { closingVenue } from './delisting.ts';
 import type { Delisting } from './delisting.ts';
@@ -50,6 +52,27 @@ export interface BacktestSetup {
   readonly observer?: Partial<Observer> | undefined;
   /** Of tapes whose pair is delisted at their end; default: frozen at the last price. */
   readonly delisting?: Delisting | undefined;
+  /** What a live desk met, in place of what the model says. */
+  readonly met?: Met | undefined;
+}
+
+/** What a live desk met, as far as it is to replace the model. */
+export interface Met {
+  /** Prices and refusals of its venue. */
+  readonly script?: DealerScript | undefined;
+  readonly quoteLatencyMs?: Latency | undefined;
+  readonly orderLatencyMs?: Latency | undefined;
+  /** Answers of its venue that the exchange does not give. */
+  readonly venue?: ((inner: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
+  /** What people ordered, and when. */
+  readonly commands?: readonly { readonly at: Instant; readonly command: Command }[] | undefined;
+  /** Documents that changed while it ran. */
+  readonly strategies?: ((clock: VirtualClock) => StrategiesPort) | undefined;
+  /** Deposits; withdrawals are below zero. */
+  readonly flows?:
+    readonly { readonly at: Instant; readonly currency: string; readonly amount: Quantity }[] | undefined;
+  /** Between two reads of the account, ms. Default: only interest makes a backtest read it. */
+  readonly accountPollMs?: number | undefined;
 }
 
 /** A desk on virtual time over tapes: the live pipeline with other ports. */
@@ -72,7 +95,7 @@ export interface Backtest {
 
 /** @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be taken apart. */
 export function backtest(setup: BacktestSetup): Backtest {
-  const { tapes, from, until, model, seed, holdings } = setup;
+  const { tapes, from, until, model, seed, holdings, met = {} } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
   const pairs = tapes.map(({ pair }) => pair);
   // The desk and the venue share one price source.
@@ -89,26 +112,36 @@ export function backtest(setup: BacktestSetup): Backtest {
     tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape, readers.get(tape.pair))])),
     startedAt: from,
     impact: impactOf(model, setup),
+    script: met.script,
   });
   const { nextPossible, journal } = setup;
+  const venue = inProcessVenue(exchange, {
+    clock,
+    capabilities: 'none',
+    quoteLatencyMs: met.quoteLatencyMs ?? model.quoteLatencyMs,
+    orderLatencyMs: met.orderLatencyMs ?? model.orderLatencyMs,
+  });
+  const account = exchange.accounts[0]?.name ?? '';
+  for (const { at, currency, amount } of met.flows ?? [])
+    clock.pushFirst(at, () => exchange.deposit(account, currency, amount, at));
   const desk = new Desk(
     {
       clock,
       random: seededRandom(`desk ${seed}`),
-      venue: closingVenue(
-        inProcessVenue(exchange, {
-          clock,
-          capabilities: 'none',
-          quoteLatencyMs: model.quoteLatencyMs,
-          orderLatencyMs: model.orderLatencyMs,
-        }),
-        { clock, tapes, sellsForMs: (tape) => (setup.delisting === 'liquidate' ? gapMaxOf(model, tape) : 0) },
-      ),
+      venue: closingVenue(met.venue?.(venue, clock) ?? venue, {
+        clock,
+        tapes,
+        sellsForMs: (tape) => (setup.delisting === 'liquidate' ? gapMaxOf(model, tape) : 0),
+      }),
       market: tapeMarket({ clock, tapes, readers, until, nextPossible }),
       journal,
-      operator$: endAt(clock, until),
+      operator$: commandsOf(clock, until, met.commands),
+      strategies: met.strategies?.(clock),
     },
-    backtestPolicy(setup.policy),
+    {
+      ...backtestPolicy(setup.policy),
+      ...(met.accountPollMs === undefined ? {} : { accountPollMs: met.accountPollMs }),
+    },
     { ...noObserver, ...setup.observer },
     setup.strategies,
   );
@@ -117,7 +150,8 @@ export function backtest(setup: BacktestSetup): Backtest {
     clock,
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
-    run: runner(desk, clock),
+    // What people order may begin something when all else is done.
+    run: runner(desk, clock, { isUntilDone: (met.commands ?? []).length === 0 }),
   };
 }
 
@@ -148,7 +182,11 @@ function valueAt({ accounts, ledger, market }: Exchange, moment: Instant): Money
   return roundEven(value, 2);
 }
 
-function runner(desk: Desk, clock: VirtualClock): Backtest['run'] {
+function runner(
+  desk: Desk,
+  clock: VirtualClock,
+  options: { readonly isUntilDone: boolean },
+): Backtest['run'] {
   const seen: { isOver: boolean; failure: { readonly error: unknown } | undefined } = {
     isOver: false,
     failure: undefined,
@@ -157,7 +195,7 @@ function runner(desk: Desk, clock: VirtualClock): Backtest['run'] {
   return (until) => {
     if (!isBegun) {
       isBegun = true;
-      runDesk(desk, { isUntilDone: true }).subscribe({
+      runDesk(desk, options).subscribe({
         error: (error: unknown) => {
           seen.failure = { error };
         },
@@ -186,13 +224,19 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
 });
 
-/** The end of the tape is handled as a command. */
-const endAt = (clock: VirtualClock, until: Instant): Observable<Command> =>
-  new Observable<Command>((subscriber) =>
-    clock.pushFirst(until, () => {
-      subscriber.next({ do: 'drain', why: 'the end of the tape' });
-    }),
-  ).pipe(share());
+/** The end of the tape is handled as a command, after those that people gave. */
+const commandsOf = (clock: VirtualClock, until: Instant, given: Met['commands'] = []): Observable<Command> =>
+  new Observable<Command>((subscriber) => {
+    const drain = { at: until, command: { do: 'drain', why: 'the end of the tape' } as const };
+    const taken = [...given.filter(({ at }) => at < until), drain].map(({ at, command }) =>
+      clock.pushFirst(at, () => {
+        subscriber.next(command);
+      }),
+    );
+    return () => {
+      for (const takeOff of taken) takeOff();
+    };
+  }).pipe(share());
 
 /** Whether no quotes are given at a time: whole pieces of it, so that refusals come in clusters. Depends on the seed alone. */
 export function outages(

@@ -9,7 +9,7 @@ import {
   text,
   add,
 } from '../../core/money.ts';
-import type { Money, Quantity } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
 import { after, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { OrderRequest, Quote, QuoteRequest, Size } from '../../core/venue.ts';
@@ -36,6 +36,14 @@ import { splitFill } from './split-fill.ts';
 
 const NO_PRICE = price('0');
 
+/** What another venue did, in place of the market's own prices: by client id, `undefined` where that is not known. */
+export interface DealerScript {
+  /** The price that it quoted. Where there is one, the quote is not refused. */
+  price(clientId: string): Price | undefined;
+  /** Whether it turned the order down. */
+  isTurnedDown(clientId: string): boolean | undefined;
+}
+
 /** An incoming order; the client id is optional if the quote had none. */
 export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?: string | undefined };
 
@@ -49,6 +57,8 @@ export interface DealerSetup {
   readonly startedAt: Instant;
   /** Default: sizes cost what their pair says, whatever was traded before. */
   readonly impact?: Impact | undefined;
+  /** Default: prices and refusals come from the market and the options alone. */
+  readonly script?: DealerScript | undefined;
 }
 
 /**
@@ -81,7 +91,9 @@ export class Dealer {
     if (listing?.options.tradable !== true) return documented.unsupported(request.pair);
     const known = this.knownQuote(account, request, now);
     if (known !== undefined) return known;
-    const refused = this.unavailability(listing.pair) ?? sizeProblem(listing, request.size);
+    const scripted = request.clientId === undefined ? undefined : this.setup.script?.price(request.clientId);
+    const absent = scripted === undefined ? this.unavailability(listing.pair) : undefined;
+    const refused = absent ?? sizeProblem(listing, request.size);
     if (refused !== undefined) return refused;
     const usd = this.usdOf(listing, request.size, now);
     if (usd.gt(listing.maxUsd))
@@ -91,7 +103,7 @@ export class Dealer {
     const { pair, side } = request;
     const millionBps = listing.options.impactBps;
     const impact = this.setup.impact?.bps({ pair, side, millionBps }, usd, now);
-    const each = dealerPrice(listing, side, mid, usd, impact);
+    const each = scripted ?? dealerPrice(listing, side, mid, usd, impact);
     const promised = priced(listing, request.side, request.size, each);
     if (![each, promised.quantity, promised.amount].every(isAboveZero))
       return assumed.invalidSize('too small to be priced');
@@ -184,8 +196,10 @@ export class Dealer {
   }
 
   /** Last look, or no reason at all: even a live quote may not be filled. */
-  private isTurnedDown({ quote, mid }: QuoteEntry, now: Instant): boolean {
-    const { options, market, random } = this.setup;
+  private isTurnedDown({ quote, mid, request }: QuoteEntry, now: Instant): boolean {
+    const { options, market, random, script } = this.setup;
+    const known = request.clientId === undefined ? undefined : script?.isTurnedDown(request.clientId);
+    if (known !== undefined) return known;
     if (options.cancelProbability > 0 && random.next() < options.cancelProbability) return true;
     if (options.lastLookBps === undefined) return false;
     return movedAgainstDealer(quote.side, mid, market.mid(quote.pair, now)).gt(options.lastLookBps);

@@ -16,6 +16,7 @@ import type { Change } from './exchange-changes.ts';
 import { Credit } from './credit.ts';
 import { Custody } from '../custody/custody.ts';
 import { Dealer } from './dealer.ts';
+import type { DealerScript } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
 import type { ReplayEntry, Drill } from '../faults/replay-entry.ts';
 import { accountValue, ValueHistory } from '../ledger/value-history.ts';
@@ -52,6 +53,8 @@ export interface ExchangeSetup {
   readonly random?: Random | undefined;
   /** How the market remembers trades; default: not at all. */
   readonly impact?: Impact | undefined;
+  /** What another venue did, in place of prices and refusals of this one. */
+  readonly script?: DealerScript | undefined;
 }
 
 /** Query of the transactions; omitted fields have the defaults of the specification. */
@@ -100,6 +103,7 @@ export class Exchange {
     startedAt,
     random = seededRandom(options.seed),
     impact,
+    script,
   }: ExchangeSetup) {
     this.options = options;
     this.time = startedAt;
@@ -127,6 +131,7 @@ export class Exchange {
       random,
       startedAt,
       impact,
+      script,
     });
     this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
     this.transit = new Transfers({ ledger, market, positions: this.positions, seed: options.seed });

@@ -1,0 +1,220 @@
+import { OperatorError } from '../../core/errors.ts';
+import { NO_QUANTITY, add, quantity, subtract } from '../../core/money.ts';
+import type { Quantity, Ratio } from '../../core/money.ts';
+import type { BalancesRecord, FillRecord, StoredRecord, StrategyRecord } from '../../core/record.ts';
+import type { Instant } from '../../core/time.ts';
+import type { BegunDocument } from '../../engine/state/strategy-source.ts';
+import type { Command } from '../../engine/ports.ts';
+import { askedOf } from '../calibrate/asks.ts';
+import type { Ask } from '../calibrate/asks.ts';
+import { Outcomes } from './outcomes.ts';
+import type { SliceOutcome } from './outcomes.ts';
+import { PeopleCommands } from './people-commands.ts';
+import { References } from './references.ts';
+import type { Reference } from './references.ts';
+
+/** The documents that a desk ran from an instant on. */
+export interface Texts {
+  readonly at: Instant;
+  readonly documents: readonly BegunDocument[];
+}
+
+/** A deposit; a withdrawal is below zero. */
+export interface Flow {
+  readonly at: Instant;
+  readonly currency: string;
+  readonly amount: Quantity;
+}
+
+/** What the journal of a desk knows of its execution: the input of a twin. */
+export interface Recorded {
+  /** Name of the desk: ids of parents and orders depend on it. */
+  readonly desk: string;
+  /** When the first strategies began. */
+  readonly from: Instant;
+  /** Time of the last record. */
+  readonly until: Instant;
+  /** Hash of the last record, which proves all others. */
+  readonly head: string;
+  readonly modes: readonly string[];
+  /** Balances when the first strategies began. */
+  readonly opening: ReadonlyMap<string, Quantity>;
+  /** The first has what ran at `from`; oldest first. */
+  readonly texts: readonly Texts[];
+  readonly flows: readonly Flow[];
+  /** Orders of people: halts, pauses, runs. Oldest first. */
+  readonly commands: readonly { readonly at: Instant; readonly command: Command }[];
+  /** Quotes and orders, by client id. */
+  readonly asks: ReadonlyMap<string, Ask>;
+  /** By pair, oldest first. */
+  readonly references: ReadonlyMap<string, readonly Reference[]>;
+  /** By `sliceKey`, in the order in which they were decided. */
+  readonly slices: ReadonlyMap<string, SliceOutcome>;
+  /** USD for one of a quote currency, as of its last fill. */
+  readonly rates: ReadonlyMap<string, Ratio>;
+  /** Limits of the desk changed at these times: a twin has those of the config. */
+  readonly limitChanges: readonly Instant[];
+}
+
+/** Reads the records once, oldest first. @throws OperatorError `data` when nothing has begun, or no balances are known. */
+export function recordedOf(records: Iterable<StoredRecord>): Recorded {
+  const kept = [...records];
+  const asked = askedOf(kept);
+  const outcomes = new Outcomes();
+  const references = new References();
+  const people = new PeopleCommands();
+  const texts = new TextChanges();
+  const balances: BalancesRecord[] = [];
+  const limitChanges: Instant[] = [];
+  let desk = '';
+  let first: StrategyRecord | undefined;
+  for (const record of kept) {
+    const { at, body } = record;
+    outcomes.add(record);
+    references.add(record);
+    people.add(record);
+    texts.add(record);
+    if (body.kind === 'started') desk = body.desk;
+    if (body.kind === 'strategy') first ??= body;
+    if (body.kind === 'balances') balances.push(body);
+    if (body.kind === 'reload' && body.limits !== undefined) limitChanges.push(at);
+  }
+  if (first === undefined)
+    throw new OperatorError('data', 'no strategy has begun in this journal: there is nothing to compare');
+  const { begun_at: from } = first;
+  const opening = openingOf(balances, from);
+  if (opening === undefined)
+    throw new OperatorError('data', 'the journal has no balances from before its first order');
+  return {
+    desk,
+    from,
+    until: asked.last ?? from,
+    head: asked.head ?? '',
+    modes: asked.modes,
+    opening: heldIn(opening),
+    texts: texts.since(from),
+    flows: flowsOf(opening, balances, [...outcomes.fills.values()]),
+    commands: people.commands,
+    asks: new Map(asked.asks.map((ask) => [ask.intent.client_order_id, ask])),
+    references: references.byPair(),
+    slices: outcomes.slices(),
+    rates: asked.rates,
+    limitChanges,
+  };
+}
+
+const heldIn = ({ balances }: BalancesRecord): ReadonlyMap<string, Quantity> =>
+  new Map(Object.entries(balances).map(([currency, held]) => [currency, quantity(held)]));
+
+/** The last balances that were read before the strategies began, or else the first. */
+const openingOf = (balances: readonly BalancesRecord[], from: Instant): BalancesRecord | undefined =>
+  balances.findLast(({ read_at }) => read_at <= from) ?? balances[0];
+
+/**
+ * What moved balances besides fills: a read differs from the opening balances and all fills until then, and the next read, if there is
+ * one, differs by as much. A difference of one read alone is a fill that was not booked yet, or not known yet.
+ */
+function flowsOf(
+  opening: BalancesRecord,
+  balances: readonly BalancesRecord[],
+  fills: readonly FillRecord[],
+): readonly Flow[] {
+  const ordered = fills
+    .filter(({ executed_at }) => executed_at > opening.read_at)
+    .toSorted((a, b) => a.executed_at - b.executed_at);
+  const sums = new Map(heldIn(opening));
+  let next = 0;
+  const differences = balances
+    .filter(({ read_at }) => read_at > opening.read_at)
+    .map((read) => {
+      for (
+        let fill = ordered[next];
+        fill !== undefined && fill.executed_at <= read.read_at;
+        fill = ordered[++next]
+      )
+        for (const [currency, change] of changesOf(fill))
+          sums.set(currency, add(sums.get(currency) ?? NO_QUANTITY, change));
+      const held = heldIn(read);
+      const currencies = new Set([...sums.keys(), ...held.keys()]);
+      return {
+        at: read.read_at,
+        by: new Map(
+          [...currencies].map((each) => [
+            each,
+            subtract(held.get(each) ?? NO_QUANTITY, sums.get(each) ?? NO_QUANTITY),
+          ]),
+        ),
+      };
+    });
+  const known = new Map<string, Quantity>();
+  return differences.flatMap(({ at, by }, i) =>
+    [...by].flatMap(([currency, difference]) => {
+      const before = known.get(currency) ?? NO_QUANTITY;
+      const later = differences[i + 1]?.by.get(currency) ?? difference;
+      if (difference.eq(before) || !later.eq(difference)) return [];
+      known.set(currency, difference);
+      return [{ at, currency, amount: subtract(difference, before) }];
+    }),
+  );
+}
+
+/** What a fill moves, by currency. */
+function changesOf({
+  base,
+  quote,
+  side,
+  quantity: traded,
+  amount,
+  fees,
+}: FillRecord): readonly (readonly [string, Quantity])[] {
+  const none = NO_QUANTITY;
+  return side === 'buy'
+    ? [
+        [base, quantity(traded)],
+        [quote, subtract(none, add(quantity(amount), quantity(fees)))],
+      ]
+    : [
+        [base, subtract(none, quantity(traded))],
+        [quote, subtract(quantity(amount), quantity(fees))],
+      ];
+}
+
+/** The documents in force, as starts and reloads changed them. What a person stopped stays in the text: the stop is a command. */
+class TextChanges {
+  readonly #running = new Map<string, BegunDocument>();
+  readonly #stopped = new Map<string, BegunDocument>();
+  readonly #changes: Texts[] = [];
+
+  add({ at, body }: StoredRecord): void {
+    if (body.kind === 'strategy') {
+      const { strategy, hash, type, document, begun_at } = body;
+      this.#running.set(strategy, { strategy, hash, type, document });
+      this.#note(begun_at);
+    }
+    if (body.kind === 'reload' && body.result === 'applied') {
+      const stops = body.changes.filter(({ what }) => what === 'stops');
+      for (const { strategy } of stops) {
+        const document = this.#running.get(strategy);
+        if (document === undefined) continue;
+        this.#running.delete(strategy);
+        this.#stopped.set(strategy, document);
+      }
+      if (stops.length > 0) this.#note(at);
+    }
+    if (body.kind === 'wake' && body.finished === 'stopped_by_operator') {
+      const document = this.#stopped.get(body.strategy);
+      if (document === undefined) return;
+      this.#running.set(body.strategy, document);
+      this.#note(at);
+    }
+  }
+
+  #note(at: Instant): void {
+    if (this.#changes.at(-1)?.at === at) this.#changes.pop();
+    this.#changes.push({ at, documents: [...this.#running.values()] });
+  }
+
+  since(from: Instant): readonly Texts[] {
+    return this.#changes.map(({ at, documents }) => ({ at: at < from ? from : at, documents }));
+  }
+}

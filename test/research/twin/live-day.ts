@@ -1,0 +1,122 @@
+import { quantity } from '../../../src/core/money.ts';
+import { HOUR_MS, MINUTE_MS, after, instant } from '../../../src/core/time.ts';
+import type { Instant } from '../../../src/core/time.ts';
+import type { StrategiesPort, VenuePort } from '../../../src/engine/ports.ts';
+import type { StrategySource } from '../../../src/engine/state/strategy-source.ts';
+import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
+import { memoryJournal } from '../../../src/journal/memory.ts';
+import { compare } from '../../../src/research/twin/compare.ts';
+import type { Comparison } from '../../../src/research/twin/compare.ts';
+import { recordedOf } from '../../../src/research/twin/recorded.ts';
+import { presetModel, venueOf } from '../../../src/research/run/model.ts';
+import type { ExecutionModel } from '../../../src/research/run/model.ts';
+import { TapeReader, tapeMarket, venueTape } from '../../../src/research/run/tape-market.ts';
+import { generateTape } from '../../../src/research/tape/generate.ts';
+import type { Tape } from '../../../src/research/tape/tape.ts';
+import { Exchange } from '../../../src/simulator/exchange/exchange.ts';
+import { strategies } from '../../../src/strategy/registry.ts';
+import { START, aBench, aPolicy, aTwap } from '../../engine/harness.ts';
+import type { Bench } from '../../engine/harness.ts';
+
+/** Prices from a minute before the desk starts: it needs one then. */
+const aTape = (): Tape =>
+  generateTape({
+    pair: 'btcusd',
+    rows: 26 * 120,
+    barMs: MINUTE_MS / 2,
+    startsAt: instant(START - HOUR_MS),
+    seed: 'live day',
+    startPrice: 60_000,
+    volatility: 0.04,
+    correlation: 0,
+  });
+
+/** A dealer that answers at once to the twin's clock, and refuses nothing by chance. */
+export const MODEL: ExecutionModel = {
+  ...presetModel('tight'),
+  quoteLatencyMs: 200,
+  orderLatencyMs: 200,
+};
+
+/** One slice every ten minutes for twenty hours, each two seconds before the price changes. */
+export const aDayOfSlices = (over: Record<string, unknown> = {}): StrategySource =>
+  aTwap('twap', {
+    total_quantity: { amount: '12', currency: 'btc' },
+    start_time: new Date(START + 28_000).toISOString(),
+    duration: 'PT20H',
+    slices: 120,
+    catch_up: 'skip',
+    ...over,
+  });
+
+export interface LiveDay {
+  /** How live's venue differs from the model of the twin. */
+  readonly venue?: Partial<ExecutionModel>;
+  readonly wrap?: (venue: VenuePort, clock: VirtualClock) => VenuePort;
+  readonly files?: StrategiesPort;
+  readonly holdings?: Readonly<Record<string, string>>;
+  readonly strategies?: readonly StrategySource[];
+  /** What happens while it runs. */
+  readonly events?: readonly { readonly at: Instant; readonly happens: (bench: Bench) => void }[];
+  readonly tape?: Tape;
+}
+
+/** The hour `hours` of the day. */
+export const hour = (hours: number): Instant => after(START, hours * HOUR_MS);
+
+/** A desk that trades for a day against the simulated venue. */
+export function live(day: LiveDay): Bench {
+  const tape = day.tape ?? aTape();
+  const model = { ...MODEL, ...day.venue };
+  const holdings = new Map(
+    Object.entries(day.holdings ?? { usd: '2000000', btc: '10' }).map(([name, held]) => [
+      name,
+      quantity(held),
+    ]),
+  );
+  const readers = new Map([[tape.pair, new TapeReader(tape)]]);
+  const exchange = new Exchange({
+    options: venueOf(model, { seed: 'live', from: START, pairs: [tape.pair], holdings }),
+    tapes: new Map([[tape.pair, venueTape(tape, readers.get(tape.pair))]]),
+    startedAt: START,
+  });
+  const bench = aBench({
+    exchange,
+    strategies: day.strategies ?? [aDayOfSlices()],
+    quoteLatencyMs: model.quoteLatencyMs,
+    orderLatencyMs: model.orderLatencyMs,
+    wrap: day.wrap,
+    files: day.files,
+    market: (_, clock) => tapeMarket({ clock, tapes: [tape], readers, until: hour(25) }),
+  });
+  bench.start();
+  for (const { at, happens } of day.events ?? []) {
+    bench.clock.run(at);
+    happens(bench);
+  }
+  bench.clock.run(hour(21));
+  return bench;
+}
+
+/** The comparison of such a day with its twin, whose model is `MODEL`. */
+export function compared(
+  bench: Bench,
+  { tape, since }: { readonly tape?: Tape; readonly since?: Instant } = {},
+): Comparison {
+  return compare({
+    recorded: recordedOf(bench.records()),
+    policy: aPolicy(),
+    model: MODEL,
+    tapes: [tape ?? aTape()],
+    until: hour(21),
+    since,
+    journal: memoryJournal,
+    revive: ({ strategy: id, type: kind, hash, document }) => {
+      const { id: _, kind: __, ...params } = document as Record<string, unknown>;
+      const bound = strategies.get(kind)?.bind(params);
+      return bound === undefined
+        ? undefined
+        : { id, kind, hash, document: document as Record<string, unknown>, bound };
+    },
+  });
+}

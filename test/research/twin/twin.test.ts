@@ -1,0 +1,169 @@
+import { map, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { NO_MONEY, add, approximate, quantity, text } from '../../../src/core/money.ts';
+import type { Money } from '../../../src/core/money.ts';
+import type { StrategiesPort, VenuePort } from '../../../src/engine/ports.ts';
+import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
+import { inBps } from '../../../src/research/twin/compare.ts';
+import type { Comparison } from '../../../src/research/twin/compare.ts';
+import type { Cause } from '../../../src/research/twin/play.ts';
+import { MINUTE_MS, after } from '../../../src/core/time.ts';
+import type { Bench } from '../../engine/harness.ts';
+import { aTwap } from '../../engine/harness.ts';
+import { aDayOfSlices, compared, hour, live } from './live-day.ts';
+import type { LiveDay } from './live-day.ts';
+
+type Event = NonNullable<LiveDay['events']>[number];
+
+const shown = ({ total, shares, traded, modelled }: Comparison): unknown => ({
+  total: text(total),
+  bps: Number(inBps(total, traded)?.toFixed(4)),
+  shares: Object.fromEntries(Object.entries(shares).map(([cause, amount]) => [cause, text(amount)])),
+  modelled,
+});
+
+const sum = (amounts: readonly Money[]): Money => amounts.reduce((a, b) => add(a, b), NO_MONEY);
+
+/** Of all that differs, the part that belongs to one cause. */
+const partOf = ({ shares }: Comparison, cause: Cause): number => {
+  const all = Object.values(shares).reduce((whole, each) => whole + Math.abs(approximate(each)), 0);
+  return Math.abs(approximate(shares[cause])) / all;
+};
+
+/** A pause from five minutes after one slot to five minutes after another. */
+const paused: readonly Event[] = [
+  {
+    at: after(hour(5), 5 * MINUTE_MS),
+    happens: ({ operator$ }) => {
+      operator$.next({ do: 'pause', by: 'ana', why: 'a call' });
+    },
+  },
+  {
+    at: after(hour(8), 5 * MINUTE_MS),
+    happens: ({ operator$ }) => {
+      operator$.next({ do: 'resume', by: 'ana', why: 'it is over' });
+    },
+  },
+];
+
+/** A file is added: a second strategy. */
+function edited(): { readonly files: StrategiesPort; readonly event: Event } {
+  const first = aDayOfSlices();
+  const more = aTwap('more', {
+    total_quantity: { amount: '6', currency: 'btc' },
+    start_time: new Date(after(hour(11), 28_000)).toISOString(),
+    duration: 'PT5H',
+    slices: 50,
+  });
+  let sources = [first];
+  return {
+    files: {
+      read: () => ({ sources, off: [], notes: [] }),
+      revive: ({ strategy }) => [first, more].find(({ id }) => id === strategy),
+    },
+    event: {
+      at: after(hour(10), 5 * MINUTE_MS),
+      happens: ({ operator$ }) => {
+        sources = [first, more];
+        operator$.next({ do: 'reload', by: 'ana', why: 'more' });
+      },
+    },
+  };
+}
+
+/** The answers of some orders are lost; every other of them traded. */
+const losing =
+  (isLost: (order: number) => boolean) =>
+  (venue: VenuePort, clock: VirtualClock): VenuePort => {
+    let orders = 0;
+    return {
+      ...venue,
+      order: (request) => {
+        if (!isLost(++orders)) return venue.order(request);
+        if (orders % 2 === 0) {
+          const answer = venue.order(request);
+          if ('subscribe' in answer) answer.subscribe();
+        }
+        return timer(8_000, clock.scheduler).pipe(
+          map(() => ({ kind: 'lost', sent: true, why: 'test' }) as const),
+        );
+      },
+    };
+  };
+
+const withdrawn: Event = {
+  at: after(hour(6), 5 * MINUTE_MS),
+  happens: ({ exchange, clock }: Bench) => {
+    exchange.deposit('desk', 'usd', quantity('-1700000'), clock.wall());
+  },
+};
+
+describe('a twin', () => {
+  it('does what live did where nothing differs', () => {
+    const found = compared(live({}));
+    expect(found.rows).toHaveLength(120);
+    expect(found.decisions).toEqual([{ live: 'filled', twin: 'filled', slices: 120 }]);
+    expect(shown(found)).toMatchObject({ total: '0', modelled: 0 });
+  });
+
+  const edit = edited();
+  const alone: Readonly<Record<Cause, LiveDay>> = {
+    text: { files: edit.files, events: [edit.event] },
+    people: { events: paused },
+    sizing: { events: [withdrawn] },
+    latency: { venue: { quoteLatencyMs: 8_000 } },
+    quote: { venue: { halfSpreadBps: 6 } },
+    last_look: { venue: { rejectedShare: 0.5 } },
+    doubt: { wrap: losing((order) => order % 10 === 3) },
+  };
+  for (const [cause, day] of Object.entries(alone) as [Cause, LiveDay][])
+    it(`attributes what ${cause} alone causes to it`, () => {
+      const found = compared(live(day));
+      expect(text(found.total)).not.toBe('0');
+      expect(partOf(found, cause)).toBeGreaterThanOrEqual(0.9);
+      expect(text(sum(Object.values(found.shares)))).toBe(text(found.total));
+    });
+
+  it('explains a hard day to the last decimal, and leaves no rest', () => {
+    const { files, event } = edited();
+    const found = compared(
+      live({
+        files,
+        venue: { unavailableShare: 0, rejectedShare: 0.05 },
+        wrap: losing((order) => order === 31 || order === 60),
+        events: [
+          {
+            at: after(hour(2), 5 * MINUTE_MS),
+            happens: ({ exchange }) => {
+              exchange.setAvailability('all', 'unavailable');
+            },
+          },
+          {
+            at: after(hour(4), 5 * MINUTE_MS),
+            happens: ({ exchange }) => {
+              exchange.setAvailability('all', 'available');
+            },
+          },
+          {
+            at: after(hour(6), 5 * MINUTE_MS),
+            happens: ({ operator$ }) => {
+              operator$.next({ do: 'halt', by: 'ana', why: 'odd prices' });
+            },
+          },
+          {
+            at: after(hour(7), 5 * MINUTE_MS),
+            happens: ({ operator$ }) => {
+              operator$.next({ do: 'rearm', by: 'ana', why: 'all is well', withOpenDoubts: true });
+            },
+          },
+          event,
+        ],
+      }),
+    );
+    expect(text(sum(Object.values(found.shares)))).toBe(text(found.total));
+    for (const { shares, total } of found.rows) expect(text(sum(Object.values(shares)))).toBe(text(total));
+    expect(Math.abs(approximate(inBps(found.shares.rest, found.traded) ?? NO_MONEY))).toBeLessThanOrEqual(
+      0.1,
+    );
+  });
+});
