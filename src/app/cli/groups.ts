@@ -46,6 +46,10 @@ export const groups: readonly Group[] = [
       (await import('./calibrate-cli.ts')).addCalibrate(cli, { io, config, done }),
   },
   {
+    names: ['twin'],
+    add: async (cli, { io, done }) => (await import('./twin-cli.ts')).addTwin(cli, { io, config, done }),
+  },
+  {
     names: [
       'status',
       'execute',

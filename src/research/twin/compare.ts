@@ -17,8 +17,8 @@ import type { Instant } from '../../core/time.ts';
 import { seededRandom } from '../../simulator/market/random.ts';
 import { lastKnownRow, priceAt } from '../tape/tape.ts';
 import type { SliceOutcome } from './outcomes.ts';
-import { causes, play, tapesOf } from './play.ts';
-import type { Cause, Played, TwinSetup } from './play.ts';
+import { causes, marketOf, play } from './play.ts';
+import type { Cause, Played, TwinMarket, TwinSetup } from './play.ts';
 
 /** Live against its twin: every difference with its causes. Amounts in USD; above zero, live did better. */
 export interface Comparison {
@@ -67,9 +67,10 @@ const WORTH_DECIMALS = 12;
 export function compare(setup: CompareSetup): Comparison {
   const { recorded, since = recorded.from } = setup;
   const until = setup.until ?? recorded.until;
-  const plain = play(setup, new Set());
-  const runs = causes.map((_, i) => play(setup, new Set(causes.slice(0, i + 1))));
-  const worth = worthAt(setup, until);
+  const market = marketOf(setup);
+  const plain = play(setup, market, new Set());
+  const runs = causes.map((_, i) => play(setup, market, new Set(causes.slice(0, i + 1))));
+  const worth = worthAt(setup, market, until);
   const keys = new Set(
     [recorded.slices, plain.slices, ...runs.map(({ slices }) => slices)].flatMap((slices) => [
       ...slices.keys(),
@@ -157,14 +158,14 @@ interface Worth {
   traded(slice: SliceOutcome): Money;
 }
 
-function worthAt(setup: TwinSetup, until: Instant): Worth {
-  const tapes = new Map(tapesOf(setup).map((tape) => [tape.pair, tape]));
+function worthAt({ recorded }: TwinSetup, market: TwinMarket, until: Instant): Worth {
+  const tapes = new Map(market.tapes.map((tape) => [tape.pair, tape]));
   const markOf = (pair: string): Price | undefined => {
     const tape = tapes.get(pair);
     return tape === undefined ? undefined : priceAt(tape.close, Math.max(0, lastKnownRow(tape, until)));
   };
   const inUsd = (amount: Money, quote: string): Money => {
-    const rate = quote === 'usd' ? undefined : setup.recorded.rates.get(quote);
+    const rate = quote === 'usd' ? undefined : recorded.rates.get(quote);
     return roundEven(rate === undefined ? amount : scale(amount, rate), WORTH_DECIMALS);
   };
   return {

@@ -14,6 +14,8 @@ import type { Ask } from '../calibrate/asks.ts';
 import { backtest } from '../run/run.ts';
 import type { Met } from '../run/run.ts';
 import type { ExecutionModel } from '../run/model.ts';
+import type { NextPossible } from '../run/tape-market.ts';
+import { solvedOver } from '../run/wake-index.ts';
 import type { Tape } from '../tape/tape.ts';
 import { Outcomes, sliceKey } from './outcomes.ts';
 import type { SliceOutcome } from './outcomes.ts';
@@ -52,13 +54,29 @@ export interface Played {
   readonly modelled: ReadonlySet<string>;
 }
 
+/** The prices of a twin: the same for each of its runs. */
+export interface TwinMarket {
+  readonly tapes: readonly Tape[];
+  readonly nextPossible: NextPossible;
+}
+
+export function marketOf(setup: Pick<TwinSetup, 'recorded' | 'tapes'>): TwinMarket {
+  const tapes = tapesOf(setup);
+  return { tapes, nextPossible: solvedOver(tapes) };
+}
+
 /** Runs the strategies on virtual time over what live recorded. Whatever is not among `taken` comes from the model. @throws OperatorError */
-export function play(setup: TwinSetup, taken: ReadonlySet<Cause>): Played {
+export function play(
+  setup: TwinSetup,
+  { tapes, nextPossible }: TwinMarket,
+  taken: ReadonlySet<Cause>,
+): Played {
   const { recorded, model } = setup;
   const until = setup.until ?? recorded.until;
   const journal = setup.journal();
   const run = backtest({
-    tapes: tapesOf(setup),
+    tapes,
+    nextPossible,
     from: recorded.from,
     until,
     strategies: sourcesOf(setup, recorded.texts[0]),
@@ -86,7 +104,7 @@ export function play(setup: TwinSetup, taken: ReadonlySet<Cause>): Played {
 }
 
 /** The tapes that are given, and for pairs without one the references of the journal. */
-export function tapesOf({ recorded, tapes = [] }: Pick<TwinSetup, 'recorded' | 'tapes'>): readonly Tape[] {
+function tapesOf({ recorded, tapes = [] }: Pick<TwinSetup, 'recorded' | 'tapes'>): readonly Tape[] {
   const given = new Set(tapes.map(({ pair }) => pair));
   const own = [...recorded.references].flatMap(([pair, references]) => {
     const [first] = references;

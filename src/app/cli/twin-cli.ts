@@ -1,0 +1,56 @@
+import type { Command, Option } from '@commander-js/extra-typings';
+import type { CommandIo } from '../commands/io.ts';
+import { JOURNAL } from './journal-cli.ts';
+import { modeOption } from './mode-option.ts';
+import { cacheOption } from './tape-options.ts';
+
+export interface TwinCli {
+  readonly io: CommandIo;
+  readonly config: () => Option<'--config <file>', undefined, string>;
+  readonly done: (code: number) => void;
+}
+
+const EXAMPLES = `
+Examples:
+  tranche twin --day 2026-12-01 --model ./model.yaml                  did live do what the model says on that day, and why not
+  tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  the whole journal, with prices of each minute, as files`;
+
+/** `tranche twin`: compares a desk with what its model says, from the journal. */
+export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
+  cli
+    .command('twin')
+    .description(
+      'compare each slice with what the model of backtests says, and why it differs; safe while the daemon runs',
+    )
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal, as an option')
+    .addOption(modeOption('mode that wrote the journal'))
+    .option('--day <day>', 'only slices of this day, such as 2026-12-01 (default: all of the journal)')
+    .option('--zone <zone>', 'IANA time zone in which the day begins (default: the zone of this machine)')
+    .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
+    .option(
+      '--assume <setting=value>',
+      'one setting of the model, such as half_spread_bps=5; repeatable',
+      collect,
+      [],
+    )
+    .option(
+      '--data <pair=file>',
+      'prices of a pair, finer than the references in the journal: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .addOption(cacheOption())
+    .option('--bound <bps>', 'largest difference without a finding, basis points of what was traded', '5')
+    .option('--out <folder>', 'write twin.html and twin.json to this folder')
+    .option('--overwrite', 'replace existing files')
+    .option('--json', 'print twin.json to stdout')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file, options) => {
+      const { twin } = await import('../commands/twin.ts');
+      done(await twin({ ...options, file }, io));
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];

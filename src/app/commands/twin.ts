@@ -1,0 +1,157 @@
+import { mkdirSync, renameSync, writeFileSync, existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { isAmountText, ratio } from '../../core/money.ts';
+import type { Ratio } from '../../core/money.ts';
+import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
+import { isoOf } from '../../core/time.ts';
+import { memoryJournal } from '../../journal/memory.ts';
+import { createPrivate } from '../../journal/sqlite/files.ts';
+import { compare } from '../../research/twin/compare.ts';
+import { recordedOf } from '../../research/twin/recorded.ts';
+import type { Recorded } from '../../research/twin/recorded.ts';
+import { twinReport } from '../../research/twin/twin-json.ts';
+import type { TwinReport } from '../../research/twin/twin-json.ts';
+import { namedZone, zoneHere } from '../cli/local-time.ts';
+import { readConfig } from '../config/config.ts';
+import { deskSettingsOf } from '../config/desk-settings.ts';
+import { shownPath } from '../config/files.ts';
+import { readModel } from '../config/model-file.ts';
+import type { NamedModel } from '../config/model-file.ts';
+import { formatProblems } from '../config/problems.ts';
+import { simulatedCurrencies } from '../config/rates.ts';
+import { twinLines } from '../research/twin-text.ts';
+import { reviveStrategy } from '../strategies/strategies.ts';
+import { spanOf } from './day.ts';
+import type { CommandIo } from './io.ts';
+import { openNamed, readTapes } from './journal/journal-read.ts';
+import type { JournalOptions } from './journal/journal-read.ts';
+
+export interface TwinOptions extends JournalOptions {
+  /** `2026-12-01`; default: all of the journal. */
+  readonly day?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly model: string;
+  readonly assume: readonly string[];
+  /** `btcusd=FILE`, each. */
+  readonly data?: readonly string[] | undefined;
+  readonly cache?: string | undefined;
+  /** Largest difference that is no finding, basis points of what live traded. */
+  readonly bound: string;
+  /** Folder of `twin.html` and `twin.json`. */
+  readonly out?: string | undefined;
+  readonly overwrite?: boolean | undefined;
+}
+
+export const TWIN_FILES = ['twin.html', 'twin.json'] as const;
+
+/**
+ * Compares a desk with its twin, from the journal. The desk may be running, and the venue is asked for nothing. Exit codes: 0, also when
+ * nothing was traded; 65 when the difference is beyond the bound, or the journal cannot serve; 78 for an unusable config.
+ */
+export async function twin(options: TwinOptions, io: CommandIo): Promise<number> {
+  const bound = boundOf(options.bound);
+  const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
+  if (out !== undefined) refuseToReplace(out, options);
+  const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
+  const span = options.day === undefined ? undefined : spanOf(options.day, { zone, now: io.now });
+  const named = readModel(options, io);
+  // Nobody is connected to: the config of a live desk is read where its token is not.
+  const env = { TRANCHE_TOKEN: 'none-for-a-twin', ...io.env };
+  const read = readConfig(options.config, { env, cwd: io.cwd, now: io.now, mode: 'paper' });
+  if (read.loaded === undefined) {
+    io.stderr.write(formatProblems(read.problems, { colour: io.colour }));
+    return exitCodes.config;
+  }
+  const { config, hash: configHash } = read.loaded;
+  const tapes = await readTapes(options, io);
+  const { url, journal } = openNamed(options, io);
+  try {
+    const recorded = recordedOf(journal.read());
+    if (span !== undefined && (span.until <= recorded.from || span.from > recorded.until))
+      throw new OperatorError(
+        'usage',
+        `--day: the journal covers ${isoOf(recorded.from)} to ${isoOf(recorded.until)}, not ${String(options.day)}`,
+      );
+    const found = compare({
+      recorded,
+      policy: deskSettingsOf(config, { configHash, adoptFills: false }),
+      model: named.model,
+      tapes,
+      since: span?.from,
+      until: span === undefined || span.until > recorded.until ? undefined : span.until,
+      currencies: simulatedCurrencies(config),
+      revive: (begun) => reviveStrategy(begun, { modules: config.modules }),
+      journal: memoryJournal,
+    });
+    const { modes } = recorded;
+    const notes = notesOf(
+      recorded,
+      tapes.map(({ pair }) => pair),
+    );
+    const report = twinReport(found, { journal: url, modes, model: nameOf(named), bound, notes });
+    if (out !== undefined) await writeFiles(out, report, io);
+    if (options.json === true) io.stdout.write(jsonText(report));
+    else for (const line of twinLines(report)) io.stdout.write(`${forTerminal(line)}\n`);
+    return report.verdict === 'beyond' ? exitCodes.data : 0;
+  } finally {
+    journal.close();
+  }
+}
+
+const nameOf = ({ name }: NamedModel): string => name;
+
+function boundOf(written: string): Ratio {
+  if (!isAmountText(written) || ratio(written).isNegative())
+    throw new OperatorError('usage', `--bound: expected basis points such as 5 or 0.5, got "${written}"`);
+  return ratio(written);
+}
+
+/** What a reader of the figures must know. */
+function notesOf({ references, limitChanges, modes }: Recorded, given: readonly string[]): readonly string[] {
+  const own = [...references.keys()].filter((pair) => !given.includes(pair));
+  return [
+    ...(own.length === 0
+      ? []
+      : [
+          `prices of ${own.join(', ')} are the references that the journal has, at decisions and attempts: name a finer history with --data ${own[0] ?? ''}=FILE`,
+        ]),
+    ...(limitChanges.length === 0
+      ? []
+      : [
+          `limits changed at ${limitChanges.map(isoOf).join(', ')}: the twin has those of the config, and what that changes is in the rest`,
+        ]),
+    ...(modes.includes('dry_run')
+      ? ['in a dry run the desk answers its own orders: there is no last look and no doubt']
+      : []),
+  ];
+}
+
+const jsonText = (report: TwinReport): string => `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
+
+function refuseToReplace(folder: string, { overwrite }: TwinOptions): void {
+  const there = overwrite === true ? [] : TWIN_FILES.filter((name) => existsSync(join(folder, name)));
+  if (there.length > 0)
+    throw new OperatorError(
+      'usage',
+      `${folder} already contains ${there.join(' and ')}: name another folder with --out, or add --overwrite`,
+    );
+}
+
+async function writeFiles(folder: string, report: TwinReport, io: CommandIo): Promise<void> {
+  const { twinHtml } = await import('../research/twin-html.ts');
+  const texts = { 'twin.html': twinHtml(report), 'twin.json': jsonText(report) };
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const name of TWIN_FILES) {
+      const part = join(folder, `${name}.part`);
+      createPrivate(part);
+      writeFileSync(part, texts[name]);
+      renameSync(part, join(folder, name));
+    }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('storage', `cannot write to ${folder}: ${why}`, cause);
+  }
+  io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${TWIN_FILES.join(', ')}\n`);
+}

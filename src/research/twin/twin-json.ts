@@ -1,0 +1,188 @@
+import { ratio, text } from '../../core/money.ts';
+import type { Money, Ratio } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import { decisionOf, inBps } from './compare.ts';
+import type { Comparison, Row } from './compare.ts';
+import type { SliceOutcome } from './outcomes.ts';
+import { causes } from './play.ts';
+import type { Cause } from './play.ts';
+
+/** `twin.json`. Amounts are text. Differences are of live less its twin, in USD; above zero, live did better. */
+export interface TwinReport {
+  readonly version: 1;
+  readonly journal: string;
+  /** Hash of the last record, which proves all others. */
+  readonly head: string;
+  readonly modes: readonly string[];
+  readonly from: string;
+  readonly until: string;
+  readonly model: string;
+  /** `beyond`: the difference, its sign aside, is larger than the bound. `empty`: live traded nothing. */
+  readonly verdict: 'within' | 'beyond' | 'empty';
+  readonly bound_bps: string;
+  readonly traded_usd: string;
+  readonly difference_usd: string;
+  readonly difference_bps: string | undefined;
+  /** In the order in which the twin took them over from live. They sum exactly to the difference. */
+  readonly causes: readonly CauseShare[];
+  /** Mean cost of live less that of the twin for slices that both traded, and the interval that holds 95 % of its resamples. */
+  readonly cost_bps:
+    | { readonly mean: string; readonly low: string; readonly high: string; readonly slices: number }
+    | undefined;
+  /** How slices ended, in live and in the twin. */
+  readonly decisions: Comparison['decisions'];
+  /** Slices that the model quoted, because live has no quote of them. */
+  readonly modelled: number;
+  readonly notes: readonly string[];
+  readonly slices: readonly SliceRow[];
+}
+
+export interface CauseShare {
+  readonly cause: Cause | 'rest';
+  readonly says: string;
+  readonly usd: string;
+  readonly bps: string | undefined;
+}
+
+export interface SliceRow {
+  readonly strategy: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly pair: string;
+  readonly side: string;
+  readonly decided_at: string;
+  readonly live: Side;
+  readonly twin: Side;
+  readonly difference_usd: string;
+  /** Those that are not zero. */
+  readonly causes: Readonly<Partial<Record<Cause | 'rest', string>>>;
+  readonly modelled: boolean;
+  /** Records of live. */
+  readonly records: readonly number[];
+}
+
+interface Side {
+  /** `filled`, the reason why not, or `not_decided`. */
+  readonly decision: string;
+  readonly quantity: string;
+  readonly amount: string;
+  readonly fees: string;
+  readonly cost_bps: string | undefined;
+  readonly attempts: number;
+  readonly refusals: number;
+  readonly doubts: number;
+  readonly executed_at: string | undefined;
+}
+
+/** What each cause is, in words. */
+export const CAUSES: Readonly<Record<Cause | 'rest', string>> = {
+  text: 'strategies were begun, edited or removed while the desk ran',
+  people: 'halts, pauses, stops and runs that people ordered',
+  sizing: 'deposits and withdrawals, by which sizes were cut or grew',
+  latency: 'quotes and orders took longer or shorter than in the model',
+  quote: 'the venue quoted other prices, or did not quote',
+  last_look: 'the venue turned orders down, or the model did',
+  doubt: 'outcomes of orders were unknown until the account proved them',
+  rest: 'what nothing above explains',
+};
+
+/** Causes for which another model may be the remedy. */
+const OF_THE_MODEL: ReadonlySet<string> = new Set(['latency', 'quote', 'last_look']);
+
+export interface ReportFacts {
+  readonly journal: string;
+  readonly modes: readonly string[];
+  readonly model: string;
+  readonly bound: Ratio;
+  readonly notes: readonly string[];
+}
+
+export function twinReport(found: Comparison, facts: ReportFacts): TwinReport {
+  const { from, until, head, rows, traded, total, shares, decisions, cost, modelled } = found;
+  const bps = inBps(total, traded);
+  return {
+    version: 1,
+    journal: facts.journal,
+    head,
+    modes: facts.modes,
+    from: isoOf(from),
+    until: isoOf(until),
+    model: facts.model,
+    verdict: bps === undefined ? 'empty' : bps.abs().gt(facts.bound) ? 'beyond' : 'within',
+    bound_bps: text(facts.bound),
+    traded_usd: text(traded),
+    difference_usd: text(total),
+    difference_bps: shownBps(bps),
+    causes: ([...causes, 'rest'] as const).map((cause) => ({
+      cause,
+      says: CAUSES[cause],
+      usd: text(shares[cause]),
+      bps: shownBps(inBps(shares[cause], traded)),
+    })),
+    cost_bps:
+      cost === undefined
+        ? undefined
+        : {
+            mean: cost.mean.toFixed(4),
+            low: cost.low.toFixed(4),
+            high: cost.high.toFixed(4),
+            slices: cost.slices,
+          },
+    decisions,
+    modelled,
+    notes: facts.notes,
+    slices: rows.map(sliceRow),
+  };
+}
+
+const BPS_DECIMALS = 4;
+const shownBps = (bps: Ratio | undefined): string | undefined => bps?.toFixed(BPS_DECIMALS);
+
+function sliceRow(row: Row): SliceRow {
+  const { live, twin, total, shares, isModelled } = row;
+  const { strategy = '', parent = '', slice = 0, pair = '', side = '', decidedAt } = live ?? twin ?? {};
+  return {
+    strategy,
+    parent,
+    slice,
+    pair,
+    side,
+    decided_at: decidedAt === undefined ? '' : isoOf(decidedAt),
+    live: sideOf(live, row.liveBps),
+    twin: sideOf(twin, row.twinBps),
+    difference_usd: text(total),
+    causes: Object.fromEntries(
+      Object.entries(shares).flatMap(([cause, usd]: [string, Money]) =>
+        usd.isZero() ? [] : [[cause, text(usd)]],
+      ),
+    ),
+    modelled: isModelled,
+    records: live?.records ?? [],
+  };
+}
+
+const sideOf = (slice: SliceOutcome | undefined, bps: Ratio | undefined): Side => ({
+  decision: decisionOf(slice),
+  quantity: slice === undefined ? '0' : text(slice.quantity),
+  amount: slice === undefined ? '0' : text(slice.amount),
+  fees: slice === undefined ? '0' : text(slice.fees),
+  cost_bps: shownBps(bps),
+  attempts: slice?.attempts ?? 0,
+  refusals: slice?.refusals ?? 0,
+  doubts: slice?.doubts ?? 0,
+  executed_at: slice?.executedAt === undefined ? undefined : isoOf(slice.executedAt),
+});
+
+/** The cause with the largest share, its sign aside; `undefined` where nothing differs. */
+export function largestCause({ causes: shares }: TwinReport): CauseShare | undefined {
+  const size = ({ usd }: CauseShare): Ratio => ratio(usd).abs() as Ratio;
+  const largest = shares.reduce<CauseShare | undefined>(
+    (most, each) => (most === undefined || size(each).gt(size(most)) ? each : most),
+    undefined,
+  );
+  return largest === undefined || size(largest).isZero() ? undefined : largest;
+}
+
+/** Whether fitting the model to the journal may remove the difference. */
+export const isOfModel = (share: CauseShare | undefined): boolean =>
+  share !== undefined && OF_THE_MODEL.has(share.cause);
