@@ -37,7 +37,7 @@ ${table({
     ['all', grouped(report.difference_usd), report.difference_bps, ''],
   ],
 })}
-${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): live paid ${cost.mean} basis points more than the twin; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
+${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): cost of live less that of the twin: ${cost.mean} basis points; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
 ${table({
   caption: 'How slices ended',
   head: ['live', 'twin', '#slices'],

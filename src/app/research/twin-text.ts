@@ -23,7 +23,7 @@ export function twinLines(report: TwinReport): readonly string[] {
     ...(cost === undefined
       ? []
       : [
-          `cost of slices that both traded: live ${cost.mean} bps dearer, 95 % between ${cost.low} and ${cost.high} (${cost.slices} slices)`,
+          `cost of live less that of the twin, slices that both traded: ${cost.mean} bps, 95 % between ${cost.low} and ${cost.high} (${cost.slices} slices)`,
         ]),
     'decisions, live and twin:',
     ...decisions.map((each) => `  ${String(each.slices).padStart(6)}  ${each.live} | ${each.twin}`),

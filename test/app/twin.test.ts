@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { addTwin } from '../../src/app/cli/twin-cli.ts';
+import { MINUTE_MS, instant } from '../../src/core/time.ts';
+import type { TwinReport } from '../../src/research/twin/twin-json.ts';
+import { runLine } from './support/cli.ts';
+import { backtestConfig } from './support/desk-config.ts';
+import type { Ran } from './support/cli.ts';
+
+const BEGIN = Date.UTC(2026, 0, 5);
+
+/** A folder with the journal of three hours of trade under a venue that the test knows. */
+async function traded(): Promise<string> {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-twin-'));
+  onTestFinished(() => {
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  const rows = Array.from({ length: 200 }, (_, n) => {
+    const close = 60_000 + 10 * (n % 17);
+    return `${BEGIN + n * MINUTE_MS},${close},${close},${close},${close},1`;
+  });
+  writeFileSync(join(cwd, 'btc.csv'), ['timestamp_ms,open,high,low,close,volume', ...rows].join('\n'));
+  writeFileSync(
+    join(cwd, 'config.yaml'),
+    backtestConfig({ balances: { usd: '2500000', btc: '1' }, dayUsd: '10000000' }),
+  );
+  writeFileSync(
+    join(cwd, 'desk.yaml'),
+    `id: buy\nkind: twap\npair: btcusd\nside: buy\ntotal_notional: { amount: '61234.56', currency: usd }\nduration: PT3H\nslices: 60\n`,
+  );
+  writeFileSync(join(cwd, 'truth.yaml'), 'base: tight\nhalf_spread_bps: 7.5\nquote_latency_ms: 120\n');
+  const line = ['backtest', '--data', 'btcusd=btc.csv', '--model', './truth.yaml', '--journal', 'run.db'];
+  const { code, err } = await runLine(addBacktest, line, { cwd, now: instant(0), config: 'config.yaml' });
+  if (code !== 0) throw new Error(err);
+  return cwd;
+}
+
+const twin = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
+  await runLine(addTwin, ['twin', join(cwd, 'run.db'), ...line], {
+    cwd,
+    now: instant(BEGIN),
+    config: 'config.yaml',
+  });
+
+const DATA = ['--data', 'btcusd=btc.csv'];
+
+describe('tranche twin', () => {
+  it('finds no difference under the model that is the venue', async () => {
+    const cwd = await traded();
+    const { code, out } = await twin(cwd, ...DATA, '--model', './truth.yaml', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ verdict: 'within', difference_usd: '0', modelled: 0, decisions: [{ live: 'filled', twin: 'filled', slices: 60 }] }); // prettier-ignore
+  });
+
+  it('ends with 65 beyond the bound, names the quotes as the cause, and offers to fit the model', async () => {
+    const cwd = await traded();
+    const { code, out } = await twin(cwd, ...DATA, '--model', 'tight', '--bound', '5', '--zone', 'UTC', '--day', '2026-01-05'); // prettier-ignore
+    expect(code).toBe(65);
+    expect(out).toMatch(/quote +\u2212\d+\.\d\d USD +-6\.\d+ bps/u);
+    expect(out).toContain('beyond the bound of 5 bps; most of it: the venue quoted other prices');
+    expect(out).toContain('fit it with tranche calibrate');
+    expect((await twin(cwd, ...DATA, '--model', 'tight', '--bound', '7')).code).toBe(0);
+  });
+
+  it('writes a page and a file, whose shares sum to the difference, and replaces none unasked', async () => {
+    const cwd = await traded();
+    expect((await twin(cwd, '--model', 'tight', '--out', 'files', '--bound', '100')).code).toBe(0);
+    const report = JSON.parse(readFileSync(join(cwd, 'files', 'twin.json'), 'utf8')) as TwinReport;
+    expect(report.notes.join()).toContain('prices of btcusd are the references that the journal has');
+    expect(report.slices).toHaveLength(60);
+    const page = readFileSync(join(cwd, 'files', 'twin.html'), 'utf8');
+    expect(page).toContain('Where the difference comes from');
+    expect(page).toContain(report.head);
+    expect(await twin(cwd, '--out', 'files')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('already contains twin.html and twin.json') as string,
+    });
+  });
+
+  it.each([
+    [['--bound', '-1'], '--bound: expected basis points'],
+    [['--day', '2026-02-01', '--zone', 'UTC'], '--day: the journal covers 2026-01-05'],
+    [['--day', 'tuesday'], 'expected a day such as'],
+    [['--model', 'tigth'], 'did you mean tight'],
+  ])('refuses %j', async (line, says) => {
+    const cwd = await traded();
+    expect(await twin(cwd, ...line)).toMatchObject({
+      code: 64,
+      err: expect.stringContaining(says) as string,
+    });
+  });
+});
