@@ -97,10 +97,24 @@ export class Outcomes {
   #decided({ strategy, intents }: WakeRecord, at: Instant, seq: number): void {
     for (const { parent, slice, pair, side, decision_price: seen } of intents)
       this.#slices.set(sliceKey({ parent, slice }), {
-        ...{ strategy, parent, slice, pair, side, quote: '', decidedAt: at },
+        strategy,
+        parent,
+        slice,
+        pair,
+        side,
+        quote: '',
+        decidedAt: at,
         reference: seen === undefined || seen === '' ? undefined : price(seen),
-        ...{ result: 'open', reason: undefined, attempts: 0, refusals: 0, doubts: 0 },
-        ...{ quantity: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY, executedAt: undefined, records: [seq] },
+        result: 'open',
+        reason: undefined,
+        attempts: 0,
+        refusals: 0,
+        doubts: 0,
+        quantity: NO_QUANTITY,
+        amount: NO_MONEY,
+        fees: NO_MONEY,
+        executedAt: undefined,
+        records: [seq],
       });
   }
 

@@ -115,9 +115,9 @@ function tapesOf({ recorded, tapes = [] }: Pick<TwinSetup, 'recorded' | 'tapes'>
   return [...tapes, ...own];
 }
 
-function sourcesOf({ revive }: TwinSetup, texts: Texts | undefined): readonly StrategySource[] {
+function sourcesOf(setup: TwinSetup, texts: Texts | undefined): readonly StrategySource[] {
   return (texts?.documents ?? []).map((begun) => {
-    const source = revive(begun);
+    const source = setup.revive(begun);
     if (source === undefined)
       throw new OperatorError(
         'data',

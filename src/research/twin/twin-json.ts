@@ -1,4 +1,4 @@
-import { ratio, text } from '../../core/money.ts';
+import { ratio, size, text } from '../../core/money.ts';
 import type { Money, Ratio } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import { decisionOf, inBps } from './compare.ts';
@@ -175,12 +175,12 @@ const sideOf = (slice: SliceOutcome | undefined, bps: Ratio | undefined): Side =
 
 /** The cause with the largest share, its sign aside; `undefined` where nothing differs. */
 export function largestCause({ causes: shares }: TwinReport): CauseShare | undefined {
-  const size = ({ usd }: CauseShare): Ratio => ratio(usd).abs() as Ratio;
+  const sizeOf = ({ usd }: CauseShare): Ratio => size(ratio(usd));
   const largest = shares.reduce<CauseShare | undefined>(
-    (most, each) => (most === undefined || size(each).gt(size(most)) ? each : most),
+    (most, each) => (most === undefined || sizeOf(each).gt(sizeOf(most)) ? each : most),
     undefined,
   );
-  return largest === undefined || size(largest).isZero() ? undefined : largest;
+  return largest === undefined || sizeOf(largest).isZero() ? undefined : largest;
 }
 
 /** Whether fitting the model to the journal may remove the difference. */
