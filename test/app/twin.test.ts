@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
-import { addTwin } from '../../src/app/cli/twin-cli.ts';
+import { addTwin } from '../../src/app/twin/twin-cli.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { TwinReport } from '../../src/research/twin/twin-json.ts';
 import { runLine } from './support/cli.ts';

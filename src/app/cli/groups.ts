@@ -47,7 +47,8 @@ export const groups: readonly Group[] = [
   },
   {
     names: ['twin'],
-    add: async (cli, { io, done }) => (await import('./twin-cli.ts')).addTwin(cli, { io, config, done }),
+    add: async (cli, { io, done }) =>
+      (await import('../twin/twin-cli.ts')).addTwin(cli, { io, config, done }),
   },
   {
     names: [

@@ -20,12 +20,12 @@ import { readModel } from '../config/model-file.ts';
 import type { NamedModel } from '../config/model-file.ts';
 import { formatProblems } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
-import { twinLines } from '../research/twin-text.ts';
+import { twinLines } from './twin-text.ts';
 import { reviveStrategy } from '../strategies/strategies.ts';
-import { spanOf } from './day.ts';
-import type { CommandIo } from './io.ts';
-import { openNamed, readTapes } from './journal/journal-read.ts';
-import type { JournalOptions } from './journal/journal-read.ts';
+import { spanOf } from '../commands/day.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { openNamed, readTapes } from '../commands/journal/journal-read.ts';
+import type { JournalOptions } from '../commands/journal/journal-read.ts';
 
 export interface TwinOptions extends JournalOptions {
   /** `2026-12-01`; default: all of the journal. */
@@ -139,7 +139,7 @@ function refuseToReplace(folder: string, { overwrite }: TwinOptions): void {
 }
 
 async function writeFiles(folder: string, report: TwinReport, io: CommandIo): Promise<void> {
-  const { twinHtml } = await import('../research/twin-html.ts');
+  const { twinHtml } = await import('./twin-html.ts');
   const texts = { 'twin.html': twinHtml(report), 'twin.json': jsonText(report) };
   try {
     mkdirSync(folder, { recursive: true });

@@ -1,8 +1,8 @@
 import type { Command, Option } from '@commander-js/extra-typings';
 import type { CommandIo } from '../commands/io.ts';
-import { JOURNAL } from './journal-cli.ts';
-import { modeOption } from './mode-option.ts';
-import { cacheOption } from './tape-options.ts';
+import { JOURNAL } from '../cli/journal-cli.ts';
+import { modeOption } from '../cli/mode-option.ts';
+import { cacheOption } from '../cli/tape-options.ts';
 
 export interface TwinCli {
   readonly io: CommandIo;
@@ -48,7 +48,7 @@ export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
     .option('--json', 'print twin.json to stdout')
     .addHelpText('after', EXAMPLES)
     .action(async (file, options) => {
-      const { twin } = await import('../commands/twin.ts');
+      const { twin } = await import('./twin.ts');
       done(await twin({ ...options, file }, io));
     });
 }
