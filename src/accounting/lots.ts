@@ -47,13 +47,29 @@ export type Choice = readonly { readonly lot: string; readonly quantity: Quantit
 /** The cost of a part of a lot is rounded to this many decimals, halves to even; the rest of the lot keeps the rest. */
 export const COST_DECIMALS = 12;
 
+const AVERAGE = 'average';
+
 /** Open lots by currency. */
 export class Lots {
-  readonly #method: LotMethod;
+  #method: LotMethod;
+  /** Id of the one lot of a currency by `average`. */
+  readonly #averageId: string;
   readonly #holdings = new Map<string, Holding>();
 
-  constructor(method: LotMethod) {
+  constructor(method: LotMethod, averageId = AVERAGE) {
     this.#method = method;
+    this.#averageId = averageId;
+  }
+
+  /** Disposals from here on take lots in another order. Neither method is `average`. */
+  changeMethod(method: LotMethod): void {
+    this.#method = method;
+    for (const holding of this.#holdings.values()) holding.changeMethod(method);
+  }
+
+  /** What all units of a currency cost. */
+  costOf(currency: string): Money {
+    return this.#holdings.get(currency)?.cost ?? NO_MONEY;
   }
 
   /**
@@ -115,7 +131,7 @@ export class Lots {
   #holdingOf(currency: string): Holding {
     let holding = this.#holdings.get(currency);
     if (holding === undefined) {
-      holding = new Holding(this.#method);
+      holding = new Holding(this.#method, this.#averageId);
       this.#holdings.set(currency, holding);
     }
     return holding;
@@ -146,29 +162,40 @@ interface OpenLot {
   cost: Money;
 }
 
-/** Id of the one lot of `average`. */
-const AVERAGE = 'average';
 /** Forgets the taken lots at the head of the array once there are this many, and they are most of it. */
 const HEAD_MAX = 1_024;
 
 /** The open lots of one currency, all long or all short. */
 class Holding {
-  readonly #method: LotMethod;
+  #method: LotMethod;
+  readonly #averageId: string;
   readonly #byId = new Map<string, OpenLot>();
   /** By acquisition, or by unit cost for `hifo`. Lots that were chosen and are empty stay until they are reached. */
   #lots: OpenLot[] = [];
   #head = 0;
   #isShort = false;
 
-  constructor(method: LotMethod) {
+  constructor(method: LotMethod, averageId: string) {
     this.#method = method;
+    this.#averageId = averageId;
+  }
+
+  changeMethod(method: LotMethod): void {
+    this.#method = method;
+    const lots = this.#lots.slice(this.#head).filter((lot) => !lot.quantity.isZero());
+    this.#lots = lots.toSorted((a, b) => this.#compare(a, b));
+    this.#head = 0;
   }
 
   /** A correction may turn an average, which is one lot. */
   get isShort(): boolean {
     return this.#method === 'average'
-      ? this.#byId.get(AVERAGE)?.quantity.isNegative() === true
+      ? this.#byId.get(this.#averageId)?.quantity.isNegative() === true
       : this.#isShort;
+  }
+
+  get cost(): Money {
+    return this.#byId.values().reduce((sum, { cost }) => add(sum, cost), NO_MONEY);
   }
 
   get isEmpty(): boolean {
@@ -177,7 +204,7 @@ class Holding {
 
   open(lot: Lot): Lot {
     if (this.isEmpty) this.#isShort = lot.quantity.isNegative();
-    const id = this.#method === 'average' ? AVERAGE : lot.id;
+    const id = this.#method === 'average' ? this.#averageId : lot.id;
     const known = this.#byId.get(id);
     if (known !== undefined) {
       known.quantity = add(known.quantity, lot.quantity);

@@ -13,12 +13,16 @@ import {
   text,
 } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
-import { isoOf } from '../core/time.ts';
+import { instant, isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { dateOf } from './events.ts';
 import type { AccountingEvent, CorrectionEvent, MovementEvent, Source, TradeEvent } from './events.ts';
+import type { BookMethod } from './jurisdictions.ts';
 import { Lots } from './lots.ts';
 import type { Choice, Lot, LotChange, LotMethod } from './lots.ts';
+import { DAYS_AFTER, POOL, SharePools } from './share-pool.ts';
+import type { Identification } from './share-pool.ts';
+import { ZonedDays, dateText } from './zoned-days.ts';
 
 /** Accounts of the books. Holdings have one for each currency. */
 export const ACCOUNTS = [
@@ -67,10 +71,15 @@ export interface Entry {
   /** Client order id or transaction, as the event has it; unique. */
   readonly id: string;
   readonly at: Instant;
-  readonly what: AccountingEvent['type'] | 'opening';
+  /** `identification`: share pooling identifies disposals with other units than were booked. */
+  readonly what: AccountingEvent['type'] | 'opening' | 'identification';
   readonly description: string;
   readonly postings: readonly Posting[];
   readonly gains: readonly Gain[];
+  /** Share pooling may identify its disposals with acquisitions before this time: their gain is provisional. */
+  readonly provisionalUntil?: Instant | undefined;
+  /** Number of the record that closed its period; absent while that is open. */
+  readonly closing?: number | undefined;
   /** Takes an entry back: what came leaves, and what left comes. */
   readonly isReversal?: true | undefined;
   /** Absent for opening balances, which somebody stated. */
@@ -80,7 +89,9 @@ export interface Entry {
 export interface BookSettings {
   /** Currency of the books, such as `usd`. */
   readonly currency: string;
-  readonly method: LotMethod;
+  readonly method: BookMethod;
+  /** Time zone of the days of share pooling. */
+  readonly timeZone?: string | undefined;
   /** Value of one unit in the currency of the books. */
   readonly priceAt: (currency: string, at: Instant) => Price | undefined;
   /** Lots that the disposal of this id takes before others. */
@@ -99,6 +110,8 @@ interface Move extends Lot {
   /** When it happens, for gains; `acquiredAt` unless it corrects something. */
   readonly at?: Instant | undefined;
   readonly choice?: Choice | undefined;
+  /** Units of the same owner that come from elsewhere. */
+  readonly isTransfer?: boolean | undefined;
 }
 
 /** What a trade did, for its correction. */
@@ -129,10 +142,32 @@ export class Subledger {
   readonly #settings: BookSettings;
   readonly #lots: Lots;
   readonly #booked = new Map<string, Booked>();
+  /** Of share pooling, for which the lot of each currency is its pool. */
+  readonly #pools: SharePools | undefined;
+  readonly #days: ZonedDays;
+  /** Date of the event that is being booked. */
+  #date: Instant | undefined;
 
   constructor(settings: BookSettings) {
+    const { method, timeZone = 'UTC' } = settings;
     this.#settings = settings;
-    this.#lots = new Lots(settings.method);
+    this.#lots = method === 'pool' ? new Lots('average', POOL) : new Lots(method);
+    this.#pools = method === 'pool' ? new SharePools() : undefined;
+    this.#days = new ZonedDays(timeZone);
+  }
+
+  /** Disposals from here on take lots by another method. Pools and averages stay what they are. */
+  changeMethod(method: Exclude<LotMethod, 'average'>): void {
+    this.#lots.changeMethod(method);
+  }
+
+  /** Ends the days before the day of `at`: share pooling identifies their disposals then. @throws OperatorError as `book` */
+  *endDays(at: Instant): Generator<Entry> {
+    if (this.#pools === undefined) return;
+    for (const ended of this.#pools.endDays(this.#days.dayOf(at))) {
+      const entry = this.#identification(ended);
+      if (entry !== undefined) yield entry;
+    }
   }
 
   /** Open lots, the next to be disposed of first. */
@@ -143,7 +178,8 @@ export class Subledger {
   /** What was held before the first event, at its cost. */
   openWith(currency: string, lot: Lot): Entry {
     const draft = new Draft();
-    this.#move(draft, { ...lot, currency });
+    this.#date = lot.acquiredAt;
+    this.#move(draft, { ...lot, currency, isTransfer: true });
     this.#post(draft, 'opening balances', negate(lot.cost));
     const description = `${text(lot.quantity)} ${currency}, lot ${lot.id}`;
     return {
@@ -157,6 +193,7 @@ export class Subledger {
 
   /** @throws OperatorError `data` where a price is missing, the books hold too little, or a correction has no trade. */
   book(event: AccountingEvent): readonly Entry[] {
+    this.#date = dateOf(event);
     if (event.type === 'trade') return [this.#trade(event)];
     if (event.type === 'correction') return this.#correction(event);
     return [this.#movement(event)];
@@ -273,11 +310,19 @@ export class Subledger {
       this.#hold(draft, currency, again, true);
       const { id, acquiredAt, quantity, cost: paid } = negated(part);
       const proceeds = negate(part.proceeds);
-      draft.gains.push({ currency, lot: id, acquiredAt, disposedAt: at, quantity, cost: paid, proceeds });
+      this.#gain(draft, { currency, lot: id, acquiredAt, disposedAt: at, quantity, cost: paid, proceeds });
       return { ...again, quantity: size(again.quantity) };
     });
+    const back = disposed.reduce(
+      (sum, part) => ({
+        quantity: add(sum.quantity, part.quantity),
+        cost: add(sum.cost, part.proceeds),
+      }),
+      negated(opened ?? { quantity: NO_QUANTITY, cost: NO_MONEY }),
+    );
+    this.#flow(currency, back, false, true);
     if (opened === undefined) return { currency, returned, sold: NO_QUANTITY };
-    if (this.#settings.method === 'average') {
+    if (this.#settings.method === 'average' || this.#pools !== undefined) {
       this.#lots.restore(currency, negated(opened));
       this.#hold(draft, currency, opened, false);
       return { currency, returned, sold: NO_QUANTITY };
@@ -311,7 +356,8 @@ export class Subledger {
       const isIn = what === 'deposit' || what === 'credit';
       const [moved, worth] = isIn ? [quantity, value] : [negate(quantity), negate(value)];
       const acquiredAt = stated?.acquiredAt ?? at;
-      this.#move(draft, { id, acquiredAt, at, currency, quantity: moved, cost: worth });
+      const isTransfer = what === 'deposit';
+      this.#move(draft, { id, acquiredAt, at, currency, quantity: moved, cost: worth, isTransfer });
       this.#post(draft, ACCOUNT_OF[what], negate(worth));
     }
     if (isAboveZero(fee)) {
@@ -354,11 +400,12 @@ export class Subledger {
         'data',
         `${id}: ${text(quantity)} ${currency} leave, and the books hold ${text(left)} less: add what was held before under opening`,
       );
+    this.#flow(currency, { quantity: negate(quantity), cost: negate(paid) }, true);
     this.#post(draft, 'withdrawals', paid);
   }
 
   /** Changes a holding. Its postings add up to the value of the units, gains included. */
-  #move(draft: Draft, { currency, at, choice, ...lot }: Move): void {
+  #move(draft: Draft, { currency, at, choice, isTransfer, ...lot }: Move): void {
     if (lot.quantity.isZero()) return;
     if (currency === this.#settings.currency) {
       this.#cash(draft, lot.cost);
@@ -366,19 +413,66 @@ export class Subledger {
     }
     const change = this.#lots.change(currency, lot, choice);
     draft.changes.push(change);
+    this.#flow(currency, lot, isTransfer);
     for (const part of change.disposed) {
       const { id, acquiredAt, quantity, cost: paid, proceeds } = part;
       this.#hold(draft, currency, part, false);
       const disposedAt = at ?? lot.acquiredAt;
-      draft.gains.push({ currency, lot: id, acquiredAt, disposedAt, quantity, cost: paid, proceeds });
+      this.#gain(draft, { currency, lot: id, acquiredAt, disposedAt, quantity, cost: paid, proceeds });
     }
     if (change.opened !== undefined) this.#hold(draft, currency, change.opened, true);
   }
 
-  #finished(draft: Draft): Pick<Entry, 'postings' | 'gains'> {
+  /** Tells share pooling what comes and goes. What is taken back is less of what it was. */
+  #flow(
+    currency: string,
+    { quantity, cost: value }: Pick<Lot, 'quantity' | 'cost'>,
+    isTransfer = false,
+    isTakenBack = false,
+  ): void {
+    if (this.#pools === undefined || this.#date === undefined) return;
+    const at = this.#date;
+    const flow = { at, day: this.#days.dayOf(at), units: quantity, value };
+    if (isTransfer) this.#pools.transfer(currency, flow);
+    else if (quantity.isNegative() === isTakenBack) this.#pools.acquire(currency, flow);
+    else this.#pools.dispose(currency, { ...flow, units: negate(quantity), value: negate(value) });
+  }
+
+  #gain(draft: Draft, gain: Gain): void {
+    draft.gains.push(gain);
+    if (this.#pools !== undefined && this.#date !== undefined)
+      this.#pools.book(gain.currency, this.#days.dayOf(this.#date), gain);
+  }
+
+  /** Corrects what was booked of disposals, where they are identified with other units. */
+  #identification({ currency, day, changes, cost: pooled }: Identification): Entry | undefined {
+    const change = subtract(pooled, this.#lots.costOf(currency));
+    if (changes.length === 0 && change.isZero()) return undefined;
+    const draft = new Draft();
+    for (const each of changes) draft.gains.push({ ...each, currency });
+    const at = instant(this.#days.endOf(day) - 1);
+    if (!change.isZero()) {
+      const units = { id: POOL, acquiredAt: at, quantity: NO_QUANTITY, cost: change };
+      this.#lots.restore(currency, units);
+      this.#hold(draft, currency, units, true);
+    }
+    const days = new Set(changes.map(({ disposedAt }) => dateText(this.#days.dayOf(disposedAt))));
+    const description = `${currency} disposed of on ${[...days].join(', ')}: same day, next ${DAYS_AFTER} days, section 104`;
+    return {
+      id: `identification ${dateText(day)} ${currency}`,
+      at,
+      what: 'identification',
+      description,
+      ...this.#finished(draft),
+    };
+  }
+
+  #finished(draft: Draft): Pick<Entry, 'postings' | 'gains' | 'provisionalUntil'> {
     const { postings, gains } = draft;
     this.#post(draft, 'realised gains', negate(gains.map(gainOf).reduce(add, NO_MONEY)));
-    return { postings, gains };
+    if (this.#pools === undefined || gains.length === 0) return { postings, gains };
+    const last = Math.max(...gains.map(({ disposedAt }) => this.#days.dayOf(disposedAt)));
+    return { postings, gains, provisionalUntil: this.#days.endOf(last + DAYS_AFTER) };
   }
 
   /** Units of a lot come (`isNew`), or leave. */

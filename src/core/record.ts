@@ -487,8 +487,7 @@ export interface ClosingRecord {
   readonly settings: string;
   /** Books and account differed, or were not compared: why the period was closed anyway, and by how much they differed. */
   readonly unreconciled?:
-    | { readonly why: string; readonly differences: Readonly<Record<string, string>> }
-    | undefined;
+    { readonly why: string; readonly differences: Readonly<Record<string, string>> } | undefined;
   readonly by: string;
   readonly why: string;
   readonly token?: UsedToken | undefined;

@@ -6,7 +6,14 @@ import type { Quantity } from '../core/money.ts';
 import type { PasskeyAssertion } from '../core/approvals/passkey-assertion.ts';
 import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
-import type { AlertRecord, ClosingRecord, PersonRecord, RecordBody, StoredRecord, UsedToken } from '../core/record.ts';
+import type {
+  AlertRecord,
+  ClosingRecord,
+  PersonRecord,
+  RecordBody,
+  StoredRecord,
+  UsedToken,
+} from '../core/record.ts';
 import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';

@@ -20,9 +20,17 @@ export const commodity = (currency: string): string => {
   return /^[A-Z]/u.test(name) ? name : `X${name}`;
 };
 
-/** Such as `Assets:Venue:BTC`. */
-export const accountName = ({ account, currency }: Pick<Posting, 'account' | 'currency'>): string =>
-  account === 'holdings' ? `${NAMES.holdings}:${commodity(currency)}` : NAMES[account];
+/** Such as `Assets:Venue:BTC`. A cost without units, which share pooling corrects, has a sub-account: programs give units a price alone. */
+export const accountName = ({
+  account,
+  currency,
+  quantity,
+  lot,
+}: Pick<Posting, 'account' | 'currency' | 'quantity' | 'lot'>): string => {
+  if (account !== 'holdings') return NAMES[account];
+  const name = `${NAMES.holdings}:${commodity(currency)}`;
+  return lot !== undefined && quantity.isZero() ? `${name}:Cost` : name;
+};
 
 /** A text for one line between quotes. */
 export const quoted = (text: string): string =>

@@ -1,13 +1,13 @@
 import { fixedEven, size, text } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
-import type { LotMethod } from '../lots.ts';
+import type { BookMethod } from '../jurisdictions.ts';
 import type { Entry, Posting } from '../subledger.ts';
 import { accountName, commodity, quoted } from './account-names.ts';
 
 export interface PlainTextOptions {
   /** Currency of the books. */
   readonly currency: string;
-  readonly method: LotMethod;
+  readonly method: BookMethod;
   /** First lines, as comments. */
   readonly about: readonly string[];
 }
@@ -20,7 +20,7 @@ const DECIMALS = 8;
 
 /**
  * The books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that beancount follows
- * them by itself. With average costs there are no lots: postings state what they cost in all.
+ * them by itself. With averages and pools there are no lots: postings state what they cost in all.
  */
 export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions): Generator<string> {
   const { currency, about } = options;
@@ -46,21 +46,27 @@ export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions):
 function amountOf(posting: Posting, { currency, method }: PlainTextOptions): string {
   const units = `${text(posting.quantity)} ${commodity(posting.currency)}`;
   const { lot, value } = posting;
-  if (lot === undefined) return `${fixedEven(value, DECIMALS)} ${commodity(currency)}`;
-  if (method === 'average') return `${units} @@ ${text(size(value))} ${commodity(currency)}`;
+  if (lot === undefined || posting.quantity.isZero())
+    return `${fixedEven(value, DECIMALS)} ${commodity(currency)}`;
+  if (method === 'average' || method === 'pool')
+    return `${units} @@ ${text(size(value))} ${commodity(currency)}`;
   const label = `${isoOf(lot.acquiredAt).slice(0, 10)}, ${quoted(lot.id)}`;
   return lot.isNew
     ? `${units} {{${text(size(value))} ${commodity(currency)}, ${label}}}`
     : `${units} {${label}}`;
 }
 
-/** Where the entry is written down. */
-export const sourceOf = ({ source }: Entry): readonly (readonly [string, string])[] => {
-  if (source === undefined) return [];
-  return 'seq' in source
-    ? [
-        ['record', String(source.seq)],
-        ['hash', source.hash],
-      ]
-    : [['transactions', source.transactions.join(' ')]];
-};
+/** Where the entry is written down, and how final it is. */
+export function sourceOf({
+  source,
+  closing,
+  provisionalUntil,
+}: Entry): readonly (readonly [string, string])[] {
+  const tags: [string, string][] = [];
+  if (source !== undefined && 'seq' in source)
+    tags.push(['record', String(source.seq)], ['hash', source.hash]);
+  else if (source !== undefined) tags.push(['transactions', source.transactions.join(' ')]);
+  if (closing !== undefined) tags.push(['closing', String(closing)]);
+  if (provisionalUntil !== undefined) tags.push(['provisional_until', isoOf(provisionalUntil)]);
+  return tags;
+}

@@ -19,6 +19,8 @@ export interface LedgerJournal {
   /** `2026-01` or `2026-01-31`. */
   readonly period: string;
   readonly lines: readonly LedgerLine[];
+  /** Number of the record that closed it; absent while an entry of it is open. */
+  readonly closing?: number | undefined;
 }
 
 export interface LedgerLine {
@@ -38,13 +40,15 @@ export type LedgerPeriod = 'day' | 'month';
 export function* summarise(entries: Iterable<Entry>, per: LedgerPeriod): Generator<LedgerJournal> {
   let period: string | undefined;
   let sums = new Map<string, { account: Account; currency: string; value: Money }>();
-  for (const { at, postings } of entries) {
+  let closing: number | undefined;
+  for (const { at, postings, closing: closed } of entries) {
     const own = isoOf(at).slice(0, per === 'day' ? 10 : 7);
     if (period !== undefined && own !== period) {
-      yield journalOf(period, [...sums.values()]);
+      yield { ...journalOf(period, [...sums.values()]), closing };
       sums = new Map();
     }
     period = own;
+    closing = closed; // of the last entry: those before it are closed by it, or earlier
     for (const { account, currency, value } of postings) {
       const key = account === 'holdings' ? `${account} ${currency}` : account;
       const sum = sums.get(key);
@@ -52,7 +56,7 @@ export function* summarise(entries: Iterable<Entry>, per: LedgerPeriod): Generat
       else sum.value = add(sum.value, value);
     }
   }
-  if (period !== undefined) yield journalOf(period, [...sums.values()]);
+  if (period !== undefined) yield { ...journalOf(period, [...sums.values()]), closing };
 }
 
 function journalOf(
@@ -85,13 +89,13 @@ export function* netsuite(
   { currency, codeOf }: { currency: string; codeOf: CodeOf },
 ): Generator<readonly string[]> {
   yield ['External ID', 'Date', 'Currency', 'Memo', 'Account', 'Debit', 'Credit', 'Line Memo'];
-  for (const { period, date, lines } of journals)
+  for (const { period, date, lines, closing } of journals)
     for (const line of lines)
       yield [
         `tranche-${period}`,
         date,
         currency.toUpperCase(),
-        `Digital assets ${period}`,
+        memoOf(period, closing),
         codeOf(line),
         isAboveZero(line.value) ? fixedEven(line.value, 2) : '',
         isBelowZero(line.value) ? fixedEven(negate(line.value), 2) : '',
@@ -105,10 +109,10 @@ export function* xero(
   { codeOf, taxRate }: { readonly codeOf: CodeOf; readonly taxRate: string },
 ): Generator<readonly string[]> {
   yield ['*Narration', '*Date', 'Description', '*AccountCode', '*TaxRate', '*Amount'];
-  for (const { period, date, lines } of journals)
+  for (const { period, date, lines, closing } of journals)
     for (const line of lines)
       yield [
-        `Digital assets ${period}`,
+        memoOf(period, closing),
         date.split('-').toReversed().join('/'),
         lineName(line),
         codeOf(line),
@@ -116,6 +120,9 @@ export function* xero(
         fixedEven(line.value, 2),
       ];
 }
+
+const memoOf = (period: string, closing: number | undefined): string =>
+  `Digital assets ${period}${closing === undefined ? '' : `, closed by record ${closing}`}`;
 
 export const lineName = ({ account, currency }: LedgerLine): string =>
   currency === undefined ? account : `${account} ${currency}`;

@@ -13,10 +13,15 @@ export function* hledger(entries: Iterable<Entry>, { currency, about }: PlainTex
     yield `\n${isoOf(entry.at).slice(0, 10)} * (${code(entry.id)}) ${plain(entry.description)}\n`;
     for (const [key, value] of tags) yield `    ; ${key}: ${plain(value)}\n`;
     for (const posting of entry.postings) {
-      const units = `${text(posting.quantity)} ${quotedCommodity(posting.currency)}`;
+      const isCost = posting.lot !== undefined && posting.quantity.isZero();
+      const units = isCost
+        ? `${text(posting.value)} ${quotedCommodity(currency)}`
+        : `${text(posting.quantity)} ${quotedCommodity(posting.currency)}`;
       const worth = `@@ ${text(size(posting.value))} ${quotedCommodity(currency)}`;
       const [amount, tag] =
-        posting.lot === undefined ? [units, ''] : [`${units} ${worth}`, `  ; lot: ${plain(posting.lot.id)}`];
+        posting.lot === undefined || isCost
+          ? [units, '']
+          : [`${units} ${worth}`, `  ; lot: ${plain(posting.lot.id)}`];
       yield `    ${accountName(posting)}  ${amount}${tag}\n`;
     }
   }

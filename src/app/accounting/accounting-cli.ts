@@ -79,6 +79,11 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .addOption(settings())
     .option('--from <time>', 'only from this time on, such as 2026-01-01T00:00:00Z', time)
     .option('--until <time>', 'only before this time', time)
+    .addOption(
+      new Option('--by <date>', 'date that --from and --until are of: of the entry, or of the disposal')
+        .choices(['booked', 'disposed'] as const)
+        .default('booked' as const),
+    )
     .option('--json', 'print one JSON object per line')
     .action(async (file, options) => {
       const { printGains } = await import('./print-books.ts');

@@ -9,6 +9,8 @@ const TYPES: Readonly<Record<string, 'TIMESTAMP' | 'DECIMAL' | 'INT64'>> = {
   quantity: 'DECIMAL',
   value: 'DECIMAL',
   record: 'INT64',
+  closing: 'INT64',
+  provisional_until: 'TIMESTAMP',
 };
 
 const columns = POSTING_COLUMNS.map((name) => ({
@@ -18,7 +20,7 @@ const columns = POSTING_COLUMNS.map((name) => ({
 }));
 
 /**
- * Writes postings as one Parquet file: times as TIMESTAMP in ms of UTC, amounts as decimals, `record` as INT64, all else as STRING.
+ * Writes postings as one Parquet file: times as TIMESTAMP in ms of UTC, amounts as decimals, `record` and `closing` as INT64, all else as STRING.
  *
  * @throws OperatorError `storage` when the file cannot be written.
  */

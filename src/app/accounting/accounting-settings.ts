@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import { isAmountText, money, quantity } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
-import { parseIso } from '../../core/time.ts';
+import { checkZone, isoOf, parseIso } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { jurisdictionCodes, jurisdictionOf } from '../../accounting/jurisdictions.ts';
+import type { BookMethod, JurisdictionCode } from '../../accounting/jurisdictions.ts';
 import type { Choice, LotMethod } from '../../accounting/lots.ts';
 import { ACCOUNTS } from '../../accounting/subledger.ts';
 import { sha256 } from '../../journal/proof/link.ts';
@@ -24,7 +26,12 @@ const time = z.string().transform((text, context): Instant => {
 /** The settings of the accounting of one account, a YAML document of their own. */
 const settingsSchema = z.strictObject({
   currency: currency.default('usd'),
-  method: z.enum(['fifo', 'lifo', 'hifo', 'average']),
+  jurisdiction: z.enum(jurisdictionCodes).optional(),
+  method: z.enum(['fifo', 'lifo', 'hifo', 'average', 'pool']).optional(),
+  earlier_methods: z
+    .array(z.strictObject({ until: time, method: z.enum(['fifo', 'lifo', 'hifo']) }))
+    .default([]),
+  time_zone: z.string().refine(isZone, 'expected an IANA time zone such as Europe/London').optional(),
   history: z.string().min(1).optional(),
   prices: z.string().min(1).optional(),
   opening: z
@@ -48,7 +55,12 @@ const settingsSchema = z.strictObject({
 
 export interface AccountingSettings {
   readonly currency: string;
-  readonly method: LotMethod;
+  readonly jurisdiction: JurisdictionCode | undefined;
+  readonly method: BookMethod;
+  /** Methods before `method`, oldest first. */
+  readonly earlierMethods: readonly { readonly until: Instant; readonly method: LotMethod }[];
+  /** Of dates that the law counts. */
+  readonly timeZone: string;
   /** Paths. */
   readonly history: string | undefined;
   readonly prices: string | undefined;
@@ -81,14 +93,17 @@ export function loadAccounting(file: string, options: ReadOptions): AccountingSe
     );
   const { path, value } = loadDocument(
     file,
-    settingsSchema.superRefine(checkOpening).superRefine(checkCodes),
+    settingsSchema.superRefine(checkOpening).superRefine(checkCodes).superRefine(checkMethod),
     options,
   );
   const beside = (name: string | undefined): string | undefined =>
     name === undefined ? undefined : resolve(dirname(path), name);
   return {
     currency: value.currency,
-    method: value.method,
+    jurisdiction: value.jurisdiction,
+    method: value.method ?? jurisdictionOf(value.jurisdiction)?.methods[0] ?? 'fifo',
+    earlierMethods: value.earlier_methods,
+    timeZone: jurisdictionOf(value.jurisdiction)?.timeZone ?? value.time_zone ?? 'UTC',
     history: beside(value.history),
     prices: beside(value.prices),
     opening: value.opening.map((lot) => ({
@@ -131,6 +146,51 @@ function checkOpening(value: z.output<typeof settingsSchema>, context: z.Refinem
   }
 }
 
+/** A method that the jurisdiction does not allow, or that cannot follow another, would give books that nobody can use. */
+function checkMethod(value: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {
+  const { jurisdiction: code, method, earlier_methods: earlier, specific, time_zone: zone } = value;
+  const fail = (path: (string | number)[], message: string): void => {
+    context.addIssue({ code: 'custom', path, message });
+  };
+  const rules = jurisdictionOf(code);
+  if (method === undefined && rules === undefined)
+    fail(['method'], 'add it: fifo, lifo, hifo or average; or a jurisdiction');
+  if (rules === undefined && method === 'pool')
+    fail(['method'], 'pool is the method of jurisdiction: GB, add that');
+  if (rules !== undefined) {
+    const allowed = rules.methods.join(', ');
+    if (method !== undefined && !rules.methods.includes(method))
+      fail(['method'], `jurisdiction ${code} does not allow ${method}: expected ${allowed}`);
+    for (const [n, each] of earlier.entries())
+      if (!rules.methods.includes(each.method))
+        fail(
+          ['earlier_methods', n, 'method'],
+          `jurisdiction ${code} does not allow ${each.method}: expected ${allowed}`,
+        );
+    if (!rules.hasChoice && Object.keys(specific).length > 0)
+      fail(['specific'], `jurisdiction ${code} does not allow to choose lots: omit it`);
+    if (rules.timeZone !== undefined && zone !== undefined && zone !== rules.timeZone)
+      fail(['time_zone'], `the dates of jurisdiction ${code} are those of ${rules.timeZone}: omit it`);
+  }
+  if (earlier.length > 0 && (method === 'average' || method === 'pool'))
+    fail(['earlier_methods'], `${method} has no lots: it cannot follow a method that has them`);
+  for (const [n, each] of earlier.entries())
+    if (each.until <= (earlier[n - 1]?.until ?? 0))
+      fail(
+        ['earlier_methods', n, 'until'],
+        `expected a time after ${isoOf(earlier[n - 1]?.until ?? each.until)}: oldest first`,
+      );
+}
+
+function isZone(zone: string): boolean {
+  try {
+    checkZone(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const NAMES: ReadonlySet<string> = new Set([...ACCOUNTS.filter((name) => name !== 'holdings'), 'rounding']);
 
 function checkCodes({ codes }: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {
@@ -142,3 +202,9 @@ function checkCodes({ codes }: z.output<typeof settingsSchema>, context: z.Refin
         message: `expected holdings with a currency, such as holdings btc, or one of ${[...NAMES].join(', ')}`,
       });
 }
+
+/** The method of the books at a time. */
+export const methodAt = (
+  { method, earlierMethods }: Pick<AccountingSettings, 'method' | 'earlierMethods'>,
+  at: Instant,
+): BookMethod => earlierMethods.find(({ until }) => at < until)?.method ?? method;

@@ -6,12 +6,14 @@ import type { Entry } from '../../accounting/subledger.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { add, NO_QUANTITY, quantity, subtract, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
+import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { openHistory } from '../../journal/account-history.ts';
 import type { HistoryRow } from '../../journal/account-history.ts';
 import { balanceOrder } from '../../journal/history-gaps.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { Head } from '../../journal/proof/chain.ts';
+import { methodAt } from './accounting-settings.ts';
 import type { AccountingSettings } from './accounting-settings.ts';
 import { ClosedPeriods } from './closed-periods.ts';
 import type { Closing } from './closed-periods.ts';
@@ -40,6 +42,8 @@ export interface Books {
 }
 
 export interface BooksOptions {
+  /** Days that are over by then are complete. */
+  readonly now: Instant;
   /** The end of a period to hash like a closed one. */
   readonly until?: Instant | undefined;
   /** Closed periods that differ are left to the caller, who compares them; else they end the books. */
@@ -55,7 +59,7 @@ export interface BooksOptions {
 export function makeBooks(
   journal: Journal,
   settings: AccountingSettings,
-  { until, isLenient = false, onLine }: BooksOptions = {},
+  { now, until, isLenient = false, onLine }: BooksOptions,
 ): Books {
   const verdict = journal.verify();
   if (!verdict.ok)
@@ -77,10 +81,14 @@ export function makeBooks(
   }));
   const events = bookingOrder({ own, rows: history ?? [], closed });
   const corrected = new Set(events.filter(({ type }) => type === 'correction').map(({ id }) => id));
-  const { currency, method } = settings;
+  const { currency, jurisdiction, timeZone, earlierMethods } = settings;
+  const last = closings.at(-1)?.until ?? 0;
+  const further = until !== undefined && until > last ? until : undefined;
+  const method = methodAt(settings, instant((further ?? now) - 1));
   const subledger = new Subledger({
     currency,
-    method,
+    method: earlierMethods[0]?.method ?? settings.method,
+    timeZone,
     priceAt: (asset, at) => prices?.at(asset, at)?.price,
     choiceOf: (id) => settings.specific.get(id),
     costOf: (id) => settings.deposits.get(id),
@@ -88,19 +96,12 @@ export function makeBooks(
     closedUntil: closings.map((closing) => closing.until),
   });
   const periods = new ClosedPeriods(
-    {
-      closings,
-      until: until !== undefined && until > (closings.at(-1)?.until ?? 0) ? until : undefined,
-      currency,
-      method,
-      isStrict: !isLenient,
-      onLine,
-    },
+    { closings, until: further, currency, method, jurisdiction, isStrict: !isLenient, onLine },
     subledger,
   );
   return {
     settings,
-    entries: book({ subledger, periods }, settings, events),
+    entries: book({ subledger, periods, settings }, events, now),
     subledger,
     prices,
     modes: [...modes],
@@ -114,22 +115,32 @@ export function makeBooks(
 
 /** One entry at a time: a million of them need not be held. */
 function* book(
-  { subledger, periods }: Pick<Books, 'subledger' | 'periods'>,
-  { opening }: AccountingSettings,
+  { subledger, periods, settings }: Pick<Books, 'subledger' | 'periods' | 'settings'>,
   events: readonly AccountingEvent[],
+  now: Instant,
 ): Generator<Entry> {
-  for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt)) {
-    const entry = subledger.openWith(currency, lot);
-    periods.take(entry);
-    yield entry;
-  }
-  for (const event of events) {
-    periods.reach(dateOf(event));
-    for (const entry of subledger.book(event)) {
+  const { opening, earlierMethods, method } = settings;
+  const taken = function* (entries: Iterable<Entry>): Generator<Entry> {
+    for (const entry of entries) {
       periods.take(entry);
-      yield entry;
+      const closing = periods.current?.seq;
+      yield closing === undefined ? entry : { ...entry, closing };
     }
+  };
+  for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt))
+    yield* taken([subledger.openWith(currency, lot)]);
+  let earlier = 0;
+  for (const event of events) {
+    const date = dateOf(event);
+    yield* taken(subledger.endDays(date));
+    periods.reach(date);
+    for (; date >= (earlierMethods[earlier]?.until ?? Infinity); earlier += 1) {
+      const next = earlierMethods[earlier + 1]?.method ?? method;
+      if (next !== 'average' && next !== 'pool') subledger.changeMethod(next);
+    }
+    yield* taken(subledger.book(event));
   }
+  yield* taken(subledger.endDays(now));
   periods.reach();
 }
 

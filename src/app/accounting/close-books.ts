@@ -1,7 +1,7 @@
 import { firstValueFrom } from 'rxjs';
 import { OperatorError } from '../../core/errors.ts';
 import type { ClosingRecord } from '../../core/record.ts';
-import { isoOf } from '../../core/time.ts';
+import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { toObservable } from '../../engine/maybe-async.ts';
 import { closingFault } from '../../engine/operator/close-books.ts';
@@ -9,7 +9,8 @@ import { openJournal } from '../../journal/open-journal.ts';
 import { ask, locate, tell, whoami } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { differencesOf } from './closings.ts';
-import { loadAccounting } from './accounting-settings.ts';
+import { ZonedDays, dateText } from '../../accounting/zoned-days.ts';
+import { loadAccounting, methodAt } from './accounting-settings.ts';
 import { balanceRows, makeBooks } from './books.ts';
 import type { BalanceRow, Books } from './books.ts';
 import { sayMode } from './with-books.ts';
@@ -37,7 +38,7 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
   const journal = openJournal(url, { readOnly: true });
   let record: ClosingRecord;
   try {
-    const books = makeBooks(journal, settings, { until: options.until });
+    const books = makeBooks(journal, settings, { now: io.now, until: options.until });
     sayMode(books, io);
     record = closingOf(books, options, io);
   } finally {
@@ -85,7 +86,8 @@ function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingR
   const why = options.why ?? 'the period is over';
   const by = options.by ?? whoami(io);
   const fault = closingFault({ from, until, by, why }, from, io.now);
-  if (fault !== undefined) throw new OperatorError('usage', `--until: ${fault}`);
+  const problem = fault ?? periodFault(books.settings, from, until);
+  if (problem !== undefined) throw new OperatorError('usage', `--until: ${problem}`);
   const balances = books.balancesAt(until);
   const rows = balanceRows({ entries: before(books, until), balances });
   const unreconciled = unreconciledOf(rows, balances !== undefined, options);
@@ -96,13 +98,14 @@ function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingR
       'usage',
       `--until: the period has more than ${TRANSACTIONS_MAX} movements: close it in parts`,
     );
-  const { currency, method, hash: settings } = books.settings;
+  const { currency, jurisdiction, hash: settings } = books.settings;
   return {
     kind: 'closing',
     ...(from === undefined ? {} : { from }),
     until,
     currency,
-    method,
+    method: methodAt(books.settings, instant(until - 1)),
+    ...(jurisdiction === undefined ? {} : { jurisdiction }),
     entries: period.entries,
     hash: period.hash,
     head: books.head,
@@ -116,6 +119,22 @@ function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingR
 
 /** A record stays small enough to be read at once. */
 const TRANSACTIONS_MAX = 50_000;
+
+/** Why the settings do not allow this period; `undefined` when they do. */
+function periodFault(
+  { earlierMethods, method, timeZone }: Books['settings'],
+  from: Instant | undefined,
+  until: Instant,
+): string | undefined {
+  const change = earlierMethods.find((each) => each.until > (from ?? 0) && each.until < until);
+  if (change !== undefined)
+    return `the method changes at ${isoOf(change.until)}: close the period until then first`;
+  const days = new ZonedDays(timeZone);
+  const begin = days.endOf(days.dayOf(until) - 1);
+  if (method === 'pool' && begin !== until)
+    return `share pooling counts whole days of ${timeZone}: name a midnight there, such as ${dateText(days.dayOf(until))}T00:00:00[${timeZone}]`;
+  return undefined;
+}
 
 /** Entries of the books before a time; opening lots are there whatever their date. */
 function* before(

@@ -54,13 +54,14 @@ export class ClosedPeriods {
     this.#begin();
   }
 
-  get #closing(): Closing | undefined {
+  /** Of the period under way; `undefined` when it is open. */
+  get current(): Closing | undefined {
     return this.#options.closings[this.results.length];
   }
 
   get #until(): Instant | undefined {
     const { closings, until } = this.#options;
-    return this.#closing?.until ?? (this.results.length === closings.length ? until : undefined);
+    return this.current?.until ?? (this.results.length === closings.length ? until : undefined);
   }
 
   take(entry: Entry): void {
@@ -90,7 +91,7 @@ export class ClosedPeriods {
     this.#transactions = [];
     this.#hash = until === undefined ? undefined : createHash('sha256');
     if (until === undefined) return;
-    const { currency, method, jurisdiction } = this.#closing ?? this.#options;
+    const { currency, method, jurisdiction } = this.current ?? this.#options;
     const { hash: before, until: from } = this.results.at(-1) ?? {};
     this.#write(periodLine({ before, from, until, currency, method, jurisdiction }), until);
   }
@@ -104,7 +105,7 @@ export class ClosedPeriods {
       entries: this.#entries,
       hash: this.#hash?.digest('hex') ?? '',
       transactions: this.#transactions.toSorted((a, b) => a - b),
-      closing: this.#closing,
+      closing: this.current,
     };
     this.results.push(result);
     const difference = this.#options.isStrict ? differenceOf(result) : undefined;

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
-import { isoOf } from '../../core/time.ts';
+import { instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
+import { methodAt } from './accounting-settings.ts';
 import type { AccountingSettings } from './accounting-settings.ts';
 import type { Closing } from './closed-periods.ts';
 
@@ -32,20 +33,33 @@ export function closingsOf(journal: Journal, settings: AccountingSettings): read
   return closings;
 }
 
+/** What was closed stays as it was closed: the settings must say the same of it. */
 function checkSettings(
-  { until, currency, method }: Closing,
-  settings: Pick<AccountingSettings, 'currency' | 'method'>,
+  { from, until, currency, method, jurisdiction }: Closing,
+  settings: AccountingSettings,
 ): void {
   const end = isoOf(until);
+  const fail = (why: string): never => {
+    throw new OperatorError('config', `the books until ${end} were closed ${why}`);
+  };
   if (currency !== settings.currency)
-    throw new OperatorError(
-      'config',
-      `the books until ${end} were closed in ${currency}, and the settings say ${settings.currency}: the currency of books with closed periods cannot change`,
+    fail(
+      `in ${currency}, and the settings say ${settings.currency}: the currency of books with closed periods cannot change`,
     );
-  if (method !== settings.method)
-    throw new OperatorError(
-      'config',
-      `the books until ${end} were closed by ${method}, and the settings say ${settings.method} for them: a method changes from an open period on`,
+  if (jurisdiction !== settings.jurisdiction)
+    fail(
+      `${jurisdiction === undefined ? 'without a jurisdiction' : `for ${jurisdiction}`}, and the settings say ${settings.jurisdiction ?? 'none'}: it cannot change`,
+    );
+  const said = new Set<string>([
+    methodAt(settings, from ?? instant(0)),
+    methodAt(settings, instant(until - 1)),
+  ]);
+  const isInside = settings.earlierMethods.some(
+    (earlier) => earlier.until > (from ?? 0) && earlier.until < until,
+  );
+  if (isInside || said.size !== 1 || !said.has(method))
+    fail(
+      `by ${method}, and the settings say ${[...said].join(' and ')} for them. A method changes from an open period on: write the new one as method, and earlier_methods: [{ until: ${end}, method: ${method} }]`,
     );
 }
 

@@ -4,6 +4,7 @@ import { lineName, netsuite, summarise, xero } from '../../accounting/export/gen
 import type { LedgerLine, LedgerPeriod } from '../../accounting/export/general-ledger.ts';
 import { hledger } from '../../accounting/export/hledger.ts';
 import { OperatorError } from '../../core/errors.ts';
+import { isoOf } from '../../core/time.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { inPeriod } from './books.ts';
 import type { Books } from './books.ts';
@@ -36,13 +37,16 @@ export async function exportBooks(
 }
 
 function linesOf(
-  { settings, entries, head, modes }: Books,
+  { settings, entries, head, modes, closings }: Books,
   options: AccountingOptions & { readonly format: Format; readonly per: LedgerPeriod },
 ): Iterable<string> {
   const { currency, method, codes, taxRate } = settings;
   const own = inPeriod(entries, options);
   const about = [
     `Books in ${currency}, lots by ${method}, of a journal of mode ${modes.join(', ')} up to the record with hash ${head.hash}`,
+    ...closings.map(
+      ({ seq, until, hash, by }) => `Closed until ${isoOf(until)} by ${by}, record ${seq}, hash ${hash}`,
+    ),
   ];
   const codeOf = (line: LedgerLine): string => {
     const name = lineName(line);

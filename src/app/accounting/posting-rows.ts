@@ -5,12 +5,13 @@ import { isoOf } from '../../core/time.ts';
 /** Scripts rely on the names and their order. */
 export const POSTING_COLUMNS = [
   'entry', 'at', 'what', 'account', 'currency', 'quantity', 'value', 'lot', 'acquired_at', 'record', 'hash', 'transactions', 'description',
+  'closing', 'provisional_until',
 ] as const; // prettier-ignore
 export type PostingRow = Readonly<Partial<Record<(typeof POSTING_COLUMNS)[number], string | number>>>;
 
 /** Postings as rows. */
 export function* postingRows(entries: Iterable<Entry>): Generator<PostingRow> {
-  for (const { id, at, what, description, postings, source } of entries)
+  for (const { id, at, what, description, postings, source, closing, provisionalUntil } of entries)
     for (const { account, currency, quantity, value, lot } of postings)
       yield {
         entry: id,
@@ -27,5 +28,7 @@ export function* postingRows(entries: Iterable<Entry>): Generator<PostingRow> {
             ? { record: source.seq, hash: source.hash }
             : { transactions: source.transactions.join(' ') }),
         description,
+        ...(closing === undefined ? {} : { closing }),
+        ...(provisionalUntil === undefined ? {} : { provisional_until: isoOf(provisionalUntil) }),
       };
 }

@@ -1,6 +1,10 @@
 import { rollForward } from '../../accounting/roll-forward.ts';
 import type { AssetRoll, Valuation } from '../../accounting/roll-forward.ts';
+import { isLongTerm, jurisdictionOf } from '../../accounting/jurisdictions.ts';
+import { DAYS_AFTER } from '../../accounting/share-pool.ts';
 import { gainOf } from '../../accounting/subledger.ts';
+import type { Gain } from '../../accounting/subledger.ts';
+import { ZonedDays } from '../../accounting/zoned-days.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { fixedEven, text } from '../../core/money.ts';
 import type { AnyAmount } from '../../core/money.ts';
@@ -8,40 +12,74 @@ import { withSeparators } from '../../core/text/with-separators.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { CommandIo } from '../commands/io.ts';
+import type { AccountingSettings } from './accounting-settings.ts';
 import { balanceRows, inPeriod } from './books.ts';
 import { withBooks } from './with-books.ts';
 import type { AccountingOptions } from './with-books.ts';
 import { csvLines, jsonLines, writeLines } from './write-lines.ts';
 
+export interface GainOptions extends AccountingOptions {
+  /** What the period is of: the entries, or the disposals, which a later entry may change. */
+  readonly by: 'booked' | 'disposed';
+}
+
 /** Prints each disposal with what it gained. @throws OperatorError */
-export function printGains(options: AccountingOptions, io: CommandIo): number {
-  return withBooks(options, io, ({ entries }) => {
-    const gains = [...inPeriod(entries, options)].flatMap(({ id, gains: own }) =>
-      own.map((gain) => ({ id, gain })),
-    );
-    const plain = gains.map(({ id, gain }) => ({
-      entry: id,
-      currency: gain.currency,
-      lot: gain.lot,
-      acquired_at: isoOf(gain.acquiredAt),
-      disposed_at: isoOf(gain.disposedAt),
-      quantity: text(gain.quantity),
-      proceeds: text(gain.proceeds),
-      cost: text(gain.cost),
-      gain: text(gainOf(gain)),
-    }));
-    printRows(GAIN_COLUMNS, plain, options, io);
+export function printGains(options: GainOptions, io: CommandIo): number {
+  return withBooks(options, io, ({ entries, settings }) => {
+    const chosen = options.by === 'disposed' ? entries : inPeriod(entries, options);
+    const gains = [...chosen].flatMap(({ id, gains: own }) => own.map((gain) => ({ id, gain })));
+    const isIn = ({ disposedAt }: Gain): boolean =>
+      options.by === 'booked' ||
+      (disposedAt >= (options.from ?? 0) && disposedAt < (options.until ?? Infinity));
+    const legal = legalColumns(settings);
+    const plain = gains
+      .filter(({ gain }) => isIn(gain))
+      .map(({ id, gain }) => ({
+        entry: id,
+        currency: gain.currency,
+        lot: gain.lot,
+        acquired_at: isoOf(gain.acquiredAt),
+        disposed_at: isoOf(gain.disposedAt),
+        quantity: text(gain.quantity),
+        proceeds: text(gain.proceeds),
+        cost: text(gain.cost),
+        gain: text(gainOf(gain)),
+        ...legal.of(gain),
+      }));
+    printRows([...GAIN_COLUMNS, ...legal.columns], plain, options, io);
     return 0;
   });
 }
 
 const GAIN_COLUMNS = ['entry', 'currency', 'lot', 'acquired_at', 'disposed_at', 'quantity', 'proceeds', 'cost', 'gain'] as const; // prettier-ignore
+
+/** What the jurisdiction says of a disposal: whether it is long term, and until when later acquisitions may change its gain. */
+function legalColumns({ jurisdiction, method, timeZone }: AccountingSettings): {
+  readonly columns: readonly string[];
+  readonly of: (gain: Gain) => Readonly<Record<string, string>>;
+} {
+  const days = new ZonedDays(timeZone);
+  const years = jurisdictionOf(jurisdiction)?.longAfterYears;
+  if (years !== undefined)
+    return {
+      columns: ['term'],
+      of: ({ acquiredAt, disposedAt }) => ({
+        term: isLongTerm(days.dayOf(acquiredAt), days.dayOf(disposedAt), years) ? 'long' : 'short',
+      }),
+    };
+  if (method !== 'pool') return { columns: [], of: () => ({}) };
+  return {
+    columns: ['provisional_until'],
+    of: ({ disposedAt }) => ({ provisional_until: isoOf(days.endOf(days.dayOf(disposedAt) + DAYS_AFTER)) }),
+  };
+}
+
 const LOT_COLUMNS = ['currency', 'lot', 'acquired_at', 'quantity', 'cost'] as const;
 
 /** As CSV, or as JSON lines. */
 function printRows<Column extends string>(
   columns: readonly Column[],
-  plain: readonly Readonly<Record<Column, string>>[],
+  plain: readonly Readonly<Partial<Record<Column, string>>>[],
   { json }: Pick<AccountingOptions, 'json'>,
   io: CommandIo,
 ): void {

@@ -21,12 +21,12 @@ export function withBooks<T>(
   options: AccountingOptions,
   io: CommandIo,
   use: (books: Books) => T,
-  how: BooksOptions = {},
+  how: Omit<BooksOptions, 'now'> = {},
 ): T {
   const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
   const { journal } = openNamed(options, io);
   try {
-    const books = makeBooks(journal, settings, how);
+    const books = makeBooks(journal, settings, { now: io.now, ...how });
     sayMode(books, io);
     return use(books);
   } finally {

@@ -418,9 +418,7 @@ const shapes = {
       head: z.strictObject({ seq: count, hash: z.string() }),
       transactions: list(count),
       settings: z.string(),
-      unreconciled: z
-        .strictObject({ why: z.string(), differences: z.record(z.string(), amount) })
-        .optional(),
+      unreconciled: z.strictObject({ why: z.string(), differences: z.record(z.string(), amount) }).optional(),
       by: z.string(),
       why: z.string(),
       token: token().optional(),

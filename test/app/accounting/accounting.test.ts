@@ -112,9 +112,9 @@ describe('tranche accounting', () => {
     await run('export', '--format', 'csv', '--out', 'books.csv');
     const [header, first] = readFileSync(join(folder, 'books.csv'), 'utf8').split('\r\n');
     expect(header).toBe(
-      'entry,at,what,account,currency,quantity,value,lot,acquired_at,record,hash,transactions,description',
+      'entry,at,what,account,currency,quantity,value,lot,acquired_at,record,hash,transactions,description,closing,provisional_until',
     );
-    expect(first).toBe('transaction 1,2026-12-01T09:00:00.001Z,deposit,holdings,usd,1000,1000,,,,,1,');
+    expect(first).toBe('transaction 1,2026-12-01T09:00:00.001Z,deposit,holdings,usd,1000,1000,,,,,1,,,');
   });
 
   it.each([

@@ -130,7 +130,7 @@ describe('closing a period', () => {
   });
 
   it.each([
-    ['method: lifo', 'were closed by fifo, and the settings say lifo for them: a method changes from an open period on'],
+    ['method: lifo', 'were closed by fifo, and the settings say lifo for them. A method changes from an open period on'],
     ['currency: eur\nmethod: fifo', 'were closed in usd, and the settings say eur'],
   ])('refuses settings that are not those of closed periods: %s', async (settings, says) => {
     const desk = aDesk();

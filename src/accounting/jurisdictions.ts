@@ -1,0 +1,38 @@
+import type { LotMethod } from './lots.ts';
+import { dateText } from './zoned-days.ts';
+
+/** How books find what was disposed of. `pool`: share pooling of the United Kingdom. */
+export type BookMethod = LotMethod | 'pool';
+
+/** What the tax law of a country says of identical units, as data: what it allows, and what follows from dates. */
+export interface Jurisdiction {
+  /** Allowed methods; the first is the default. */
+  readonly methods: readonly BookMethod[];
+  /** Lots of a disposal may be chosen. */
+  readonly hasChoice: boolean;
+  /** Time zone of its dates. Omitted: the settings say which. */
+  readonly timeZone?: string | undefined;
+  /** A disposal is long term when it is on a later date than that of the acquisition so many years later. Omitted: the law makes no difference. */
+  readonly longAfterYears?: number | undefined;
+}
+
+/** By ISO 3166 code. docs/accounting.md names the source of each. */
+export const JURISDICTIONS = {
+  CA: { methods: ['average'], hasChoice: false },
+  DE: { methods: ['fifo'], hasChoice: false, timeZone: 'Europe/Berlin', longAfterYears: 1 },
+  GB: { methods: ['pool'], hasChoice: false, timeZone: 'Europe/London' },
+  US: { methods: ['fifo', 'lifo', 'hifo'], hasChoice: true, longAfterYears: 1 },
+} as const satisfies Readonly<Record<string, Jurisdiction>>;
+
+export type JurisdictionCode = keyof typeof JURISDICTIONS;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
+export const jurisdictionCodes = Object.keys(JURISDICTIONS) as JurisdictionCode[];
+
+export const jurisdictionOf = (code: JurisdictionCode | undefined): Jurisdiction | undefined =>
+  code === undefined ? undefined : JURISDICTIONS[code];
+
+/** Whether a disposal comes later than `years` after the acquisition, by days: day 0 is 1970-01-01. The anniversary itself is not later. */
+export function isLongTerm(acquired: number, disposed: number, years: number): boolean {
+  const anniversary = Temporal.PlainDate.from(dateText(acquired)).add({ years });
+  return Temporal.PlainDate.compare(Temporal.PlainDate.from(dateText(disposed)), anniversary) > 0;
+}
