@@ -90,6 +90,34 @@ describe('tranche best-execution', () => {
     expect(readFileSync(file, 'utf8')).toBe(html);
   });
 
+  it('checks the approvals, and says what happened without one', async () => {
+    const records = packRecords().map(({ at, body }) => ({
+      at,
+      body: body.kind === 'started' ? { ...body, four_eyes: true } : body,
+    }));
+    const { folder, run } = aDesk(records);
+    const pack = await packIn(run, '--out', 'pack');
+    const reload = records.findIndex(({ body }) => body.kind === 'reload') + 1;
+    expect(pack.approval_faults[0]).toEqual({
+      at: '2026-12-23T08:59:59.000Z',
+      by: 'ann',
+      fault: 'limits were loosened without the approval that it needed',
+      records: { count: 1, first: [reload] },
+    });
+    const html = readFileSync(join(folder, 'pack/best-execution.html'), 'utf8');
+    expect(html).toContain('limits were loosened without the approval that it needed');
+    expect((await run()).err).toContain('Approvals that do not hold, or are missing: ');
+    expect((await packIn(aDesk().run)).approval_faults).toEqual([]);
+  });
+
+  it('prints one part of the pack', async () => {
+    const { run } = aDesk();
+    const { code, out } = await run('--part', 'doubts');
+    expect([code, (JSON.parse(out) as { order: string }[]).map(({ order }) => order)]).toEqual([0, ['d9-0-0']]); // prettier-ignore
+    const unknown = await run('--part', 'doubt');
+    expect([unknown.code, unknown.err]).toEqual([64, expect.stringContaining('--part: expected one of format, ')]); // prettier-ignore
+  });
+
   it('escapes what people and files wrote', async () => {
     const evil = '<img src=x onerror=alert(1)>';
     const bodies: readonly RecordBody[] = [

@@ -111,7 +111,7 @@ const actionLine = ({ what, by, why, at, records }: Action, name: (text: string)
 
 const PROOFS = {
   traded: 'it traded',
-  rejected: 'the venue refused it',
+  rejected: 'the venue did not fill it',
   absent: 'it did not trade',
 } as const;
 
