@@ -16,8 +16,8 @@ describe.skipIf(BROWSER === undefined)(`pages for an auditor in a browser${why}`
     anAuditedDesk(folder);
     const journal = join(folder, 'desk.db');
     const day = ['day', '2026-12-24', '--journal', journal, '--zone', 'UTC', '--html', 'day.html'];
-    expect((await look(folder, ['best-execution', journal, '--out', '.'])).err).toContain('written to');
-    expect((await look(folder, day)).code).toBe(0);
+    await look(folder, ['best-execution', journal, '--out', '.']);
+    await look(folder, day);
   });
   afterAll(async () => {
     await browser.close();
