@@ -17,8 +17,10 @@ import type { Instant } from '../../core/time.ts';
 import { seededRandom } from '../../simulator/market/random.ts';
 import { lastKnownRow, priceAt } from '../tape/tape.ts';
 import type { SliceOutcome } from './outcomes.ts';
-import { causes, marketOf, play } from './play.ts';
-import type { Cause, Played, TwinMarket, TwinSetup } from './play.ts';
+import { marketOf, play } from './play.ts';
+import type { Played } from './play.ts';
+import { causes } from './twin-setup.ts';
+import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
 /** Live against its twin: every difference with its causes. Amounts in USD; above zero, live did better. */
 export interface Comparison {
@@ -102,7 +104,7 @@ const decidedAtOf = ({ live, twin }: Row): number => live?.decidedAt ?? twin?.de
 
 const sum = (amounts: readonly Money[]): Money => amounts.reduce((a, b) => add(a, b), NO_MONEY);
 
-const sharesOf = (of: (cause: Cause | 'rest') => Money): Row['shares'] => ({
+export const sharesOf = (of: (cause: Cause | 'rest') => Money): Row['shares'] => ({
   text: of('text'),
   people: of('people'),
   sizing: of('sizing'),
@@ -152,13 +154,13 @@ function bpsOf(slice: SliceOutcome | undefined, reference: Price | undefined): R
 }
 
 /** What slices are worth at the end, in USD. */
-interface Worth {
+export interface Worth {
   /** Bought at the prices of the end, less what was paid; sold the other way round. Nothing was traded: zero. */
   of(slice: SliceOutcome | undefined): Money;
   traded(slice: SliceOutcome): Money;
 }
 
-function worthAt({ recorded }: TwinSetup, market: TwinMarket, until: Instant): Worth {
+export function worthAt({ recorded }: TwinSetup, market: TwinMarket, until: Instant): Worth {
   const tapes = new Map(market.tapes.map((tape) => [tape.pair, tape]));
   const markOf = (pair: string): Price | undefined => {
     const tape = tapes.get(pair);
@@ -179,6 +181,14 @@ function worthAt({ recorded }: TwinSetup, market: TwinMarket, until: Instant): W
     traded: ({ amount, quote }) => inUsd(amount, quote),
   };
 }
+
+/** Mean cost of slices against their own references, basis points; `undefined` where none traded. */
+export function meanCostOf(slices: readonly SliceOutcome[]): number | undefined {
+  const each = slices.flatMap((slice) => bpsOf(slice, slice.reference) ?? []).map(approximate);
+  return each.length === 0 ? undefined : meanOf(each);
+}
+
+const meanOf = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
 
 /** How a slice ended, in one word. */
 export const decisionOf = (slice: SliceOutcome | undefined): string => {
@@ -205,13 +215,12 @@ function costOf(rows: readonly Row[]): Comparison['cost'] {
     liveBps === undefined || twinBps === undefined ? [] : [approximate(subtract(liveBps, twinBps))],
   );
   if (each.length === 0) return undefined;
-  const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
   const random = seededRandom('twin');
   const means = Array.from({ length: RESAMPLES }, () =>
-    mean(each.map(() => each[Math.floor(random.next() * each.length)] ?? 0)),
+    meanOf(each.map(() => each[Math.floor(random.next() * each.length)] ?? 0)),
   ).toSorted((a, b) => a - b);
   const at = (share: number): number => means[Math.floor(share * (RESAMPLES - 1))] ?? 0;
-  return { mean: mean(each), low: at(0.025), high: at(0.975), slices: each.length };
+  return { mean: meanOf(each), low: at(0.025), high: at(0.975), slices: each.length };
 }
 
 /** Basis points of what live traded; `undefined` where it traded nothing. */

@@ -4,8 +4,8 @@ import { isoOf } from '../../core/time.ts';
 import { decisionOf, inBps } from './compare.ts';
 import type { Comparison, Row } from './compare.ts';
 import type { SliceOutcome } from './outcomes.ts';
-import { causes } from './play.ts';
-import type { Cause } from './play.ts';
+import { causes } from './twin-setup.ts';
+import type { Cause } from './twin-setup.ts';
 
 /** `twin.json`. Amounts are text. Differences are of live less its twin, in USD; above zero, live did better. */
 export interface TwinReport {

@@ -38,8 +38,8 @@ const NO_PRICE = price('0');
 
 /** What another venue did, in place of the market's own prices: by client id, `undefined` where that is not known. */
 export interface DealerScript {
-  /** The price that it quoted. Where there is one, the quote is not refused. */
-  price(clientId: string): Price | undefined;
+  /** The price that it quoted, where `mid` is the price of now. Where there is one, the quote is not refused. */
+  price(clientId: string, mid: Price): Price | undefined;
   /** Whether it turned the order down. */
   isTurnedDown(clientId: string): boolean | undefined;
 }
@@ -91,7 +91,7 @@ export class Dealer {
     if (listing?.options.tradable !== true) return documented.unsupported(request.pair);
     const known = this.knownQuote(account, request, now);
     if (known !== undefined) return known;
-    const scripted = request.clientId === undefined ? undefined : this.setup.script?.price(request.clientId);
+    const scripted = this.scriptedPrice(request, now);
     const absent = scripted === undefined ? this.unavailability(listing.pair) : undefined;
     const refused = absent ?? sizeProblem(listing, request.size);
     if (refused !== undefined) return refused;
@@ -128,6 +128,13 @@ export class Dealer {
     if (isFilled && !this.isCovered(account, accepted, now))
       return assumed.noFunds(order.side === 'buy' ? listing.quote : listing.base);
     return created(this.accept(account, accepted, isFilled, now));
+  }
+
+  private scriptedPrice({ clientId, pair }: QuoteRequest, now: Instant): Price | undefined {
+    const { script, market } = this.setup;
+    return clientId === undefined || script === undefined
+      ? undefined
+      : script.price(clientId, market.mid(pair, now));
   }
 
   /** The same client id with the same request gets the same quote while it lives; with another request it is refused. */

@@ -6,7 +6,7 @@ import type { StrategySource } from '../../../src/engine/state/strategy-source.t
 import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import { memoryJournal } from '../../../src/journal/memory.ts';
 import { compare } from '../../../src/research/twin/compare.ts';
-import type { Comparison } from '../../../src/research/twin/compare.ts';
+import type { CompareSetup, Comparison } from '../../../src/research/twin/compare.ts';
 import { recordedOf } from '../../../src/research/twin/recorded.ts';
 import { presetModel, venueOf } from '../../../src/research/run/model.ts';
 import type { ExecutionModel } from '../../../src/research/run/model.ts';
@@ -98,25 +98,27 @@ export function live(day: LiveDay): Bench {
   return bench;
 }
 
-/** The comparison of such a day with its twin, whose model is `MODEL`. */
-export function compared(
-  bench: Bench,
-  { tape, since }: { readonly tape?: Tape; readonly since?: Instant } = {},
-): Comparison {
-  return compare({
-    recorded: recordedOf(bench.records()),
-    policy: aPolicy(),
-    model: MODEL,
-    tapes: [tape ?? aTape()],
-    until: hour(21),
-    since,
-    journal: memoryJournal,
-    revive: ({ strategy: id, type: kind, hash, document }) => {
-      const { id: _, kind: __, ...params } = document as Record<string, unknown>;
-      const bound = strategies.get(kind)?.bind(params);
-      return bound === undefined
-        ? undefined
-        : { id, kind, hash, document: document as Record<string, unknown>, bound };
-    },
-  });
+/** The twin of such a day, whose model is `MODEL`. */
+export const setupOf = (bench: Bench, { tape, since }: Compared = {}): CompareSetup => ({
+  recorded: recordedOf(bench.records()),
+  policy: aPolicy(),
+  model: MODEL,
+  tapes: [tape ?? aTape()],
+  until: hour(21),
+  since,
+  journal: memoryJournal,
+  revive: ({ strategy: id, type: kind, hash, document }) => {
+    const own = document as Record<string, unknown>;
+    const params = Object.fromEntries(Object.entries(own).filter(([key]) => key !== 'id' && key !== 'kind'));
+    const bound = strategies.get(kind)?.bind(params);
+    return bound === undefined ? undefined : { id, kind, hash, document: own, bound };
+  },
+});
+
+interface Compared {
+  readonly tape?: Tape;
+  readonly since?: Instant;
 }
+
+export const compared = (bench: Bench, options: Compared = {}): Comparison =>
+  compare(setupOf(bench, options));

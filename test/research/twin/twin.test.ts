@@ -6,7 +6,7 @@ import type { StrategiesPort, VenuePort } from '../../../src/engine/ports.ts';
 import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import { inBps } from '../../../src/research/twin/compare.ts';
 import type { Comparison } from '../../../src/research/twin/compare.ts';
-import type { Cause } from '../../../src/research/twin/play.ts';
+import type { Cause } from '../../../src/research/twin/twin-setup.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import type { Bench } from '../../engine/harness.ts';
 import { aTwap } from '../../engine/harness.ts';

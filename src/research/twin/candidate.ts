@@ -1,0 +1,100 @@
+import { NO_MONEY, add, subtract } from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { StrategySource } from '../../engine/state/strategy-source.ts';
+import { meanCostOf, sharesOf, worthAt } from './compare.ts';
+import type { Worth } from './compare.ts';
+import type { Unasked } from './live-answers.ts';
+import type { SliceOutcome } from './outcomes.ts';
+import { marketOf, play } from './play.ts';
+import type { Played } from './play.ts';
+import { causes } from './twin-setup.ts';
+import type { Cause, TwinSetup } from './twin-setup.ts';
+
+/** Another text of a strategy beside live: what it would have cost. Amounts in USD; above zero, the candidate would have done better. */
+export interface CandidateComparison {
+  readonly from: Instant;
+  readonly until: Instant;
+  /** Hash of the last record of live. */
+  readonly head: string;
+  readonly live: Told;
+  readonly candidate: Told;
+  readonly total: Money;
+  /** `text`: what the text changes by the model alone. Each cause: how much more it changes the candidate than the text of live. Sums exactly. */
+  readonly shares: Readonly<Record<Cause | 'rest', Money>>;
+  /** Slices of the candidate that the model quoted. */
+  readonly modelled: number;
+  /** Requests of the candidate without an answer of live, by reason. */
+  readonly unasked: Readonly<Record<Unasked, number>>;
+}
+
+/** One strategy, over all its slices. */
+export interface Told {
+  readonly slices: number;
+  readonly filled: number;
+  /** USD. */
+  readonly traded: Money;
+  /** Mean over its slices, against the reference of each, basis points; `undefined` where nothing traded. */
+  readonly meanBps: number | undefined;
+}
+
+/** Runs the text of live and the candidate, each as `compare` does. @throws OperatorError */
+export function compareCandidate(
+  setup: TwinSetup & { readonly candidate: StrategySource },
+): CandidateComparison {
+  const { recorded, candidate } = setup;
+  const { id } = candidate;
+  const until = setup.until ?? recorded.until;
+  const market = marketOf(setup);
+  const worth = worthAt(setup, market, until);
+  const taken = [new Set<Cause>(), ...causes.map((_, i) => new Set(causes.slice(0, i + 1)))];
+  const asLive = taken.map((each) => play({ ...setup, candidate: undefined }, market, each));
+  const instead = taken.map((each) => play(setup, market, each));
+  const differences = taken.map((_, i) =>
+    subtract(worthIn(instead[i], id, worth), worthIn(asLive[i], id, worth)),
+  );
+  const own = [...recorded.slices.values()].filter(({ strategy }) => strategy === id);
+  const last = instead.at(-1);
+  const would = slicesIn(last, id);
+  const total = subtract(sum(would, worth), sum(own, worth));
+  return {
+    from: recorded.from,
+    until,
+    head: recorded.head,
+    live: toldOf(own, worth),
+    candidate: toldOf(would, worth),
+    total,
+    shares: sharesOf((cause) => {
+      if (cause === 'rest') return subtract(total, differences.at(-1) ?? NO_MONEY);
+      const step = subtract(
+        differences[causes.indexOf(cause) + 1] ?? NO_MONEY,
+        differences[causes.indexOf(cause)] ?? NO_MONEY,
+      );
+      return cause === 'text' ? add(differences[0] ?? NO_MONEY, step) : step;
+    }),
+    modelled: would.filter(({ parent, slice }) => last?.modelled.has(`${parent}-${slice}`) === true).length,
+    unasked: countsOf(last?.unasked ?? []),
+  };
+}
+
+const slicesIn = (played: Played | undefined, id: string): readonly SliceOutcome[] =>
+  [...(played?.slices.values() ?? [])].filter(({ strategy }) => strategy === id);
+
+const worthIn = (played: Played | undefined, id: string, worth: Worth): Money =>
+  sum(slicesIn(played, id), worth);
+
+const sum = (slices: readonly SliceOutcome[], worth: Worth): Money =>
+  slices.reduce((all, slice) => add(all, worth.of(slice)), NO_MONEY);
+
+const toldOf = (slices: readonly SliceOutcome[], worth: Worth): Told => ({
+  slices: slices.length,
+  filled: slices.filter(({ result }) => result === 'filled').length,
+  traded: slices.reduce((all, slice) => add(all, worth.traded(slice)), NO_MONEY),
+  meanBps: meanCostOf(slices),
+});
+
+const countsOf = (unasked: readonly Unasked[]): CandidateComparison['unasked'] => ({
+  pair_and_side: unasked.filter((why) => why === 'pair_and_side').length,
+  time: unasked.filter((why) => why === 'time').length,
+  size: unasked.filter((why) => why === 'size').length,
+});

@@ -1,0 +1,121 @@
+import { map, timer } from 'rxjs';
+import type { Price } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { OrderAnswer, QuoteAnswer } from '../../core/venue.ts';
+import type { StrategiesPort, VenuePort } from '../../engine/ports.ts';
+import type { VirtualClock } from '../../engine/time/virtual-clock.ts';
+import type { Ask } from '../calibrate/asks.ts';
+import type { Met } from '../run/run.ts';
+import type { ExecutionModel } from '../run/model.ts';
+import { TapeReader } from '../run/tape-market.ts';
+import type { LiveAnswers } from './live-answers.ts';
+import { sourcesOf, textsOf } from './texts.ts';
+import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
+
+/** What the twin takes over from live. */
+export function metOf(
+  setup: TwinSetup,
+  { tapes }: TwinMarket,
+  taken: ReadonlySet<Cause>,
+  answers: LiveAnswers,
+): Met {
+  const { recorded, model, policy } = setup;
+  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
+  const midOf = (pair: string, at: Instant): Price | undefined => readers.get(pair)?.last(at);
+  const texts = textsOf(setup);
+  const changes = taken.has('text') ? texts.slice(1) : [];
+  return {
+    script: {
+      price: (clientId, mid) => (taken.has('quote') ? answers.price(clientId, mid) : undefined),
+      isTurnedDown: (clientId) => (taken.has('last_look') ? wasTurnedDown(answers.of(clientId)) : undefined),
+    },
+    ...(taken.has('latency')
+      ? {
+          quoteLatencyMs: (clientId) => quoteLatency(answers.of(clientId)) ?? model.quoteLatencyMs,
+          orderLatencyMs: (clientId) => orderLatency(answers.of(clientId)) ?? model.orderLatencyMs,
+        }
+      : {}),
+    venue: (inner, clock) => recordedVenue(inner, { clock, answers, midOf, taken, model }),
+    commands: [
+      ...changes.map(({ at }) => ({
+        at,
+        command: { do: 'reload', by: 'tranche', why: 'as recorded' } as const,
+      })),
+      ...(taken.has('people') ? recorded.commands : []),
+    ].toSorted((a, b) => a.at - b.at),
+    strategies: (clock) => textsPort(setup, clock),
+    ...(taken.has('sizing') ? { flows: recorded.flows, accountPollMs: policy.accountPollMs } : {}),
+  };
+}
+
+/** The documents in force by the clock. */
+function textsPort(setup: TwinSetup, clock: VirtualClock): StrategiesPort {
+  return {
+    read: () => {
+      const now = clock.wall();
+      const texts = textsOf(setup).findLast(({ at }) => at <= now);
+      return { sources: sourcesOf(setup, texts), off: [], notes: [] };
+    },
+    revive: (begun) => setup.revive(begun),
+  };
+}
+
+/**
+ * A quote was asked for when the intent was written. It arrived `age_ms` before its order left, or when the desk discarded it.
+ */
+function quoteLatency(ask: Ask | undefined): number | undefined {
+  if (ask?.quote !== undefined) return Math.max(0, ask.quote.at - ask.quote.body.age_ms - ask.at);
+  return ask?.end?.result === 'discarded' ? Math.max(0, ask.end.at - ask.at) : undefined;
+}
+
+/** Until the first record of the outcome; a doubt says nothing about the duration of an order. */
+const orderLatency = (ask: Ask | undefined): number | undefined =>
+  ask?.quote === undefined || ask.end === undefined || isDoubted(ask)
+    ? undefined
+    : Math.max(0, ask.end.at - ask.quote.at);
+
+/** The outcome was unknown at first; an order that the venue said to have canceled is a refusal, although the account must agree. */
+const isDoubted = ({ end }: Ask): boolean => end?.result === 'doubt' && end.reason !== 'order_canceled';
+
+const wasTurnedDown = (ask: Ask | undefined): boolean | undefined => {
+  if (ask?.quote === undefined || ask.result === undefined || isDoubted(ask)) return undefined;
+  return ask.result === 'rejected';
+};
+
+interface RecordedVenue {
+  readonly clock: VirtualClock;
+  readonly answers: LiveAnswers;
+  readonly midOf: (pair: string, at: Instant) => Price | undefined;
+  readonly taken: ReadonlySet<Cause>;
+  readonly model: ExecutionModel;
+}
+
+/** The venue of the twin where live got no answer: no quote, or none to its order. */
+function recordedVenue(inner: VenuePort, { clock, answers, midOf, taken, model }: RecordedVenue): VenuePort {
+  return {
+    ...inner,
+    quote: (request) => {
+      const now = clock.wall();
+      answers.ask(request, midOf(request.pair, now), now);
+      const { clientId } = request;
+      if (!taken.has('quote') || clientId === undefined || !answers.isUnquoted(clientId))
+        return inner.quote(request);
+      const latencyMs = taken.has('latency') ? quoteLatency(answers.of(clientId)) : undefined;
+      return timer(latencyMs ?? model.quoteLatencyMs, clock.scheduler).pipe(
+        map((): QuoteAnswer => ({ kind: 'error', status: 503, error: 'as recorded' })),
+      );
+    },
+    order: (request) => {
+      const ask = answers.of(request.clientId);
+      if (!taken.has('doubt') || ask === undefined || !isDoubted(ask)) return inner.order(request);
+      // Whether it traded is what the account of live showed in the end.
+      if (ask.result === 'filled') {
+        const answer = inner.order(request);
+        if ('subscribe' in answer) answer.subscribe();
+      }
+      return timer(model.orderLatencyMs, clock.scheduler).pipe(
+        map((): OrderAnswer => ({ kind: 'lost', sent: true, why: 'as recorded' })),
+      );
+    },
+  };
+}
