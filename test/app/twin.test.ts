@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { addTwin } from '../../src/app/twin/twin-cli.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
+import type { CandidateReport } from '../../src/research/twin/candidate-json.ts';
 import type { TwinReport } from '../../src/research/twin/twin-json.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
@@ -78,6 +79,29 @@ describe('tranche twin', () => {
       code: 64,
       err: expect.stringContaining('already contains twin.html and twin.json') as string,
     });
+  });
+
+  it('says what a candidate would have cost, and what the model had to answer', async () => {
+    const cwd = await traded();
+    writeFileSync(
+      join(cwd, 'new.yaml'),
+      readFileSync(join(cwd, 'desk.yaml'), 'utf8').replace('61234.56', '30617.28'),
+    );
+    const line = ['--candidate', 'new.yaml', ...DATA, '--model', './truth.yaml', '--out', 'files'];
+    const { code, out } = await twin(cwd, ...line);
+    expect(code).toBe(0);
+    expect(out).toMatch(/candidate +60 of 60 slices filled, 30,617\.\d\d USD/u);
+    const report = JSON.parse(readFileSync(join(cwd, 'files', 'candidate.json'), 'utf8')) as CandidateReport;
+    expect(report).toMatchObject({ strategy: 'buy', modelled: 0, warnings: [], live: { filled: 60 } });
+    expect(readFileSync(join(cwd, 'files', 'candidate.html'), 'utf8')).toContain(report.hash);
+    const larger = readFileSync(join(cwd, 'desk.yaml'), 'utf8').replace('61234.56', '122469.12');
+    writeFileSync(join(cwd, 'large.yaml'), larger);
+    const { out: said } = await twin(cwd, '--candidate', 'large.yaml', ...DATA);
+    expect(said).toMatch(
+      /warning: \d+ requests are answered by the model: live asked for smaller sizes then/u,
+    );
+    writeFileSync(join(cwd, 'bad.yaml'), 'id: buy\nkind: twpa\n');
+    expect(await twin(cwd, '--candidate', 'bad.yaml')).toMatchObject({ code: 78, err: expect.stringContaining('twap') as string }); // prettier-ignore
   });
 
   it.each([

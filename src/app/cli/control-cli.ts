@@ -88,6 +88,10 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     });
   leaf(cli, 'reload', 'reload strategy files; start, stop and replace strategies without a restart')
     .option('--dry-run', 'show the changes without applying them')
+    .option(
+      '--candidate <file>',
+      'candidate.json of tranche twin --candidate: attach its figures to the request for approval',
+    )
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (options) => {

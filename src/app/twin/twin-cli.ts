@@ -13,7 +13,8 @@ export interface TwinCli {
 const EXAMPLES = `
 Examples:
   tranche twin --day 2026-12-01 --model ./model.yaml                  did live do what the model says on that day, and why not
-  tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  the whole journal, with prices of each minute, as files`;
+  tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  the whole journal, with prices of each minute, as files
+  tranche twin --candidate new-twap.yaml --out twin                   what another text of a strategy would have cost`;
 
 /** `tranche twin`: compares a desk with what its model says, from the journal. */
 export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
@@ -43,9 +44,13 @@ export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
     )
     .addOption(cacheOption())
     .option('--bound <bps>', 'largest difference without a finding, basis points of what was traded', '5')
-    .option('--out <folder>', 'write twin.html and twin.json to this folder')
+    .option(
+      '--candidate <file>',
+      'instead, say what another text of one strategy would have cost beside live',
+    )
+    .option('--out <folder>', 'write twin.html and twin.json, or those of the candidate, to this folder')
     .option('--overwrite', 'replace existing files')
-    .option('--json', 'print twin.json to stdout')
+    .option('--json', 'print the JSON file to stdout')
     .addHelpText('after', EXAMPLES)
     .action(async (file, options) => {
       const { twin } = await import('./twin.ts');

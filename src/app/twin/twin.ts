@@ -5,8 +5,11 @@ import { isAmountText, ratio } from '../../core/money.ts';
 import type { Ratio } from '../../core/money.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { isoOf } from '../../core/time.ts';
+import type { BegunDocument } from '../../engine/state/strategy-source.ts';
 import { memoryJournal } from '../../journal/memory.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';
+import { compareCandidate } from '../../research/twin/candidate.ts';
+import { candidateReport } from '../../research/twin/candidate-json.ts';
 import { compare } from '../../research/twin/compare.ts';
 import { recordedOf } from '../../research/twin/recorded.ts';
 import type { Recorded } from '../../research/twin/recorded.ts';
@@ -17,9 +20,9 @@ import { readConfig } from '../config/config.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import { shownPath } from '../config/files.ts';
 import { readModel } from '../config/model-file.ts';
-import type { NamedModel } from '../config/model-file.ts';
 import { formatProblems } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
+import { candidateHtml, candidateJson, candidateLines, readCandidate } from './candidate.ts';
 import { twinLines } from './twin-text.ts';
 import { reviveStrategy } from '../strategies/strategies.ts';
 import { spanOf } from '../commands/day.ts';
@@ -38,12 +41,12 @@ export interface TwinOptions extends JournalOptions {
   readonly cache?: string | undefined;
   /** Largest difference that is no finding, basis points of what live traded. */
   readonly bound: string;
-  /** Folder of `twin.html` and `twin.json`. */
+  /** File of another text of a strategy, to compare with live instead. */
+  readonly candidate?: string | undefined;
+  /** Folder of `twin.html` and `twin.json`, or of those of the candidate. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
 }
-
-export const TWIN_FILES = ['twin.html', 'twin.json'] as const;
 
 /**
  * Compares a desk with its twin, from the journal. The desk may be running, and the venue is asked for nothing. Exit codes: 0, also when
@@ -51,6 +54,8 @@ export const TWIN_FILES = ['twin.html', 'twin.json'] as const;
  */
 export async function twin(options: TwinOptions, io: CommandIo): Promise<number> {
   const bound = boundOf(options.bound);
+  if (options.candidate !== undefined && options.day !== undefined)
+    throw new OperatorError('usage', '--day: a candidate is compared over all of the journal; omit --day');
   const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
   if (out !== undefined) refuseToReplace(out, options);
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
@@ -73,24 +78,43 @@ export async function twin(options: TwinOptions, io: CommandIo): Promise<number>
         'usage',
         `--day: the journal covers ${isoOf(recorded.from)} to ${isoOf(recorded.until)}, not ${String(options.day)}`,
       );
-    const found = compare({
+    const setup = {
       recorded,
       policy: deskSettingsOf(config, { configHash, adoptFills: false }),
       model: named.model,
       tapes,
-      since: span?.from,
       until: span === undefined || span.until > recorded.until ? undefined : span.until,
       currencies: simulatedCurrencies(config),
-      revive: (begun) => reviveStrategy(begun, { modules: config.modules }),
+      revive: (begun: BegunDocument) => reviveStrategy(begun, { modules: config.modules }),
       journal: memoryJournal,
-    });
+    };
     const { modes } = recorded;
     const notes = notesOf(
       recorded,
       tapes.map(({ pair }) => pair),
     );
-    const report = twinReport(found, { journal: url, modes, model: nameOf(named), bound, notes });
-    if (out !== undefined) await writeFiles(out, report, io);
+    const facts = { journal: url, modes, model: named.name, notes };
+    if (options.candidate !== undefined) {
+      const candidate = readCandidate(options.candidate, config, io);
+      const report = candidateReport(compareCandidate({ ...setup, candidate }), {
+        ...facts,
+        source: candidate,
+      });
+      if (out !== undefined)
+        writeFiles(
+          out,
+          { 'candidate.html': candidateHtml(report), 'candidate.json': candidateJson(report) },
+          io,
+        );
+      if (options.json === true) io.stdout.write(candidateJson(report));
+      else for (const line of candidateLines(report)) io.stdout.write(`${forTerminal(line)}\n`);
+      return 0;
+    }
+    const report = twinReport(compare({ ...setup, since: span?.from }), { ...facts, bound });
+    if (out !== undefined) {
+      const { twinHtml } = await import('./twin-html.ts');
+      writeFiles(out, { 'twin.html': twinHtml(report), 'twin.json': jsonText(report) }, io);
+    }
     if (options.json === true) io.stdout.write(jsonText(report));
     else for (const line of twinLines(report)) io.stdout.write(`${forTerminal(line)}\n`);
     return report.verdict === 'beyond' ? exitCodes.data : 0;
@@ -98,8 +122,6 @@ export async function twin(options: TwinOptions, io: CommandIo): Promise<number>
     journal.close();
   }
 }
-
-const nameOf = ({ name }: NamedModel): string => name;
 
 function boundOf(written: string): Ratio {
   if (!isAmountText(written) || ratio(written).isNegative())
@@ -129,8 +151,9 @@ function notesOf({ references, limitChanges, modes }: Recorded, given: readonly 
 
 const jsonText = (report: TwinReport): string => `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
 
-function refuseToReplace(folder: string, { overwrite }: TwinOptions): void {
-  const there = overwrite === true ? [] : TWIN_FILES.filter((name) => existsSync(join(folder, name)));
+function refuseToReplace(folder: string, { overwrite, candidate }: TwinOptions): void {
+  const names = candidate === undefined ? ['twin.html', 'twin.json'] : ['candidate.html', 'candidate.json'];
+  const there = overwrite === true ? [] : names.filter((name) => existsSync(join(folder, name)));
   if (there.length > 0)
     throw new OperatorError(
       'usage',
@@ -138,20 +161,19 @@ function refuseToReplace(folder: string, { overwrite }: TwinOptions): void {
     );
 }
 
-async function writeFiles(folder: string, report: TwinReport, io: CommandIo): Promise<void> {
-  const { twinHtml } = await import('./twin-html.ts');
-  const texts = { 'twin.html': twinHtml(report), 'twin.json': jsonText(report) };
+/** Each file appears once it is whole; only its owner reads it. */
+function writeFiles(folder: string, texts: Readonly<Record<string, string>>, io: CommandIo): void {
   try {
     mkdirSync(folder, { recursive: true });
-    for (const name of TWIN_FILES) {
+    for (const [name, content] of Object.entries(texts)) {
       const part = join(folder, `${name}.part`);
       createPrivate(part);
-      writeFileSync(part, texts[name]);
+      writeFileSync(part, content);
       renameSync(part, join(folder, name));
     }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('storage', `cannot write to ${folder}: ${why}`, cause);
   }
-  io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${TWIN_FILES.join(', ')}\n`);
+  io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${Object.keys(texts).join(', ')}\n`);
 }

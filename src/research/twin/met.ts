@@ -43,18 +43,18 @@ export function metOf(
       })),
       ...(taken.has('people') ? recorded.commands : []),
     ].toSorted((a, b) => a.at - b.at),
-    strategies: (clock) => textsPort(setup, clock),
+    strategies: (clock) => textsPort(setup, tapes, clock),
     ...(taken.has('sizing') ? { flows: recorded.flows, accountPollMs: policy.accountPollMs } : {}),
   };
 }
 
 /** The documents in force by the clock. */
-function textsPort(setup: TwinSetup, clock: VirtualClock): StrategiesPort {
+function textsPort(setup: TwinSetup, tapes: TwinMarket['tapes'], clock: VirtualClock): StrategiesPort {
   return {
     read: () => {
       const now = clock.wall();
       const texts = textsOf(setup).findLast(({ at }) => at <= now);
-      return { sources: sourcesOf(setup, texts), off: [], notes: [] };
+      return { sources: sourcesOf(setup, texts, tapes), off: [], notes: [] };
     },
     revive: (begun) => setup.revive(begun),
   };

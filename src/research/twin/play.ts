@@ -1,4 +1,5 @@
 import { parseClientId } from '../../core/ids.ts';
+import type { Quantity } from '../../core/money.ts';
 import { backtest } from '../run/run.ts';
 import { solvedOver } from '../run/wake-index.ts';
 import type { Tape } from '../tape/tape.ts';
@@ -37,16 +38,17 @@ export function play(
   const market: TwinMarket = { tapes, nextPossible };
   const until = setup.until ?? recorded.until;
   const journal = setup.journal();
+  const strategies = sourcesOf(setup, textsOf(setup)[0], tapes);
   const run = backtest({
     tapes,
     nextPossible,
     from: recorded.from,
     until,
-    strategies: sourcesOf(setup, textsOf(setup)[0]),
+    strategies,
     policy: { ...setup.policy, desk: recorded.desk },
     // References of a journal may be far apart; each holds until the next.
     model: (setup.tapes ?? []).length === 0 ? { ...model, gapMax: Number.MAX_SAFE_INTEGER } : model,
-    holdings: recorded.opening,
+    holdings: holdingsOf(setup, tapes),
     seed: 'twin',
     currencies: setup.currencies,
     journal,
@@ -64,6 +66,18 @@ export function play(
     }
   }
   return { slices: outcomes.slices(), modelled, unasked: [...answers.unasked.values()] };
+}
+
+/** What the twin holds at first: currencies without a price are not traded, and the simulated venue could not value them. */
+function holdingsOf(
+  { recorded, currencies = {} }: TwinSetup,
+  tapes: readonly Tape[],
+): ReadonlyMap<string, Quantity> {
+  const isPriced = (currency: string): boolean =>
+    currency === 'usd' ||
+    currencies[currency]?.usdRate !== undefined ||
+    tapes.some(({ pair }) => pair.startsWith(currency) || pair.endsWith(currency));
+  return new Map([...recorded.opening].filter(([currency]) => isPriced(currency)));
 }
 
 /** The tapes that are given, and for pairs without one the references of the journal. */

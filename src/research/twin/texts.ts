@@ -1,6 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import type { Texts } from './recorded.ts';
+import type { Tape } from '../tape/tape.ts';
 import type { TwinSetup } from './twin-setup.ts';
 
 /** The texts of live; with a candidate, that in place of the strategy with its id, or besides all others, from the start on. */
@@ -16,9 +17,17 @@ export function textsOf({ recorded, candidate }: TwinSetup): readonly Texts[] {
   }));
 }
 
-/** @throws OperatorError `data` for a text that this version cannot read. */
-export function sourcesOf(setup: TwinSetup, texts: Texts | undefined): readonly StrategySource[] {
-  return (texts?.documents ?? []).map((begun) => {
+/** Those that can trade, from their texts. @throws OperatorError `data` for a text that this version cannot read, `usage` for a candidate without prices. */
+export function sourcesOf(
+  setup: TwinSetup,
+  texts: Texts | undefined,
+  tapes: readonly Tape[],
+): readonly StrategySource[] {
+  const known = new Set(tapes.map(({ pair }) => pair));
+  const missing = setup.candidate?.bound.pairs.find((pair) => !known.has(pair));
+  if (missing !== undefined)
+    throw new OperatorError('usage', `the journal has no prices of ${missing}: add --data ${missing}=FILE`);
+  const sources = (texts?.documents ?? []).map((begun) => {
     const source = setup.revive(begun);
     if (source === undefined)
       throw new OperatorError(
@@ -27,4 +36,6 @@ export function sourcesOf(setup: TwinSetup, texts: Texts | undefined): readonly 
       );
     return source;
   });
+  // Live had no price either of a pair without a reference.
+  return sources.filter(({ bound }) => bound.pairs.every((pair) => known.has(pair)));
 }

@@ -136,7 +136,7 @@ export function twinReport(found: Comparison, facts: ReportFacts): TwinReport {
 }
 
 const BPS_DECIMALS = 4;
-const shownBps = (bps: Ratio | undefined): string | undefined => bps?.toFixed(BPS_DECIMALS);
+export const shownBps = (bps: Ratio | undefined): string | undefined => bps?.toFixed(BPS_DECIMALS);
 
 function sliceRow(row: Row): SliceRow {
   const { live, twin, total, shares, isModelled } = row;

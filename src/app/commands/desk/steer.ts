@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { ask, tell, whoami } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
@@ -78,14 +79,34 @@ export const runNow = async (strategy: string, options: SteerOptions, io: Comman
 
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;
+  /** File of `tranche twin --candidate`: its figures stand in the reason, and so in a request for approval. */
+  readonly candidate?: string | undefined;
 }
 
 /** Has the strategies read again, or only says what would change. Exit codes: 0, 69, 75 when a file is not usable. */
-export const reload = async (options: ReloadOptions, io: CommandIo): Promise<number> =>
-  await command(options, io, '/api/v1/reload', {
-    why: options.why ?? 'tranche reload',
+export async function reload(options: ReloadOptions, io: CommandIo): Promise<number> {
+  const why = options.why ?? 'tranche reload';
+  const attached =
+    options.candidate === undefined ? undefined : await attachedReport(options, options.candidate, io);
+  return await command(options, io, '/api/v1/reload', {
+    why: attached === undefined ? why : `${why}; ${attached}`,
     dry_run: options.dryRun ?? false,
   });
+}
+
+/** The figures of a report, once the desk would begin exactly its text. @throws OperatorError */
+async function attachedReport(options: ReloadOptions, file: string, io: CommandIo): Promise<string> {
+  const { attachment, isPromoted, readCandidateReport } = await import('../../twin/attach.ts');
+  const { report, content } = readCandidateReport(resolve(io.cwd, file));
+  const asked = { path: '/api/v1/reload', body: { why: 'compare with a report', dry_run: true } };
+  const { body } = await ask(options, io, asked);
+  if (!isPromoted(report, body['changes']))
+    throw new OperatorError(
+      'usage',
+      `--candidate: the desk would not begin the text of ${report.strategy} that the report is about: put the candidate in place of its file, or compare again`,
+    );
+  return attachment(report, content);
+}
 
 /** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */
 export async function rearm(options: RearmOptions, io: CommandIo): Promise<number> {

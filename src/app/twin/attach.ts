@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { OperatorError } from '../../core/errors.ts';
+
+/** What an attachment needs of `candidate.json`. */
+const reportSchema = z.object({
+  version: z.literal(1),
+  from: z.string(),
+  until: z.string(),
+  strategy: z.string(),
+  hash: z.string().min(12),
+  candidate: z.object({ slices: z.number() }),
+  difference_bps: z.string().optional(),
+  modelled: z.number(),
+  warnings: z.array(z.string()),
+});
+
+type AttachedReport = z.output<typeof reportSchema>;
+
+/** The report in a file, and the text of the file. @throws OperatorError `usage` */
+export function readCandidateReport(file: string): {
+  readonly report: AttachedReport;
+  readonly content: string;
+} {
+  try {
+    const content = readFileSync(file, 'utf8');
+    return { report: reportSchema.parse(JSON.parse(content)), content };
+  } catch (cause) {
+    throw new OperatorError(
+      'usage',
+      `--candidate: ${file} is not a candidate.json of tranche twin --candidate`,
+      cause,
+    );
+  }
+}
+
+const changesSchema = z.array(
+  z.object({ strategy: z.string(), what: z.string(), to: z.string().optional() }),
+);
+
+/** Whether a reload, as its dry run answers, begins exactly the text of the report, now or once it is approved. */
+export function isPromoted({ strategy, hash }: AttachedReport, changes: unknown): boolean {
+  const read = changesSchema.safeParse(changes);
+  return (
+    read.success &&
+    read.data.some(
+      (change) =>
+        change.strategy === strategy &&
+        change.to === hash &&
+        ['begins', 'replaces', 'waits', 'goes_on'].includes(change.what),
+    )
+  );
+}
+
+/** What a request for approval says of a report: its figures, and the hash of the file that has them. */
+export const attachment = (report: AttachedReport, content: string): string =>
+  `candidate ${report.strategy} ${report.hash.slice(0, 12)} against live ${report.from} to ${report.until}: ${report.difference_bps ?? 'no'} bps, ${report.modelled} of ${report.candidate.slices} slices modelled, ${report.warnings.length} warnings; report sha256 ${createHash('sha256').update(content).digest('hex')}`;

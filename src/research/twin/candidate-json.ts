@@ -1,0 +1,98 @@
+import { text } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import type { StrategySource } from '../../engine/state/strategy-source.ts';
+import type { CandidateComparison, Told } from './candidate.ts';
+import { inBps } from './compare.ts';
+import { causes } from './twin-setup.ts';
+import { CAUSES, shownBps } from './twin-json.ts';
+import type { CauseShare } from './twin-json.ts';
+import type { Unasked } from './live-answers.ts';
+
+/** `candidate.json`. Amounts are text. Differences are of the candidate less live, in USD; above zero, the candidate would have done better. */
+export interface CandidateReport {
+  readonly version: 1;
+  readonly journal: string;
+  /** Hash of the last record, which proves all others. */
+  readonly head: string;
+  readonly modes: readonly string[];
+  readonly from: string;
+  readonly until: string;
+  readonly model: string;
+  readonly strategy: string;
+  /** Hash of the text of the candidate, as a start of it would stand in the journal. */
+  readonly hash: string;
+  readonly live: ToldText;
+  readonly candidate: ToldText;
+  readonly difference_usd: string;
+  /** Of what live traded; absent where it traded nothing. */
+  readonly difference_bps: string | undefined;
+  /** Sum exactly to the difference. */
+  readonly causes: readonly CauseShare[];
+  /** Slices of the candidate that the model quoted, because live has no answer for them. */
+  readonly modelled: number;
+  readonly warnings: readonly string[];
+  readonly notes: readonly string[];
+}
+
+interface ToldText {
+  readonly slices: number;
+  readonly filled: number;
+  readonly traded_usd: string;
+  readonly mean_cost_bps: string | undefined;
+}
+
+const WARNINGS: Readonly<Record<Unasked, string>> = {
+  pair_and_side: 'live never asked for a quote of its pair and side',
+  time: 'live asked for none of its pair and side within five minutes',
+  size: 'live asked for smaller sizes then',
+};
+
+export function candidateReport(
+  found: CandidateComparison,
+  {
+    source,
+    ...facts
+  }: Pick<CandidateReport, 'journal' | 'modes' | 'model' | 'notes'> & { readonly source: StrategySource },
+): CandidateReport {
+  const { from, until, head, live, candidate, total, shares, modelled, unasked } = found;
+  const bps = shownBps(inBps(total, live.traded));
+  const { journal, modes, model, notes } = facts;
+  return {
+    version: 1,
+    journal,
+    head,
+    modes,
+    from: isoOf(from),
+    until: isoOf(until),
+    model,
+    strategy: source.id,
+    hash: source.hash,
+    live: toldText(live),
+    candidate: toldText(candidate),
+    difference_usd: text(total),
+    difference_bps: bps,
+    causes: ([...causes, 'rest'] as const).map((cause) => ({
+      cause,
+      says: cause === 'text' ? 'what the text changes by the model alone' : CAUSES[cause],
+      usd: text(shares[cause]),
+      bps: shownBps(inBps(shares[cause], live.traded)),
+    })),
+    modelled,
+    warnings: [
+      ...(['pair_and_side', 'time', 'size'] as const).flatMap((why) =>
+        unasked[why] === 0 ? [] : [`${unasked[why]} requests are answered by the model: ${WARNINGS[why]}`],
+      ),
+      ...(live.slices === 0
+        ? [`live ran no slice of ${source.id}: the difference is all that the candidate would have done`]
+        : []),
+    ],
+    notes,
+  };
+}
+
+const toldText = ({ slices, filled, traded, meanBps }: Told): ToldText => ({
+  slices,
+  filled,
+  traded_usd: text(traded),
+  mean_cost_bps: meanBps?.toFixed(4),
+});
