@@ -1,3 +1,4 @@
+import { map, timer } from 'rxjs';
 import { quantity } from '../../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, after, instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
@@ -122,3 +123,88 @@ interface Compared {
 
 export const compared = (bench: Bench, options: Compared = {}): Comparison =>
   compare(setupOf(bench, options));
+
+type Event = NonNullable<LiveDay['events']>[number];
+
+/** A file is added: a second strategy. */
+export function edited(): { readonly files: StrategiesPort; readonly event: Event } {
+  const first = aDayOfSlices();
+  const more = aTwap('more', {
+    total_quantity: { amount: '6', currency: 'btc' },
+    start_time: new Date(after(hour(11), 28_000)).toISOString(),
+    duration: 'PT5H',
+    slices: 50,
+  });
+  let sources = [first];
+  return {
+    files: {
+      read: () => ({ sources, off: [], notes: [] }),
+      revive: ({ strategy }) => [first, more].find(({ id }) => id === strategy),
+    },
+    event: {
+      at: after(hour(10), 5 * MINUTE_MS),
+      happens: ({ operator$ }) => {
+        sources = [first, more];
+        operator$.next({ do: 'reload', by: 'ana', why: 'more' });
+      },
+    },
+  };
+}
+
+/** The answers of some orders are lost; every other of them traded. */
+export const losing =
+  (isLost: (order: number) => boolean) =>
+  (venue: VenuePort, clock: VirtualClock): VenuePort => {
+    let orders = 0;
+    return {
+      ...venue,
+      order: (request) => {
+        if (!isLost(++orders)) return venue.order(request);
+        if (orders % 2 === 0) {
+          const answer = venue.order(request);
+          if ('subscribe' in answer) answer.subscribe();
+        }
+        return timer(8_000, clock.scheduler).pipe(
+          map(() => ({ kind: 'lost', sent: true, why: 'test' }) as const),
+        );
+      },
+    };
+  };
+
+/** An outage, refusals, two doubts, a halt and an added strategy. */
+export function aHardDay(): LiveDay {
+  const { files, event } = edited();
+  const at = (hours: number): Instant => after(hour(hours), 5 * MINUTE_MS);
+  return {
+    files,
+    venue: { unavailableShare: 0, rejectedShare: 0.05 },
+    wrap: losing((order) => order === 31 || order === 60),
+    events: [
+      {
+        at: at(2),
+        happens: ({ exchange }) => {
+          exchange.setAvailability('all', 'unavailable');
+        },
+      },
+      {
+        at: at(4),
+        happens: ({ exchange }) => {
+          exchange.setAvailability('all', 'available');
+        },
+      },
+      {
+        at: at(6),
+        happens: ({ operator$ }) => {
+          operator$.next({ do: 'halt', by: 'ana', why: 'odd prices' });
+        },
+      },
+      {
+        at: at(7),
+        happens: ({ operator$ }) => {
+          operator$.next({ do: 'rearm', by: 'ana', why: 'all is well', withOpenDoubts: true });
+        },
+      },
+      event,
+    ],
+  };
+}

@@ -1,16 +1,12 @@
-import { map, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { NO_MONEY, add, approximate, quantity, text } from '../../../src/core/money.ts';
 import type { Money } from '../../../src/core/money.ts';
-import type { StrategiesPort, VenuePort } from '../../../src/engine/ports.ts';
-import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import { inBps } from '../../../src/research/twin/compare.ts';
 import type { Comparison } from '../../../src/research/twin/compare.ts';
 import type { Cause } from '../../../src/research/twin/twin-setup.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { aTwap } from '../../engine/harness.ts';
-import { aDayOfSlices, compared, hour, live } from './live-day.ts';
+import { aHardDay, compared, edited, hour, live, losing } from './live-day.ts';
 import type { LiveDay } from './live-day.ts';
 
 type Event = NonNullable<LiveDay['events']>[number];
@@ -46,51 +42,6 @@ const paused: readonly Event[] = [
   },
 ];
 
-/** A file is added: a second strategy. */
-function edited(): { readonly files: StrategiesPort; readonly event: Event } {
-  const first = aDayOfSlices();
-  const more = aTwap('more', {
-    total_quantity: { amount: '6', currency: 'btc' },
-    start_time: new Date(after(hour(11), 28_000)).toISOString(),
-    duration: 'PT5H',
-    slices: 50,
-  });
-  let sources = [first];
-  return {
-    files: {
-      read: () => ({ sources, off: [], notes: [] }),
-      revive: ({ strategy }) => [first, more].find(({ id }) => id === strategy),
-    },
-    event: {
-      at: after(hour(10), 5 * MINUTE_MS),
-      happens: ({ operator$ }) => {
-        sources = [first, more];
-        operator$.next({ do: 'reload', by: 'ana', why: 'more' });
-      },
-    },
-  };
-}
-
-/** The answers of some orders are lost; every other of them traded. */
-const losing =
-  (isLost: (order: number) => boolean) =>
-  (venue: VenuePort, clock: VirtualClock): VenuePort => {
-    let orders = 0;
-    return {
-      ...venue,
-      order: (request) => {
-        if (!isLost(++orders)) return venue.order(request);
-        if (orders % 2 === 0) {
-          const answer = venue.order(request);
-          if ('subscribe' in answer) answer.subscribe();
-        }
-        return timer(8_000, clock.scheduler).pipe(
-          map(() => ({ kind: 'lost', sent: true, why: 'test' }) as const),
-        );
-      },
-    };
-  };
-
 const withdrawn: Event = {
   at: after(hour(6), 5 * MINUTE_MS),
   happens: ({ exchange, clock }: Bench) => {
@@ -125,41 +76,7 @@ describe('a twin', () => {
     });
 
   it('explains a hard day to the last decimal, and leaves no rest', () => {
-    const { files, event } = edited();
-    const found = compared(
-      live({
-        files,
-        venue: { unavailableShare: 0, rejectedShare: 0.05 },
-        wrap: losing((order) => order === 31 || order === 60),
-        events: [
-          {
-            at: after(hour(2), 5 * MINUTE_MS),
-            happens: ({ exchange }) => {
-              exchange.setAvailability('all', 'unavailable');
-            },
-          },
-          {
-            at: after(hour(4), 5 * MINUTE_MS),
-            happens: ({ exchange }) => {
-              exchange.setAvailability('all', 'available');
-            },
-          },
-          {
-            at: after(hour(6), 5 * MINUTE_MS),
-            happens: ({ operator$ }) => {
-              operator$.next({ do: 'halt', by: 'ana', why: 'odd prices' });
-            },
-          },
-          {
-            at: after(hour(7), 5 * MINUTE_MS),
-            happens: ({ operator$ }) => {
-              operator$.next({ do: 'rearm', by: 'ana', why: 'all is well', withOpenDoubts: true });
-            },
-          },
-          event,
-        ],
-      }),
-    );
+    const found = compared(live(aHardDay()));
     expect(text(sum(Object.values(found.shares)))).toBe(text(found.total));
     for (const { shares, total } of found.rows) expect(text(sum(Object.values(shares)))).toBe(text(total));
     expect(Math.abs(approximate(inBps(found.shares.rest, found.traded) ?? NO_MONEY))).toBeLessThanOrEqual(
