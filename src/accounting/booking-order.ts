@@ -27,7 +27,7 @@ export interface BookingSources {
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
-export function bookingOrder({ own, rows, closed }: BookingSources): readonly AccountingEvent[] {
+export function bookingOrder({ own, rows, closed }: BookingSources): AccountingEvent[] {
   const periodOf = new Map(
     closed.flatMap(({ transactions }, n) => transactions.map((id): [number, number] => [id, n])),
   );

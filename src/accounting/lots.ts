@@ -157,7 +157,8 @@ function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readon
 interface OpenLot {
   readonly id: string;
   readonly acquiredAt: Instant;
-  readonly unit: Price;
+  /** Cost of a unit, which `hifo` alone needs: a quotient of 80 digits takes time and room. */
+  unit: Price | undefined;
   quantity: Quantity;
   cost: Money;
 }
@@ -183,6 +184,7 @@ class Holding {
   changeMethod(method: LotMethod): void {
     this.#method = method;
     const lots = this.#lots.slice(this.#head).filter((lot) => !lot.quantity.isZero());
+    for (const lot of lots) lot.unit = this.#unitOf(lot);
     this.#lots = lots.toSorted((a, b) => this.#compare(a, b));
     this.#head = 0;
   }
@@ -212,10 +214,14 @@ class Holding {
       if (known.quantity.isZero() && known.cost.isZero()) this.#byId.delete(id);
       return { ...lot, id };
     }
-    const made: OpenLot = { ...lot, id, unit: priceOf(lot.cost, lot.quantity) };
+    const made: OpenLot = { ...lot, id, unit: this.#unitOf(lot) };
     this.#byId.set(id, made);
     this.#lots.splice(this.#placeOf(made), 0, made);
     return { ...lot, id };
+  }
+
+  #unitOf({ cost, quantity }: Pick<Lot, 'cost' | 'quantity'>): Price | undefined {
+    return this.#method === 'hifo' ? priceOf(cost, quantity) : undefined;
   }
 
   remove(id: string): Lot | undefined {
@@ -292,6 +298,7 @@ class Holding {
   /** For `hifo` the last lot is the one whose disposal gains least: the dearest, or in a short position the cheapest. */
   #compare(a: OpenLot, b: OpenLot): number {
     if (this.#method !== 'hifo') return a.acquiredAt - b.acquiredAt;
+    if (a.unit === undefined || b.unit === undefined) return 0;
     return this.isShort ? b.unit.comparedTo(a.unit) : a.unit.comparedTo(b.unit);
   }
 }

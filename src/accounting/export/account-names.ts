@@ -15,10 +15,17 @@ const NAMES: Readonly<Record<Account, string>> = {
 };
 
 /** A currency as a commodity: upper case, begins with a letter. */
-export const commodity = (currency: string): string => {
+export function commodity(currency: string): string {
+  const known = commodities.get(currency);
+  if (known !== undefined) return known;
   const name = currency.toUpperCase().replaceAll(/[^A-Z\d]/gu, '');
-  return /^[A-Z]/u.test(name) ? name : `X${name}`;
-};
+  const made = /^[A-Z]/u.test(name) ? name : `X${name}`;
+  commodities.set(currency, made);
+  return made;
+}
+
+/** Each currency occurs in every other line. */
+const commodities = new Map<string, string>();
 
 /** Such as `Assets:Venue:BTC`. A cost without units, which share pooling corrects, has a sub-account: programs give units a price alone. */
 export const accountName = ({

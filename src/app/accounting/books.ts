@@ -3,7 +3,6 @@ import { dateOf, journalEvent } from '../../accounting/events.ts';
 import type { AccountingEvent, CorrectionEvent, TradeEvent } from '../../accounting/events.ts';
 import { Subledger } from '../../accounting/subledger.ts';
 import type { Entry } from '../../accounting/subledger.ts';
-import { OperatorError } from '../../core/errors.ts';
 import { add, NO_QUANTITY, quantity, subtract, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
@@ -12,6 +11,7 @@ import { openHistory } from '../../journal/account-history.ts';
 import type { HistoryRow } from '../../journal/account-history.ts';
 import { balanceOrder } from '../../journal/history-gaps.ts';
 import type { Journal } from '../../journal/journal.ts';
+import { EMPTY } from '../../journal/proof/chain.ts';
 import type { Head } from '../../journal/proof/chain.ts';
 import { methodAt } from './accounting-settings.ts';
 import type { AccountingSettings } from './accounting-settings.ts';
@@ -61,23 +61,23 @@ export function makeBooks(
   settings: AccountingSettings,
   { now, until, isLenient = false, onLine }: BooksOptions,
 ): Books {
-  const verdict = journal.verify();
-  if (!verdict.ok)
-    throw new OperatorError('data', `the journal breaks at record ${verdict.seq}: ${verdict.why}`);
   const closings = closingsOf(journal, settings);
   const prices = settings.prices === undefined ? undefined : PriceList.read(settings.prices);
   const own: (TradeEvent | CorrectionEvent)[] = [];
   const modes = new Set<string>();
+  // Read once, so that the head is that of the records in the books: a desk may write meanwhile. Reading checks the chain.
+  let head: Head = EMPTY;
   for (const record of journal.read()) {
+    head = record;
     const event = journalEvent(record);
     if (event !== undefined) own.push(event);
     if (record.body.kind === 'started') modes.add(record.body.mode);
   }
   const history = settings.history === undefined ? undefined : readHistory(settings.history);
-  const closed = closings.map(({ until: end, head, transactions }) => ({
-    until: end,
-    seq: head.seq,
-    transactions: numbersOf(transactions),
+  const closed = closings.map((closing) => ({
+    until: closing.until,
+    seq: closing.head.seq,
+    transactions: numbersOf(closing.transactions),
   }));
   const events = bookingOrder({ own, rows: history ?? [], closed });
   const corrected = new Set(events.filter(({ type }) => type === 'correction').map(({ id }) => id));
@@ -105,7 +105,7 @@ export function makeBooks(
     subledger,
     prices,
     modes: [...modes],
-    head: { seq: verdict.count, hash: verdict.head },
+    head: { seq: head.seq, hash: head.hash },
     closings,
     periods,
     balances: history && balancesOf(history),
@@ -113,10 +113,10 @@ export function makeBooks(
   };
 }
 
-/** One entry at a time: a million of them need not be held. */
+/** One entry at a time: a million of them need not be held. Takes the events out of their list. */
 function* book(
   { subledger, periods, settings }: Pick<Books, 'subledger' | 'periods' | 'settings'>,
-  events: readonly AccountingEvent[],
+  events: AccountingEvent[],
   now: Instant,
 ): Generator<Entry> {
   const { opening, earlierMethods, method } = settings;
@@ -130,7 +130,7 @@ function* book(
   for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt))
     yield* taken([subledger.openWith(currency, lot)]);
   let earlier = 0;
-  for (const event of events) {
+  for (const event of drained(events)) {
     const date = dateOf(event);
     yield* taken(subledger.endDays(date));
     periods.reach(date);
@@ -142,6 +142,12 @@ function* book(
   }
   yield* taken(subledger.endDays(now));
   periods.reach();
+}
+
+/** Items in their order, none of which is kept: a million events need the room of lots and output. */
+function* drained<T>(items: T[]): Generator<T> {
+  items.reverse();
+  for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;
 }
 
 /** Rows in the order of their balances. */
