@@ -2,45 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addAccounting } from '../../src/app/accounting/accounting-cli.ts';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
-import { add, money, quantity, text } from '../../src/core/money.ts';
-import { HOUR_MS, instant } from '../../src/core/time.ts';
+import { quantity, text } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import { seededRandom } from '../../src/simulator/market/random.ts';
 import { runLine } from '../app/support/cli.ts';
 import { appendNow } from '../journal/records.ts';
+import { HOLDINGS, START, isThere, plainLots, runYear, sums } from './year.ts';
+import type { PlainEvent } from './year.ts';
 
-/** A year of purchases and rebalancings over five assets, with corrections, in books that three other programs recompute. */
-const PROGRAM = fileURLToPath(new URL('lots.py', import.meta.url));
-const START = Date.UTC(2025, 0, 1);
-const HOURS = 365 * 24;
-const PRICES = { btcusd: 60_000, ethusd: 3_000, solusd: 150, ltcusd: 90, xrpusd: 0.6 };
-const HOLDINGS = '500000';
-const STRATEGIES = {
-  dca: {
-    kind: 'recurring',
-    pair: 'btcusd',
-    side: 'buy',
-    each_notional: { amount: '150', currency: 'usd' },
-    window: 'PT20M',
-    slices: 1,
-    schedule: { cron: '0 9 * * *', time_zone: 'UTC', calendar: { weekend: [] } },
-  },
-  five: {
-    kind: 'rebalance',
-    cash: 'usd',
-    target_weights: { btc: '0.4', eth: '0.2', sol: '0.1', ltc: '0.1', xrp: '0.1', usd: '0.1' },
-    drift_threshold: '0.02',
-    continuous: true,
-    min_interval: 'PT1H',
-    min_trade_notional: { amount: '100', currency: 'usd' },
-  },
-};
-
-const isThere = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
+/** The books of a year that is open, with orders that were booked in parts. */
 const folder = mkdtempSync(join(tmpdir(), 'tranche-year-'));
 const world = { cwd: folder, now: instant(START), config: 'config/paper.yaml' };
 /** The end balances of the backtest, by currency: the account. */
@@ -54,6 +26,8 @@ interface Fill {
   readonly amount: string;
   readonly executed_at: number;
 }
+/** What the account shows first. */
+const PART = { quantity: '0.00001', amount: '0.5', fees: '0.01' };
 const fills: Fill[] = [];
 const corrections: { client_order_id: string; quantity: string; amount: string; fees: string }[] = [];
 
@@ -68,21 +42,6 @@ async function accounting(command: string, method: string, ...line: readonly str
 }
 
 beforeAll(async () => {
-  const random = seededRandom('a year');
-  for (const [pair, first] of Object.entries(PRICES)) {
-    let now = first;
-    const rows = Array.from({ length: HOURS }, (_, n) => {
-      now *= 1 + 0.012 * (random.next() - 0.5);
-      const close = now.toPrecision(8);
-      return `${START + n * HOUR_MS},${close},${close},${close},${close},1`;
-    });
-    writeFileSync(
-      join(folder, `${pair}.csv`),
-      ['timestamp_ms,open,high,low,close,volume', ...rows, ''].join('\n'),
-    );
-  }
-  for (const [id, strategy] of Object.entries(STRATEGIES))
-    writeFileSync(join(folder, `${id}.yaml`), JSON.stringify({ id, ...strategy }));
   for (const method of ['fifo', 'lifo', 'hifo', 'average'])
     writeFileSync(
       join(folder, `${method}.yaml`),
@@ -93,37 +52,13 @@ beforeAll(async () => {
         ],
       }),
     );
-  const { code, out, err } = await runLine(
-    addBacktest,
-    [
-      'backtest',
-      'dca.yaml',
-      'five.yaml',
-      '--holdings',
-      `usd=${HOLDINGS}`,
-      '--journal',
-      join(folder, 'run.db'),
-      '--json',
-      ...Object.keys(PRICES).flatMap((pair) => ['--data', `${pair}=${pair}.csv`]),
-    ],
-    world,
-  );
-  if (code !== 0) throw new Error(err);
-  account = endBalances(out);
+  account = await runYear(folder);
   copyWithCorrections();
 }, 120_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
-
-/** The balances that the run ended with. */
-function endBalances(json: string): Readonly<Record<string, string>> {
-  const report = JSON.parse(json) as {
-    readonly backtest: { readonly holdings: Readonly<Record<string, string>> };
-  }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- report.json
-  return report.backtest.holdings;
-}
 
 /**
  * The journal of the run once more. Of every fortieth purchase the account first showed a part, as of an order that a venue books in parts:
@@ -146,7 +81,7 @@ function copyWithCorrections(): void {
       appendNow(year, [body], at);
       continue;
     }
-    const part = { quantity: '0.00001', amount: '0.5', fees: '0.01' };
+    const part = PART;
     appendNow(year, [{ ...body, ...part }], at);
     const { client_order_id: id, order_id: order, quantity: units, price, amount, fees } = body;
     appendNow(
@@ -188,16 +123,18 @@ describe('the books of a year over five assets', () => {
     'gain what a plain calculation gains: %s',
     async (method, ctx) => {
       if (!isThere('python3')) return ctx.skip('python3 is not installed');
-      const input = JSON.stringify({ fills, corrections, method });
-      const { status, stdout, stderr } = spawnSync('python3', [PROGRAM], {
-        input,
-        encoding: 'utf8',
-        maxBuffer: 1e8,
-      });
-      expect([status, stderr]).toEqual([0, '']);
-      const plain = JSON.parse(stdout) as Readonly<
-        Record<'gains' | 'held' | 'cost', Readonly<Record<string, string>>>
-      >; // oxlint-disable-line typescript/no-unsafe-type-assertion -- lots.py says so
+      const shown = new Map(corrections.map((each) => [each.client_order_id, each]));
+      const events = fills.flatMap((fill): readonly PlainEvent[] => {
+        const { client_order_id: id, executed_at: at, pair, side } = fill;
+        const plain = { id, at, currency: pair.slice(0, -3), side };
+        const correction = shown.get(id);
+        const first = correction === undefined ? fill : PART;
+        return [
+          { ...plain, what: 'fill', quantity: first.quantity, value: first.amount },
+          ...(correction === undefined ? [] : [{ ...plain, what: 'correction' as const, quantity: correction.quantity, value: correction.amount }]),
+        ];
+      }); // prettier-ignore
+      const plain = plainLots(events, method);
       const gains = sums(await accounting('gains', method, '--json'), 'gain');
       expect(gains).toEqual(plain.gains);
       const lots = await accounting('lots', method, '--json');
@@ -242,14 +179,3 @@ describe('the books of a year over five assets', () => {
     },
   );
 });
-
-/** Sums of a column by currency, as canonical text. */
-function sums(lines: string, column: 'gain' | 'quantity' | 'cost'): Readonly<Record<string, string>> {
-  const found = new Map<string, ReturnType<typeof money>>();
-  for (const line of lines.trim().split('\n')) {
-    const row = JSON.parse(line) as Readonly<Record<string, string>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- as printed
-    const currency = row['currency'] ?? '';
-    found.set(currency, add(found.get(currency) ?? money('0'), money(row[column] ?? '')));
-  }
-  return Object.fromEntries([...found].map(([currency, sum]) => [currency, text(sum)]));
-}
