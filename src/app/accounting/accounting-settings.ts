@@ -3,7 +3,6 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import { isAmountText, money, quantity } from '../../core/money.ts';
-import type { Money, Quantity } from '../../core/money.ts';
 import { checkZone, isoOf, parseIso } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { jurisdictionCodes, jurisdictionOf } from '../../accounting/jurisdictions.ts';
@@ -11,6 +10,8 @@ import type { BookMethod, JurisdictionCode } from '../../accounting/jurisdiction
 import type { Choice, LotMethod } from '../../accounting/lots.ts';
 import { ACCOUNTS } from '../../accounting/subledger.ts';
 import { sha256 } from '../../journal/proof/link.ts';
+import { readOpeningLots } from './opening-lots.ts';
+import type { OpeningLot } from './opening-lots.ts';
 import type { ReadOptions } from '../config/files.ts';
 import { loadDocument } from '../config/venue-file.ts';
 
@@ -45,6 +46,7 @@ const settingsSchema = z.strictObject({
       }),
     )
     .default([]),
+  opening_lots: z.string().min(1).optional(),
   specific: z
     .record(z.string(), z.array(z.strictObject({ lot: z.string().min(1), quantity: amount })).min(1))
     .default({}),
@@ -75,15 +77,6 @@ export interface AccountingSettings {
   readonly hash: string;
 }
 
-export interface OpeningLot {
-  readonly currency: string;
-  readonly id: string;
-  readonly acquiredAt: Instant;
-  readonly quantity: Quantity;
-  /** In the currency of the books. */
-  readonly cost: Money;
-}
-
 /** Reads the settings; paths are relative to the file. @throws OperatorError `config`, with every problem. */
 export function loadAccounting(file: string, options: ReadOptions): AccountingSettings {
   if (!existsSync(resolve(options.cwd, file)))
@@ -106,13 +99,7 @@ export function loadAccounting(file: string, options: ReadOptions): AccountingSe
     timeZone: jurisdictionOf(value.jurisdiction)?.timeZone ?? value.time_zone ?? 'UTC',
     history: beside(value.history),
     prices: beside(value.prices),
-    opening: value.opening.map((lot) => ({
-      currency: lot.currency,
-      id: lot.lot,
-      acquiredAt: lot.acquired_at,
-      quantity: quantity(lot.quantity),
-      cost: money(lot.cost ?? lot.quantity),
-    })),
+    opening: openingOf(value, beside(value.opening_lots)),
     specific: new Map(
       Object.entries(value.specific).map(([id, parts]) => [
         id,
@@ -129,6 +116,33 @@ export function loadAccounting(file: string, options: ReadOptions): AccountingSe
     taxRate: value.tax_rate,
     hash: sha256(readFileSync(path, 'utf8')),
   };
+}
+
+/** Lots of the settings, and those of a file. @throws OperatorError `data` where a name occurs twice */
+function openingOf(
+  { opening, currency: own }: z.output<typeof settingsSchema>,
+  file: string | undefined,
+): readonly OpeningLot[] {
+  const stated = opening.map((lot) => ({
+    currency: lot.currency,
+    id: lot.lot,
+    acquiredAt: lot.acquired_at,
+    quantity: quantity(lot.quantity),
+    cost: money(lot.cost ?? lot.quantity),
+  }));
+  const imported = file === undefined ? [] : readOpeningLots(file);
+  const names = new Set(stated.map(({ id }) => id));
+  for (const { id, currency: of } of imported) {
+    if (names.has(id))
+      throw new OperatorError('data', `${file}: there are two opening lots ${id}: give each its own name`);
+    if (of === own)
+      throw new OperatorError(
+        'data',
+        `${file}: lot ${id} is in ${own}, the currency of the books: write it under opening`,
+      );
+    names.add(id);
+  }
+  return [...stated, ...imported];
 }
 
 function checkOpening(value: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {

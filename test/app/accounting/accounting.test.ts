@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
@@ -135,4 +135,37 @@ describe('tranche accounting', () => {
     const ran = await run(...line);
     expect([ran.code, ran.err]).toEqual([code, expect.stringContaining(says)]);
   }); // prettier-ignore
+
+  it('begins with the lots of other books, from what these print', async () => {
+    const before = aDesk();
+    const { out } = await before.run('lots', '--json');
+    const { run, folder } = aDesk({
+      settings: 'method: fifo\nopening_lots: lots.jsonl\n',
+      bodies: [aStart()],
+    });
+    writeFileSync(join(folder, 'lots.jsonl'), out);
+    expect((await run('lots', '--json')).out).toBe(out);
+    const exported = await run('export', '--format', 'jsonl');
+    expect(exported.out.match(/"what":"opening"/gu)).toHaveLength(4);
+    for (const [content, says] of [
+      [`${out}${out}`, 'lots.jsonl: there are two opening lots p-0-0 (2): give each its own name'],
+      [
+        '{"currency":"btc","lot":"a","acquired_at":"2026-01-01T00:00:00Z","quantity":1,"cost":"1"}',
+        'lots.jsonl:1: quantity: ',
+      ],
+      [
+        '\n{"currency":"usd","lot":"a","acquired_at":"2026-01-01T00:00:00Z","quantity":"1","cost":"1"}',
+        'lot a is in usd, the currency of the books',
+      ],
+      [
+        '{"currency":"btc","lot":"a","acquired_at":"2026-01-01T00:00:00Z","quantity":"0","cost":"1"}',
+        'expected an amount other than 0',
+      ],
+      ['currency,lot', 'lots.jsonl:1: expected a JSON object'],
+    ] as const) {
+      writeFileSync(join(folder, 'lots.jsonl'), content);
+      const { code, err } = await run('lots');
+      expect([code, err]).toEqual([65, expect.stringContaining(says)]);
+    }
+  });
 });
