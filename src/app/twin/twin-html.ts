@@ -39,6 +39,12 @@ ${table({
 })}
 ${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): cost of live less that of the twin: ${cost.mean} basis points; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
 ${table({
+  caption: 'Both sides',
+  head: ['side', '#filled', '#expired', '#attempts', '#turned down', '#doubts', '#first fill after, ms'],
+  note: 'Time from the decision to the first fill: the median.',
+  rows: ([['live', report.live], ['twin', report.twin]] as const).map(([name, side]) => [name, side.filled, side.expired, side.attempts, side.refusals, side.doubts, side.median_delay_ms]), // prettier-ignore
+})}
+${table({
   caption: 'How slices ended',
   head: ['live', 'twin', '#slices'],
   rows: decisions.map(({ live, twin, slices: count }) => [live, twin, count]),
@@ -51,8 +57,9 @@ ${table({
     'decided',
     'strategy',
     'pair',
-    'live',
-    'twin',
+    'live, twin',
+    '#live size',
+    '#twin size',
     '#live bps',
     '#twin bps',
     '#USD',
@@ -64,8 +71,9 @@ ${table({
     row.decided_at,
     row.strategy,
     `${row.pair} ${row.side}`,
-    row.live.decision,
-    `${row.twin.decision}${row.modelled ? ', modelled' : ''}`,
+    `${row.live.decision}, ${row.twin.decision}${row.modelled ? ' (modelled)' : ''}`,
+    row.live.quantity,
+    row.twin.quantity,
     row.live.cost_bps,
     row.twin.cost_bps,
     grouped(row.difference_usd),

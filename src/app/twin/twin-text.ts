@@ -25,6 +25,8 @@ export function twinLines(report: TwinReport): readonly string[] {
       : [
           `cost of live less that of the twin, slices that both traded: ${cost.mean} bps, 95 % between ${cost.low} and ${cost.high} (${cost.slices} slices)`,
         ]),
+    sideLine('live', report.live),
+    sideLine('twin', report.twin),
     'decisions, live and twin:',
     ...decisions.map((each) => `  ${String(each.slices).padStart(6)}  ${each.live} | ${each.twin}`),
     ...(largest.length === 0 ? [] : ['', `largest differences of ${largest.length}:`]),
@@ -38,6 +40,9 @@ export function twinLines(report: TwinReport): readonly string[] {
     ...verdictLines(report),
   ];
 }
+
+const sideLine = (name: string, side: TwinReport['live']): string =>
+  `${name}: ${side.filled} filled, ${side.expired} expired, ${side.attempts} attempts, ${side.refusals} orders turned down, ${side.doubts} doubts${side.median_delay_ms === undefined ? '' : `, first fill after ${side.median_delay_ms} ms (median)`}`;
 
 function verdictLines(report: TwinReport): readonly string[] {
   const { verdict, bound_bps: bound } = report;

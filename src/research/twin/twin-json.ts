@@ -29,12 +29,26 @@ export interface TwinReport {
   readonly cost_bps:
     | { readonly mean: string; readonly low: string; readonly high: string; readonly slices: number }
     | undefined;
+  readonly live: SideSum;
+  readonly twin: SideSum;
   /** How slices ended, in live and in the twin. */
   readonly decisions: Comparison['decisions'];
   /** Slices that the model quoted, because live has no quote of them. */
   readonly modelled: number;
   readonly notes: readonly string[];
   readonly slices: readonly SliceRow[];
+}
+
+/** All slices of one side. */
+export interface SideSum {
+  readonly filled: number;
+  readonly expired: number;
+  readonly attempts: number;
+  /** Orders that the venue turned down. */
+  readonly refusals: number;
+  readonly doubts: number;
+  /** From the decision of a slice to its first fill, milliseconds; absent where nothing was filled. */
+  readonly median_delay_ms: number | undefined;
 }
 
 export interface CauseShare {
@@ -72,6 +86,8 @@ interface Side {
   readonly refusals: number;
   readonly doubts: number;
   readonly executed_at: string | undefined;
+  /** From the decision to the first fill, milliseconds. */
+  readonly delay_ms: number | undefined;
 }
 
 /** What each cause is, in words. */
@@ -128,6 +144,8 @@ export function twinReport(found: Comparison, facts: ReportFacts): TwinReport {
             high: cost.high.toFixed(4),
             slices: cost.slices,
           },
+    live: sumOf(rows.map(({ live }) => live)),
+    twin: sumOf(rows.map(({ twin }) => twin)),
     decisions,
     modelled,
     notes: facts.notes,
@@ -171,7 +189,26 @@ const sideOf = (slice: SliceOutcome | undefined, bps: Ratio | undefined): Side =
   refusals: slice?.refusals ?? 0,
   doubts: slice?.doubts ?? 0,
   executed_at: slice?.executedAt === undefined ? undefined : isoOf(slice.executedAt),
+  delay_ms: slice === undefined ? undefined : delayOf(slice),
 });
+
+const delayOf = ({ decidedAt, executedAt }: SliceOutcome): number | undefined =>
+  executedAt === undefined ? undefined : Math.max(0, executedAt - decidedAt);
+
+function sumOf(sides: readonly (SliceOutcome | undefined)[]): SideSum {
+  const slices = sides.filter((slice) => slice !== undefined);
+  const count = (of: (slice: SliceOutcome) => number): number =>
+    slices.reduce((all, each) => all + of(each), 0);
+  const delays = slices.flatMap((slice) => delayOf(slice) ?? []).toSorted((a, b) => a - b);
+  return {
+    filled: count(({ result }) => Number(result === 'filled')),
+    expired: count(({ result }) => Number(result === 'expired')),
+    attempts: count(({ attempts }) => attempts),
+    refusals: count(({ refusals }) => refusals),
+    doubts: count(({ doubts }) => doubts),
+    median_delay_ms: delays[Math.floor(delays.length / 2)],
+  };
+}
 
 /** The cause with the largest share, its sign aside; `undefined` where nothing differs. */
 export function largestCause({ causes: shares }: TwinReport): CauseShare | undefined {
