@@ -1,5 +1,6 @@
-import { Markup, grouped, markup, table } from '../../report/html/markup.ts';
-import { STYLE } from '../../report/html/style.ts';
+import { grouped, markup, table } from '../../report/html/markup.ts';
+import type { Markup } from '../../report/html/markup.ts';
+import { page } from '../../report/html/page.ts';
 import type { TwinReport } from '../../research/twin/twin-json.ts';
 import { version } from '../version.ts';
 import { twinLines } from './twin-text.ts';
@@ -9,34 +10,18 @@ const LISTED = 500;
 
 /** The comparison as one file for a browser, without a script and without a network. */
 export function twinHtml(report: TwinReport): string {
-  const { causes, cost_bps: cost, decisions, slices, notes } = report;
+  const { cost_bps: cost, decisions, slices, notes } = report;
   const title = 'Live against its twin';
   const differing = slices
     .filter(({ difference_usd }) => difference_usd !== '0')
     .toSorted((a, b) => Math.abs(Number(b.difference_usd)) - Math.abs(Number(a.difference_usd)));
-  return `${
-    markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8" />
-<meta name="viewport" content="width=device-width, initial-scale=1" />
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'" />
-<title>${title}</title>
-<style>${new Markup(STYLE)}</style>
-</head>
-<body>
-<h1>${title}</h1>
-<p class="soft">${report.from} to ${report.until}, journal ${report.journal}, model ${report.model}, Tranche ${version}; proven by the record with hash ${report.head}</p>
-<p>Live ${report.verdict === 'within' ? 'did what its model says' : report.verdict === 'empty' ? 'traded nothing' : 'did not do what its model says'}: it traded ${grouped(report.traded_usd)} USD, and the difference from the twin is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, or ${report.difference_bps} basis points`} (bound: ${report.bound_bps}). Above zero, live did better.</p>
-${table({
-  caption: 'Where the difference comes from',
-  note: 'The twin runs by the model alone, then once more for each cause, which it takes over from live on top of those before it. The shares sum exactly to the difference.',
-  head: ['cause', '#USD', '#bps', 'what it is'],
-  rows: [
-    ...causes.map(({ cause, usd, bps, says }) => [cause, grouped(usd), bps, says]),
-    ['all', grouped(report.difference_usd), report.difference_bps, ''],
-  ],
-})}
+  return page({
+    version,
+    title,
+    header: markup`<h1>${title}</h1>
+<p class="soft">${report.from} to ${report.until}, journal ${report.journal}, model ${report.model}; proven by the record with hash ${report.head}</p>
+<p>Live ${report.verdict === 'within' ? 'did what its model says' : report.verdict === 'empty' ? 'traded nothing' : 'did not do what its model says'}: it traded ${grouped(report.traded_usd)} USD, and the difference from the twin is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, or ${report.difference_bps} basis points`} (bound: ${report.bound_bps}). Above zero, live did better.</p>`,
+    main: markup`${causeTable(report, 'The twin runs by the model alone, then once more for each cause, which it takes over from live on top of those before it. The shares sum exactly to the difference.')}
 ${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): cost of live less that of the twin: ${cost.mean} basis points; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
 ${table({
   caption: 'Both sides',
@@ -83,11 +68,29 @@ ${table({
     recordsText(row.records),
   ]),
 })}
-${notes.length === 0 ? '' : markup`<section class="notes"><h2>Notes</h2><ul>${notes.map((note) => markup`<li>${note}</li>`)}</ul></section>`}
-<p class="soft">${twinLines(report).at(-1)}</p>
-</body>
-</html>`.text
-  }\n`;
+${notes.length === 0 ? '' : markup`<section class="notes"><h2>Notes</h2><ul>${notes.map((note) => markup`<li>${note}</li>`)}</ul></section>`}`,
+    footer: twinLines(report).at(-1) ?? '',
+  });
+}
+
+/** The shares, and the whole that they sum to. */
+export function causeTable(
+  {
+    causes,
+    difference_usd: usd,
+    difference_bps: bps,
+  }: Pick<TwinReport, 'causes' | 'difference_usd' | 'difference_bps'>,
+  note: string,
+): Markup {
+  return table({
+    caption: 'Where the difference comes from',
+    note,
+    head: ['cause', '#USD', '#bps', 'what it is'],
+    rows: [
+      ...causes.map((share) => [share.cause, grouped(share.usd), share.bps, share.says]),
+      ['all', grouped(usd), bps, ''],
+    ],
+  });
 }
 
 const recordsText = (records: readonly number[]): string => {

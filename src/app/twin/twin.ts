@@ -22,7 +22,7 @@ import { shownPath } from '../config/files.ts';
 import { readModel } from '../config/model-file.ts';
 import { formatProblems } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
-import { candidateHtml, candidateJson, candidateLines, readCandidate } from './candidate.ts';
+import { candidateJson, candidateLines, readCandidate } from './candidate.ts';
 import { twinLines } from './twin-text.ts';
 import { reviveStrategy } from '../strategies/strategies.ts';
 import { spanOf } from '../commands/day.ts';
@@ -100,12 +100,14 @@ export async function twin(options: TwinOptions, io: CommandIo): Promise<number>
         ...facts,
         source: candidate,
       });
-      if (out !== undefined)
+      if (out !== undefined) {
+        const { candidateHtml } = await import('./candidate-html.ts');
         writeFiles(
           out,
           { 'candidate.html': candidateHtml(report), 'candidate.json': candidateJson(report) },
           io,
         );
+      }
       if (options.json === true) io.stdout.write(candidateJson(report));
       else for (const line of candidateLines(report)) io.stdout.write(`${forTerminal(line)}\n`);
       return 0;
