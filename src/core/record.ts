@@ -4,6 +4,7 @@ import type { PasskeyAssertion } from './approvals/passkey-assertion.ts';
 import type { Reason } from './reasons.ts';
 import type { Role } from './roles.ts';
 import type { LimitChange, LimitTexts } from './risk/limit-changes.ts';
+import type { SettingChange } from './risk/setting-changes.ts';
 import type { Tactics } from './risk/tactics.ts';
 import type { BootTime, Instant } from './time.ts';
 import type { Side } from './venue.ts';
@@ -31,6 +32,7 @@ export type RecordBody =
   | ProcessRecord
   | OverrideRecord
   | ReloadRecord
+  | SettingsRecord
   | ControlRecord
   | AlertRecord
   | PersonRecord
@@ -60,6 +62,10 @@ export interface StartedRecord {
   readonly four_eyes?: boolean | undefined;
   /** Who must approve what, as in `operate.policy`. Omitted: the config has none. */
   readonly policy?: ApprovalPolicy | undefined;
+  /** Who started the process, such as `cli:ann`. Omitted by older versions. */
+  readonly by?: string | undefined;
+  /** Hash of all settings in force: that of the newest `settings` record, which follows if they changed. Omitted: not recorded. */
+  readonly settings?: string | undefined;
 }
 
 /** A process released the journal in good order. */
@@ -412,6 +418,24 @@ export interface ReloadRecord {
   readonly approvals?: readonly string[] | undefined;
   /** What was wrong with the files. */
   readonly problems?: string | undefined;
+}
+
+/**
+ * Settings in force changed: limits, config or people, as merged from defaults, files, environment and command line. The settings at any
+ * time are the changes of all these records until then; the first has them all. Written together with its cause.
+ */
+export interface SettingsRecord {
+  readonly kind: 'settings';
+  /** `start`: the config differs from that of the process before, or is the first. */
+  readonly cause: 'start' | 'reload' | 'person';
+  readonly changes: readonly SettingChange[];
+  /** SHA-256 over the canonical JSON of all settings from here on, hex. */
+  readonly hash: string;
+  readonly by: string;
+  readonly why: string;
+  readonly token?: UsedToken | undefined;
+  /** Approved requests that allowed the changes. */
+  readonly approvals?: readonly string[] | undefined;
 }
 
 /** The state of the desk changed, or of one parent, pair or strategy. */

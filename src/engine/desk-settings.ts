@@ -1,5 +1,6 @@
 import type { ApprovalPolicy } from '../core/approvals/approval-policy.ts';
 import type { Limits } from '../core/risk/limits.ts';
+import type { SettingTexts } from '../core/risk/setting-changes.ts';
 import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
@@ -49,6 +50,13 @@ export interface DeskSettings {
   readonly approvals?: ApprovalPolicy | undefined;
   /** The journal stores the limits of each start, and a start with higher ones is detected. */
   readonly areLimitsKept?: boolean | undefined;
+  /**
+   * The settings of the config as the journal records them, without limits, rules of approval and people, which the engine adds. Omitted:
+   * the journal records no settings.
+   */
+  readonly settings?: SettingTexts | undefined;
+  /** Who started the process, such as `cli:ann`. */
+  readonly startedBy?: string | undefined;
   /** Currencies whose value in USD the config states. */
   readonly rates?: StatedRates | undefined;
   /** Whether the path of the venue's sell route is configured. */

@@ -19,6 +19,7 @@ import { VenueHealth } from './market/venue-health.ts';
 import type { Observer } from './observer.ts';
 import { KillSwitch } from './operator/kill-switch.ts';
 import { Proposals } from './operator/proposals.ts';
+import { RecordedSettings } from './operator/recorded-settings.ts';
 import type { Guarded, Wish } from './operator/proposals.ts';
 import { SpinGuard } from './operator/spin-guard.ts';
 import type { DeskSettings } from './desk-settings.ts';
@@ -99,6 +100,7 @@ export class Desk {
   clockBack: ClockBack | undefined;
   /** Since when the requests of earlier processes are known, if they are. */
   requestsKnownSince: BootTime | undefined;
+  readonly settings = new RecordedSettings();
   /** The report of the last automatic reload. */
   lastReloadReport = '';
   isStopping = false;

@@ -3,6 +3,7 @@ import type { Alert } from '../core/alerts.ts';
 import { forTerminal } from '../core/text/escape.ts';
 import { reasons } from '../core/reasons.ts';
 import { changeWords } from '../core/risk/limit-changes.ts';
+import { settingWords } from '../core/risk/setting-changes.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   AlertRecord,
@@ -14,6 +15,7 @@ import type {
   PersonRecord,
   RecordBody,
   ReloadRecord,
+  SettingsRecord,
   StoredRecord,
   WakeRecord,
 } from '../core/record.ts';
@@ -30,7 +32,7 @@ export const lineFor = ({ at, body }: StoredRecord): string =>
 export function wordsFor(body: RecordBody): string {
   switch (body.kind) {
     case 'started':
-      return `tranche ${body.version} opened the journal for desk ${body.desk} in mode ${body.mode}`;
+      return `tranche ${body.version} opened the journal for desk ${body.desk} in mode ${body.mode}${body.by === undefined ? '' : `, started by ${body.by}`}`;
     case 'stopped':
       return `stopped: ${body.why}${body.open_doubts === 0 ? '' : `; ${count(body.open_doubts, 'doubt')} left open`}${body.closing_read === false ? '; the account did not confirm the last fills' : ''}`;
     case 'process':
@@ -78,6 +80,8 @@ export function wordsFor(body: RecordBody): string {
       return overrideWords(body);
     case 'reload':
       return reloadWords(body);
+    case 'settings':
+      return settingsWords(body);
     case 'alert':
       return alertWords(body);
     case 'person':
@@ -114,6 +118,18 @@ function closingWords({ until, method, entries, hash, unreconciled, by, why }: C
   return joined(
     `${by} closed the books until ${isoOf(until)}: ${entries} entries by ${method}, hash ${hash.slice(0, 12)}: ${why}`,
     anyway,
+  );
+}
+
+/** A first record has every setting, so that a line of it would show none. */
+const SETTINGS_SHOWN = 20;
+
+function settingsWords({ cause, changes, by, why }: SettingsRecord): string {
+  const more = changes.length - SETTINGS_SHOWN;
+  return joined(
+    `settings in force changed at a ${cause === 'person' ? 'change of people' : cause} by ${by}: ${why}`,
+    ...changes.slice(0, SETTINGS_SHOWN).map(settingWords),
+    more > 0 ? `${more} more, see tranche journal settings` : undefined,
   );
 }
 

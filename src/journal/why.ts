@@ -163,6 +163,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'alert':
       case 'person':
       case 'closing':
+      case 'settings':
         break;
       case 'correction':
         booking.shown([body.client_order_id]);

@@ -96,6 +96,7 @@ export function countRecord(
     case 'alert':
     case 'person':
     case 'closing':
+    case 'settings':
     case 'control':
   }
 }

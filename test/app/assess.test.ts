@@ -132,8 +132,8 @@ describe('an assessment', () => {
     const bodies = [started(), started(), ofKind('stopped'), started(), started()];
     const records = bodies.map((body, n) => ({ seq: n + 1, at: after(NINE, n), body, hash: '' }));
     expect(assess(records)).toMatchObject({ deaths: 2 });
-    expect(assess(records, after(NINE, 1))).toMatchObject({ deaths: 2, records: 4 });
-    expect(assess(records, after(NINE, 2))).toMatchObject({ deaths: 1, records: 3 });
+    expect(assess(records, { from: after(NINE, 1) })).toMatchObject({ deaths: 2, records: 4 });
+    expect(assess(records, { from: after(NINE, 2) })).toMatchObject({ deaths: 1, records: 3 });
   });
 
   it('counts a doubt that a person ended, an earlier one the period that ended in it, and one that is open', () => {
@@ -151,7 +151,7 @@ describe('an assessment', () => {
       attempt('old', 'filled'),
     ];
     const records = bodies.map((body, n) => ({ seq: n + 1, at: after(NINE, n * 1_000), body, hash: '' }));
-    expect(assess(records, after(NINE, 2_000)).doubts).toEqual({
+    expect(assess(records, { from: after(NINE, 2_000) }).doubts).toEqual({
       opened: 2,
       ended: { absent: 1, filled: 1 },
       byPerson: 1,
@@ -170,7 +170,14 @@ describe('journal assess', () => {
     writeFileSync(simulation, JSON.stringify({ A: { ...one, violations: 0 } }));
     const { code, out } = ran({ journal, simulation }, folder);
     expect(code).toBe(0);
-    for (const heading of ['Limits', 'Refusals and cuts', 'Overrides', 'Simulation', 'Stress'])
+    for (const heading of [
+      'Limits in force, and orders against them',
+      'Limits of a config file',
+      'Refusals and cuts',
+      'Overrides',
+      'Simulation',
+      'Stress',
+    ])
       expect(out).toContain(`\n## ${heading}\n`);
     expect(out).toContain('# Self-assessment of desk main');
     expect(out).toContain('| cycle | abc | 7 | 1.5 | 3 | 0 |');

@@ -5,7 +5,7 @@ import { FILL_COLUMNS, exportRecords, readSelection } from '../../src/journal/ex
 import type { ExportFormat, Selection } from '../../src/journal/export.ts';
 import { recordKinds } from '../../src/journal/format/record-schema.ts';
 import type { RecordBody } from '../../src/core/record.ts';
-import { NINE, aClosing, aFill, everyKind } from './records.ts';
+import { NINE, aClosing, aFill, everyKind, someSettings } from './records.ts';
 
 const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Selection): string =>
   [
@@ -44,6 +44,7 @@ const anOverride: RecordBody = {
 const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
 /** With the kinds and fields that are seldom there. */
 const whole = (): readonly RecordBody[] => [
+  someSettings,
   ...everyKind().map((body): RecordBody => {
     if (body.kind === 'intent')
       return {
@@ -60,6 +61,8 @@ const whole = (): readonly RecordBody[] => [
         limits: { max_open_doubts: '2' },
         four_eyes: true,
         policy: { rules: [{ for: ['rearm'], outcome: 'allow' }], groups: {} },
+        by: 'cli:ann',
+        settings: 'ab'.repeat(32),
       };
     if (body.kind === 'wake') return { ...body, token: { name: 'ann', kind: 'person' } };
     if (body.kind === 'quote') return { ...body, parent_amount: '60000' };

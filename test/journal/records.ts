@@ -54,6 +54,22 @@ export const aClosing: ClosingRecord = {
   token: { name: 'this machine', kind: 'machine' },
 };
 
+/** Settings with text that a terminal or a spreadsheet would obey. */
+export const someSettings: RecordBody = {
+  kind: 'settings',
+  cause: 'reload',
+  changes: [
+    { path: 'controls.max_order_notional', before: '1000', after: '5000' },
+    { path: 'people.eve', after: '=1+1 "\u2028\u001b[2J' },
+    { path: 'operate.notify.ops', before: 'webhook' },
+  ],
+  hash: 'ab'.repeat(32),
+  by: 'ann',
+  why: 'SIGHUP',
+  token: { name: 'ann', kind: 'person' },
+  approvals: ['ov-1'],
+};
+
 /** One record of each kind, with every optional field in use and every shape of wait. */
 export const everyKind = (): readonly RecordBody[] => [
   { kind: 'started', version: '0.1.0', mode: 'paper', desk: 'main', config_hash: 'c0', account: 'a0' },

@@ -42,7 +42,9 @@ function peaksOfJournal(url: string): Peaks {
   const journal = openJournal(/^[a-z]+:/u.test(url) ? url : `sqlite:${url}`, { readOnly: true });
   try {
     const days = whole('months', values.months) * MONTH_DAYS;
-    const { peaks, orders } = assess(journal.read(), after(instant(Date.now()), -days * DAY_MS));
+    const { peaks, orders } = assess(journal.read(), {
+      from: after(instant(Date.now()), -days * DAY_MS),
+    });
     if (orders === 0)
       throw new OperatorError('data', `${url} holds no order of the last ${values.months} months`);
     return { second: peaks.second.orders, minute: peaks.minute.orders };

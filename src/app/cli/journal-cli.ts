@@ -5,6 +5,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { onTerminal } from '../../core/text/escape.ts';
 import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { timeOption, wholeNumber } from './option-values.ts';
 import { writeWhole } from '../daemon/write-whole.ts';
@@ -40,6 +41,24 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
       const { journalShow } = await import('../commands/journal/journal.ts');
       const since = options.since === undefined ? undefined : instant(options.since);
       done(await journalShow(url(file), { ...options, since }, streams()));
+    });
+  journal
+    .command('settings')
+    .description('print the limits, config and people in force, or who changed them and how')
+    .argument('<journal>', where)
+    .option(
+      '--at <time>',
+      'in force at this time, such as 2026-12-01T09:00:00Z; default: the end',
+      timeOption,
+    )
+    .option('--changes', 'the changes, oldest first, each with its author')
+    .option('--since <time>', 'with --changes: only those since this time', timeOption)
+    .option('--json', 'print them as JSON')
+    .action(async (file, options) => {
+      const { journalSettings } = await import('../commands/journal/journal-settings.ts');
+      const time = (text: number | undefined): Instant | undefined =>
+        text === undefined ? undefined : instant(text);
+      done(await journalSettings(url(file), { ...options, at: time(options.at), since: time(options.since) }, streams())); // prettier-ignore
     });
   journal
     .command('export')
@@ -111,6 +130,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
     .argument('<journal>', where)
     .option('--since <time>', 'start of the period, such as 2026-01-01T00:00:00Z', timeOption)
+    .option('--orders', 'list every order with the limits in force and whether it was within them')
     .option('--config <file>', 'config whose limits to show')
     .option('--simulation <file>', 'output file of "npm run simulate -- --json FILE"')
     .option('--json', 'print the assessment as JSON')

@@ -8,7 +8,10 @@ import { durationText, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import { assess, plainAssessment, timesOf } from '../../report/figures/assessment.ts';
-import type { Assessment, Peak } from '../../report/figures/assessment.ts';
+import type { Assessment, LimitsJudged, Peak } from '../../report/figures/assessment.ts';
+import { JUDGED } from '../../report/figures/order-limits.ts';
+import type { OrderVerdict } from '../../report/figures/order-limits.ts';
+import { changeWords } from '../../core/risk/limit-changes.ts';
 import type { configSchema } from '../config/config-schema.ts';
 import { loadConfig } from '../config/config.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
@@ -24,6 +27,8 @@ export interface AssessOptions {
   readonly config?: string | undefined;
   /** Output of `npm run simulate -- --json FILE`. */
   readonly simulation?: string | undefined;
+  /** Lists every order with the limits in force and the verdict. */
+  readonly orders?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -44,7 +49,7 @@ export function assessment(options: AssessOptions, io: CommandIo): number {
   const journal = openJournal(options.journal, { readOnly: true });
   try {
     const chain = journal.verify();
-    const found = assess(journal.read(), options.since);
+    const found = assess(journal.read(), { from: options.since, hasVerdicts: options.orders });
     const limits = options.config === undefined ? undefined : limitsOf(options.config, found, io);
     const seeds = options.simulation === undefined ? undefined : readSimulation(options.simulation, io);
     if (options.json === true) {
@@ -130,7 +135,9 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
       `Fills proven later than by the answer to their order: ${later.join(', ') || 'none'}; corrected by the account: ${found.corrections}`,
       `Starts: ${starts.length}, ${found.deaths} of them after a process died`,
     ]),
-    '## Limits',
+    '## Limits in force, and orders against them',
+    judgedIn(found.limits),
+    '## Limits of a config file',
     limitsIn(limits, starts.at(-1)?.config),
     '## Refusals and cuts',
     refusalsIn(found),
@@ -171,6 +178,53 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
     .filter((part) => part !== '')
     .join('\n\n');
 }
+
+function judgedIn({ isRecorded, periods, counts, exceptions, verdicts }: LimitsJudged): string {
+  const { within, override, beyond, unknown } = counts;
+  const source = isRecorded
+    ? 'From the records of settings in force: whatever the config says today.'
+    : periods.length === 0
+      ? '**This journal has no records of its limits**: an older version wrote it, or it is of a backtest. No order can be judged.'
+      : '**This journal has no records of settings**: an older version wrote it. The limits are those that it wrote at each start and reload, without who changed them between two starts.';
+  return [
+    source,
+    `Orders that left: ${within} within, ${override} beyond a limit by override, ${beyond === 0 ? '0 beyond' : `**${beyond} beyond**`}${unknown === 0 ? '' : `, **${unknown} with no known limits**`}. Judged by ${JUDGED}; the others depend on balances, prices and the state of that moment, and show as refusals.`,
+    periods.length === 0
+      ? ''
+      : rows(
+          ['record', 'since', 'orders', 'by', 'why', 'approved', 'changes'],
+          periods.map((one) => [
+            String(one.record),
+            isoOf(one.since),
+            String(one.orders),
+            one.by,
+            one.why,
+            one.approvals.join(', '),
+            one.changes.map(changeWords).join('; '),
+          ]),
+        ),
+    verdictsIn(verdicts ?? exceptions),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+const verdictsIn = (orders: readonly OrderVerdict[]): string =>
+  orders.length === 0
+    ? ''
+    : rows(
+        ['time', 'order', 'pair', 'side', 'notional', 'limits of record', 'verdict', 'exceeds'],
+        orders.map((one) => [
+          isoOf(one.at),
+          one.client_order_id,
+          one.pair,
+          one.side,
+          one.notional,
+          String(one.limits_record ?? 'unknown'),
+          one.verdict,
+          one.exceeds.join('; '),
+        ]),
+      );
 
 function limitsIn(limits: Written | undefined, last: string | undefined): string {
   if (limits === undefined)

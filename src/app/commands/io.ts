@@ -1,3 +1,4 @@
+import process from 'node:process';
 import type { Instant } from '../../core/time.ts';
 import type { Environment } from '../config/yaml.ts';
 
@@ -17,3 +18,7 @@ export interface CommandIo {
   /** Whether `stderr` is a terminal that shows colours. */
   readonly colour: boolean;
 }
+
+/** Who types, as the operating system names them: goes into the journal. */
+export const whoami = ({ env }: Pick<CommandIo, 'env'>): string =>
+  `cli:${env['SUDO_USER'] ?? env['USER'] ?? env['LOGNAME'] ?? `uid ${String(process.getuid?.() ?? '')}`}`;

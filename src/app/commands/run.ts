@@ -20,6 +20,7 @@ import { refuseUnhardened } from '../daemon/process-hardening.ts';
 import { refuseOtherRuntime } from '../daemon/runtime-sum.ts';
 import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
+import { whoami } from './io.ts';
 import type { CommandIo } from './io.ts';
 
 export interface RunCommandOptions {
@@ -96,6 +97,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     rearm: options.rearm,
     withOpenDoubts: options.withOpenDoubts,
     accountChanged: options.accountChanged,
+    startedBy: whoami(io),
     progress,
     env: io.env,
     onRecord(stored) {

@@ -37,6 +37,8 @@ import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
 import { readParts } from '../desk-api/read-parts.ts';
 import { serve } from './serve.ts';
+import { settingsInForce } from './settings-in-force.ts';
+import { storedVersionSettings } from './stored-version.ts';
 import { sharedAddressOf } from './shared-address.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { Progress } from '../cli/progress.ts';
@@ -61,6 +63,8 @@ export interface DaemonOptions {
   readonly rearm?: string | undefined;
   readonly withOpenDoubts?: boolean | undefined;
   readonly accountChanged?: string | undefined;
+  /** Who started the process, such as `cli:ann`. */
+  readonly startedBy: string;
   readonly progress: Progress;
   /** Called with every durable record, for `--json`. */
   readonly onRecord: (stored: StoredRecord) => void;
@@ -265,9 +269,15 @@ async function assemble(
     }),
     alerts: alertRecords,
   };
+  const settings = deskSettingsOf(config, { ...options, areLimitsKept: true });
+  const inForce = settingsInForce(config, settings.account);
   const desk = new Desk(
     ports,
-    deskSettingsOf(config, { ...options, areLimitsKept: true }),
+    {
+      ...settings,
+      settings: { ...inForce, ...storedVersionSettings(config.file).texts },
+      startedBy: options.startedBy,
+    },
     observer,
     strategies,
   );

@@ -5,6 +5,8 @@ import { diff } from 'node:util';
 import { parseDocument } from 'yaml';
 import { OperatorError } from '../../core/errors.ts';
 import { canonicalValue } from '../../core/text/json.ts';
+import { writeStoredVersion } from '../daemon/stored-version.ts';
+import type { StoredVersion } from '../daemon/stored-version.ts';
 
 /** Config and strategies of a desk, as the store keeps them. Tokens are none of them: the config names their files. */
 export interface DeskFiles {
@@ -65,25 +67,35 @@ export interface PlacedFiles {
   readonly journal: string;
   /** Name of the network address of this machine. */
   readonly address: string;
+  /** Of the files, and who put it. */
+  readonly stored: StoredVersion;
 }
 
 /** Writes the files for `tranche run`, the config last. Gives the path of the config. @throws OperatorError `data` for a name outside */
 export function writeDeskFiles(
   { config, texts }: DeskFiles,
-  { folder, journal, address }: PlacedFiles,
+  { folder, journal, address, stored }: PlacedFiles,
 ): string {
   for (const [name, text] of Object.entries(texts)) if (name !== config) writeWithin(folder, name, text);
   const document = parseDocument(texts[config] ?? '');
   document.set('journal', journal);
   document.setIn(['fleet', 'address'], address);
+  // A reload reads both after this: the config is the last.
+  writeStoredVersion(within(folder, config), stored);
   return writeWithin(folder, config, document.toString());
 }
 
-function writeWithin(folder: string, name: string, text: string): string {
+/** Makes the folder of a file of the desk. */
+function within(folder: string, name: string): string {
   const path = join(folder, name);
   if (!isWithin(folder, path))
     throw new OperatorError('data', `the store names a file outside of the desk: ${name}`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return path;
+}
+
+function writeWithin(folder: string, name: string, text: string): string {
+  const path = within(folder, name);
   const fresh = `${path}.new`;
   writeFileSync(fresh, text, { mode: 0o600 });
   chmodSync(fresh, 0o600);

@@ -2,7 +2,7 @@ import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { readPostgresUrl, withDesk } from '../../journal/postgres/postgres-url.ts';
 import { totalsOf } from '../../operate/fleet/totals.ts';
-import { whoami } from '../commands/desk/daemon-client.ts';
+import { whoami } from '../commands/io.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { validate } from '../commands/validate.ts';
 import { loadConfig, readConfig } from '../config/config.ts';

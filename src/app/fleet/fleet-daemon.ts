@@ -298,6 +298,7 @@ class FleetDaemon {
       folder,
       journal: url.href,
       address: this.#options.address,
+      stored: { version: newest.version, author: newest.author, person: newest.person },
     });
     const { author, person, why } = newest;
     return {

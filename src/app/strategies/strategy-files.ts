@@ -8,6 +8,8 @@ import type { ReloadedChannels, StrategySource } from '../../engine/state/strate
 import { NOTIFY, rereadConfig } from '../config/config.ts';
 import type { Config, ConfigOptions, RereadConfig } from '../config/config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
+import { channelSettings } from '../daemon/settings-in-force.ts';
+import { storedVersionSettings } from '../daemon/stored-version.ts';
 import { limitsOf } from '../config/desk-settings.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
@@ -77,6 +79,7 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
         off: strategies.filter(({ enabled }) => !enabled).map(({ id }) => id),
         limits: limitsOf(config),
         channels: channels(again),
+        source: storedVersionSettings(config.file),
         notes: laterWords(sections, again.sections),
       };
     },
@@ -106,6 +109,7 @@ function channelsOf({
       changes: words,
       // With a key of this process: nobody may try addresses and passwords against it.
       subject: createHmac('sha256', key).update(content).digest('hex'),
+      settings: channelSettings(notify),
       use() {
         inUse = now;
         useChannels(notify);

@@ -1,4 +1,4 @@
-import type { ReloadedChannels } from '../state/strategy-source.ts';
+import type { ReloadedChannels, ReloadedSettings } from '../state/strategy-source.ts';
 import { mayChange } from './reload-approvals.ts';
 import type { ReloadApprovalsContext, Verdict } from './reload-approvals.ts';
 import type { ReloadedBy } from './strategy-approvals.ts';
@@ -9,6 +9,8 @@ export interface PlannedChannels extends Pick<Verdict, 'wish' | 'approval'> {
   readonly changes: readonly string[];
   /** Changes in the file that are refused, and why. */
   readonly kept: readonly string[];
+  /** The new channels as the journal records them. */
+  readonly settings?: ReloadedSettings | undefined;
   /** Activates the new channels. */
   readonly use?: (() => void) | undefined;
 }
@@ -20,7 +22,7 @@ export function planChannels(
   asker: ReloadedBy,
 ): PlannedChannels {
   if (channels === undefined || channels.changes.length === 0) return { changes: [], kept: [] };
-  const { changes: difference, subject, use } = channels;
+  const { changes: difference, subject, settings, use } = channels;
   const { why, wish, approval } = mayChange(
     desk,
     {
@@ -33,7 +35,7 @@ export function planChannels(
     asker,
   );
   return why === undefined
-    ? { changes: difference, kept: [], use, approval }
+    ? { changes: difference, kept: [], settings, use, approval }
     : { changes: [], kept: difference.map((words) => `${words}: ${why}`), wish };
 }
 

@@ -31,7 +31,7 @@ import type { OverridesContext } from './overrides.ts';
 import type { WatchClocksContext } from '../time/watch-clocks.ts';
 
 /** The parts of a desk that this file uses. */
-export type CommandContext = Pick<Desk, 'control' | 'controlWhy' | 'killSwitch' | 'strategies'> &
+export type CommandContext = Pick<Desk, 'control' | 'controlWhy' | 'killSwitch' | 'settings' | 'strategies'> &
   OverridesContext &
   WatchClocksContext;
 

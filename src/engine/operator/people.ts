@@ -1,11 +1,11 @@
 import { EMPTY, filter, mergeMap, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { PersonRecord } from '../../core/record.ts';
+import type { PersonRecord, RecordBody } from '../../core/record.ts';
 import type { Desk } from '../desk.ts';
 import type { Command } from '../ports.ts';
 
 /** The parts of a desk that this file uses. */
-export type PeopleContext = Pick<Desk, 'journal' | 'ports' | 'state'>;
+export type PeopleContext = Pick<Desk, 'journal' | 'ports' | 'settings' | 'state'>;
 
 type PersonCommand = Command & { readonly do: 'person' };
 
@@ -26,13 +26,22 @@ export const people = (desk: PeopleContext): Observable<unknown> =>
         command.answer({ isDone: false, says: fault });
         return EMPTY;
       }
-      return desk.journal.append([record]).pipe(
+      return desk.journal.append([record, ...settingsAfter(desk, record)]).pipe(
         tap(() => {
           command.answer({ isDone: true, says: SAYS[record.step](record) });
         }),
       );
     }),
   );
+
+function settingsAfter(
+  { state, settings, ports }: PeopleContext,
+  record: PersonRecord,
+): readonly RecordBody[] {
+  const { step, by, why, token } = record;
+  const person = step === 'signed_in' ? undefined : state.people.after(record, ports.clock.wall());
+  return person === undefined ? [] : settings.person(person, { cause: 'person', by, why, token });
+}
 
 const SAYS: Readonly<Record<PersonRecord['step'], (record: PersonRecord) => string>> = {
   invited: ({ person, role }) => `${person} is invited as ${role}`,

@@ -33,6 +33,7 @@ import {
   raisedParts,
   rearmRequirement,
 } from '../../core/approvals/limits-in-force.ts';
+import { settingsAtStart } from './recorded-settings.ts';
 import { limitsToKeep, ownPolicy } from '../state/kept-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
@@ -132,6 +133,14 @@ export function takeOver(
   holdBack(desk);
   const suspicion = suspicionOf(desk);
   const kept = limitsToKeep(policy);
+  const { startedBy = 'operator' } = policy;
+  const settings = desk.settings.begin(state.settings, settingsAtStart(policy, state.people.all()), {
+    cause: 'start',
+    by: startedBy,
+    why:
+      state.settings === undefined ? 'first settings of this journal' : 'changed while the desk was stopped',
+  });
+  const { hash } = desk.settings;
   const bodies: RecordBody[] = [
     {
       kind: 'started',
@@ -142,7 +151,9 @@ export function takeOver(
       account: policy.account,
       ...(kept === undefined ? {} : { limits: kept.limits, four_eyes: kept.fourEyes }),
       ...(kept?.policy === undefined ? {} : { policy: kept.policy }),
+      ...(hash === undefined ? {} : { by: startedBy, settings: hash }),
     },
+    ...settings,
   ];
   if (isOther) {
     bodies.push({

@@ -13,7 +13,7 @@ import { strategyApproval } from './strategy-approvals.ts';
 import type { Wish } from './proposals.ts';
 import type { ReloadedBy } from './strategy-approvals.ts';
 import { differences } from './text-differences.ts';
-import type { StrategyFault, StrategySource } from '../state/strategy-source.ts';
+import type { ReloadedSettings, StrategyFault, StrategySource } from '../state/strategy-source.ts';
 import { limitTexts } from '../../core/risk/limit-changes.ts';
 import { tighterLimits } from '../../core/risk/tighter-limits.ts';
 import { limitLines, planLimits } from './limits-reload.ts';
@@ -34,6 +34,7 @@ export type ReloadContext = Pick<
   | 'ports'
   | 'proposals'
   | 'rates'
+  | 'settings'
   | 'state'
   | 'strategies'
 >;
@@ -158,6 +159,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   const settings = {
     limits: planLimits(desk, read.limits, command),
     channels: planChannels(desk, read.channels, command),
+    source: read.source,
   };
   const { limits, channels } = settings;
   const lines = [...limitLines(limits), ...channelLines(channels)];
@@ -241,6 +243,8 @@ const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, toke
 interface Settings {
   readonly limits: PlannedLimits;
   readonly channels: PlannedChannels;
+  /** Where the files come from. */
+  readonly source?: ReloadedSettings | undefined;
 }
 
 /** Approvals to request before these changes. */
@@ -259,10 +263,14 @@ function apply(
   // Tighter limits apply from this tick; looser ones once they are durable.
   if (limits !== undefined)
     desk.policy = { ...desk.policy, limits: tighterLimits(desk.policy.limits, limits) };
+  const { by, why, token, approvals } = record;
+  const author = { cause: 'reload', by, why, token, approvals } as const;
+  const others = [settings.channels.settings, settings.source].filter((each) => each !== undefined);
   return desk.journal
     .append([
       record,
       ...beginnings(desk, planned.begin),
+      ...desk.settings.reload(limits, others, author),
       ...wishes(desk, [...planned.wishes, ...wishesOf(settings)]),
     ])
     .pipe(

@@ -48,6 +48,7 @@ import { Overrides } from './override-state.ts';
 import { People } from './people-state.ts';
 import { agreedTo, limitsAtReload, limitsAtStart } from '../../core/approvals/limits-in-force.ts';
 import type { LimitsInForce } from '../../core/approvals/limits-in-force.ts';
+import { withChanges } from '../../core/risk/setting-changes.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './strategy-run.ts';
@@ -70,8 +71,7 @@ export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
   readonly slices = new Map<string, OpenSlice>();
   readonly attempts = new Map<string, OpenAttempt>();
-  /** Largest quotes, by pair. */
-  readonly maximums = new Map<string, Maximum>();
+  readonly maximums = new Map<string, Maximum>(); // Largest quotes, by pair.
   /** Fills by client id: each is booked once, whatever its source, and corrected when the account shows more. */
   readonly filledIds = new Map<string, Booked>();
   /** The newest fills that no read of the account has shown completely. */
@@ -112,10 +112,10 @@ export class EngineState {
   /** The newest processes that died since a person last confirmed that the desk may trade. */
   deaths: readonly Death[] = [];
   runningSince: Instant | undefined;
-  /** The internal error that ends the current process. */
-  failure: string | undefined;
+  failure: string | undefined; // The internal error that ends the current process.
   account: string | undefined;
   limits: LimitsInForce = {};
+  settings: ReturnType<typeof withChanges> | undefined; // All settings in force; `undefined`: never recorded.
   readonly overrides = new Overrides();
   reloadedBy: UsedToken | undefined; // The person who requested the reload whose new runs follow its record.
   closedUntil: Instant | undefined; // End of the last closed period of the books.
@@ -224,6 +224,9 @@ export class EngineState {
         this.limits = limitsAtReload(this.limits, body);
         this.overrides.carryOut(body.approvals ?? [], 'reload', at);
         this.reloadedBy = personOf(body.token);
+        break;
+      case 'settings':
+        this.settings = withChanges(this.settings, body.changes);
         break;
       case 'override':
         this.overrides.apply(body, at);
@@ -498,10 +501,7 @@ export class EngineState {
     this.#replace(booked, { ...booked.fill, missing: undefined });
   }
 
-  /**
-   * Replaces the figures of a fill, and those of its slice. If the slice has ended, its strategy is told of the additional
-   * part.
-   */
+  /** Replaces the figures of a fill and of its slice. If the slice has ended, its strategy is told of the additional part. */
   #replace(booked: Booked, now: FillRecord): void {
     const { fill: before } = booked;
     const id = now.client_order_id;

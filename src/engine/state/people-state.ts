@@ -52,6 +52,14 @@ export class People {
     return undefined;
   }
 
+  /** What a record will make of its person. */
+  after(body: PersonRecord, at: Instant): Person | undefined {
+    const people = new People();
+    people.data = new Map(this.data);
+    people.apply(body, at);
+    return people.get(body.person);
+  }
+
   apply(body: PersonRecord, at: Instant): void {
     const { person: name, step, role, passkey, by } = body;
     const known = this.get(name);

@@ -10,7 +10,7 @@ import type { SavedState } from './snapshot.ts';
  * Version of the snapshot format and of the fold. Raise it whenever a fold changes: a snapshot with another number is
  * ignored, and all records are read.
  */
-export const STATE_FORMAT = 23;
+export const STATE_FORMAT = 24;
 
 /** Smallest share of the snapshot interval for which the end of a process writes a snapshot. */
 const WORTH = 50;

@@ -1,4 +1,5 @@
 import type { Limits } from '../../core/risk/limits.ts';
+import type { SettingTexts } from '../../core/risk/setting-changes.ts';
 import type { BoundStrategy } from '../../strategy/kernel.ts';
 
 /** A strategy as its document defines it. */
@@ -11,12 +12,20 @@ export interface StrategySource {
   readonly bound: BoundStrategy;
 }
 
+/** Settings that a reload replaces: all whose paths begin with one of the prefixes. */
+export interface ReloadedSettings {
+  readonly prefixes: readonly string[];
+  readonly texts: SettingTexts;
+}
+
 /** Notification channels that were reloaded. */
 export interface ReloadedChannels {
   /** Differences from the channels in use, by name: `ops changed`. */
   readonly changes: readonly string[];
   /** A hash that changes with the content and reveals nothing of it, because webhook addresses are secrets. */
   readonly subject: string;
+  /** The channels as the journal records them, without secrets. */
+  readonly settings?: ReloadedSettings | undefined;
   /** Replaces the channels in use. */
   readonly use: () => void;
 }
@@ -31,6 +40,8 @@ export type StrategiesRead =
       readonly limits?: Limits | undefined;
       /** The notification channels of the current config; omitted: not reloaded. */
       readonly channels?: ReloadedChannels | undefined;
+      /** Where the files come from, as the journal records it; omitted: not reloaded. */
+      readonly source?: ReloadedSettings | undefined;
       /** Further notes for the operator, such as settings that apply only from the next start. */
       readonly notes: readonly string[];
     }

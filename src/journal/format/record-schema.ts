@@ -130,6 +130,8 @@ const shapes = {
       limits: z.record(z.string(), z.string()).optional(),
       four_eyes: z.boolean().optional(),
       policy: policy().optional(),
+      by: z.string().optional(),
+      settings: z.string().optional(),
     }),
   stopped: () =>
     z.strictObject({
@@ -363,6 +365,19 @@ const shapes = {
       approvals: list(z.string()).optional(),
       token: token().optional(),
     }),
+  settings: () =>
+    z.strictObject({
+      kind: z.literal('settings'),
+      cause: z.enum(['start', 'reload', 'person']),
+      changes: list(
+        z.strictObject({ path: z.string(), before: z.string().optional(), after: z.string().optional() }),
+      ),
+      hash: z.string(),
+      by: z.string(),
+      why: z.string(),
+      approvals: list(z.string()).optional(),
+      token: token().optional(),
+    }),
   control: () =>
     z.strictObject({
       kind: z.literal('control'),
@@ -499,6 +514,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   shown: true,
   process: true,
   reload: true,
+  settings: true,
   control: true,
   alert: true,
   person: true,

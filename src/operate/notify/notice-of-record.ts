@@ -8,8 +8,10 @@ import type {
   FillRecord,
   OverrideRecord,
   ReloadRecord,
+  SettingsRecord,
   StoredRecord,
 } from '../../core/record.ts';
+import { settingWords } from '../../core/risk/setting-changes.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import { foreign } from './notice.ts';
 import type { Notice } from './notice.ts';
@@ -38,6 +40,8 @@ function wordsOf({ seq, at, body }: Omit<StoredRecord, 'hash'>): Words | undefin
       ]);
     case 'reload':
       return reloadNotice(body);
+    case 'settings':
+      return settingsNotice(body);
     case 'started':
       return action('started', `the desk starts, Tranche ${foreign(body.version)}`, []);
     case 'stopped':
@@ -194,6 +198,16 @@ const reloadNotice = ({ by, why, result, changes, problems }: ReloadRecord): Wor
       .map(({ strategy, what }) => `${foreign(strategy)}: ${what.replace('_', ' ')}`),
     ...(problems === undefined ? [] : [foreign(problems)]),
   ]);
+
+/** Reloads and people have notices of their own, and a first start has nothing to compare with. */
+function settingsNotice({ cause, changes, by, why }: SettingsRecord): Words | undefined {
+  if (cause !== 'start' || changes.every(({ before }) => before === undefined)) return undefined;
+  const more = changes.length - FACTS_MAX;
+  return action('settings', `the settings ${foreign(why)}; started by ${foreign(by)}`, [
+    ...changes.slice(0, FACTS_MAX).map((change) => foreign(settingWords(change))),
+    ...(more > 0 ? [`${more} more: tranche journal settings --changes`] : []),
+  ]);
+}
 
 function fillNotice(fill: FillRecord): Words {
   const verb = fill.side === 'buy' ? 'bought' : 'sold';

@@ -9,6 +9,8 @@ import type {
   ResolvedRecord,
   StoredRecord,
 } from '../../core/record.ts';
+import { OrderLimits } from './order-limits.ts';
+import type { LimitPeriod, OrderVerdict } from './order-limits.ts';
 import { MINUTE_MS, SECOND_MS, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
@@ -40,9 +42,31 @@ export interface Assessment {
   readonly corrections: number;
   /** Fills proven by the account, a lookup or a person, not by the answer to the order. */
   readonly provenLater: Readonly<Record<string, number>>;
+  readonly limits: LimitsJudged;
   readonly starts: readonly Start[];
   /** Processes that ended without a record. */
   readonly deaths: number;
+}
+
+/** What orders were held against, and how. */
+export interface LimitsJudged {
+  /** The journal has records of its settings. If not, limits are those of its starts and reloads, if it has these. */
+  readonly isRecorded: boolean;
+  /** Oldest first: those in force in the period of the assessment. */
+  readonly periods: readonly (LimitPeriod & { readonly orders: number })[];
+  /** Number of orders by verdict. */
+  readonly counts: Readonly<Record<OrderVerdict['verdict'], number>>;
+  /** Orders beyond a limit, with an override or without. */
+  readonly exceptions: readonly OrderVerdict[];
+  /** Every order, if asked for. */
+  readonly verdicts?: readonly OrderVerdict[] | undefined;
+}
+
+export interface AssessOptions {
+  /** Start of the period; default: all records. */
+  readonly from?: Instant | undefined;
+  /** Keeps the verdict of every order. */
+  readonly hasVerdicts?: boolean | undefined;
 }
 
 export interface Peak {
@@ -84,9 +108,11 @@ export interface Start {
 }
 
 /** Folds the records from `from` on, oldest first. They are read once, and none is stored. */
-export function assess(records: Iterable<StoredRecord>, from?: Instant): Assessment {
-  const fold = new Fold();
+export function assess(records: Iterable<StoredRecord>, options: AssessOptions = {}): Assessment {
+  const { from } = options;
+  const fold = new Fold(options);
   for (const record of records) {
+    fold.limits.take(record);
     // A doubt may start before the period and end in it.
     if (from === undefined || record.at >= from) fold.take(record.at, record.body);
     else fold.before(record.at, record.body);
@@ -127,6 +153,17 @@ class Window {
 }
 
 class Fold {
+  readonly limits: OrderLimits;
+  readonly #verdicts: OrderVerdict[] = [];
+  readonly #exceptions: OrderVerdict[] = [];
+  readonly #judged: Record<OrderVerdict['verdict'], number> = {
+    within: 0,
+    override: 0,
+    beyond: 0,
+    unknown: 0,
+  };
+  readonly #ordersUnder = new Map<number, number>();
+  readonly #options: AssessOptions;
   #period: Assessment['period'];
   readonly #desks = new Set<string>();
   readonly #count = { records: 0, orders: 0, fills: 0, corrections: 0, deaths: 0, opened: 0, byPerson: 0 };
@@ -145,6 +182,23 @@ class Fold {
   readonly #provenLater: Record<string, number> = {};
   readonly #starts: Start[] = [];
   #isRunning = false;
+
+  constructor(options: AssessOptions) {
+    this.#options = options;
+    this.limits = new OrderLimits((verdict) => {
+      if (options.from === undefined || verdict.at >= options.from) this.#judge(verdict);
+    });
+  }
+
+  #judge(verdict: OrderVerdict): void {
+    this.#judged[verdict.verdict] += 1;
+    if (verdict.limits_record !== undefined) {
+      const orders = this.#ordersUnder.get(verdict.limits_record) ?? 0;
+      this.#ordersUnder.set(verdict.limits_record, orders + 1);
+    }
+    if (verdict.verdict === 'override' || verdict.verdict === 'beyond') this.#exceptions.push(verdict);
+    if (this.#options.hasVerdicts === true) this.#verdicts.push(verdict);
+  }
 
   /** Before the period, only open processes and doubts matter. */
   before(at: Instant, body: RecordBody): void {
@@ -205,6 +259,22 @@ class Fold {
     }
   }
 
+  #limits(): LimitsJudged {
+    this.limits.finish();
+    const { from = -Infinity, hasVerdicts } = this.#options;
+    const { periods } = this.limits;
+    return {
+      isRecorded: this.limits.isRecorded,
+      // Those that ended before the assessment began are not of it.
+      periods: periods
+        .filter((_, index) => (periods[index + 1]?.since ?? Infinity) >= from)
+        .map((period) => ({ ...period, orders: this.#ordersUnder.get(period.record) ?? 0 })),
+      counts: this.#judged,
+      exceptions: this.#exceptions,
+      ...(hasVerdicts === true ? { verdicts: this.#verdicts } : {}),
+    };
+  }
+
   result(): Assessment {
     const { records, orders, fills, corrections, deaths, opened, byPerson } = this.#count;
     const lasted = this.#lastedMs.toSorted((a, b) => a - b);
@@ -233,6 +303,7 @@ class Fold {
       overrides: this.#overrides,
       corrections,
       provenLater: this.#provenLater,
+      limits: this.#limits(),
       starts: this.#starts,
       deaths,
     };
@@ -309,5 +380,11 @@ export function plainAssessment(it: Assessment): object {
     resolved: timed(it.resolved),
     overrides: it.overrides.map((one) => ({ ...one, at: isoOf(one.at), expires_at: isoOf(one.expires_at) })),
     starts: timed(it.starts),
+    limits: {
+      ...it.limits,
+      periods: it.limits.periods.map((one) => ({ ...one, since: isoOf(one.since) })),
+      exceptions: timed(it.limits.exceptions),
+      ...(it.limits.verdicts === undefined ? {} : { verdicts: timed(it.limits.verdicts) }),
+    },
   };
 }

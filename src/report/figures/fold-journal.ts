@@ -128,6 +128,7 @@ class Gatherer implements Facts {
       case 'alert':
       case 'person':
       case 'closing':
+      case 'settings':
       case 'control':
     }
   }

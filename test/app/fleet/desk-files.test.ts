@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { changedLines, hashOf, readDeskFiles, writeDeskFiles } from '../../../src/app/fleet/desk-files.ts';
+import { storedVersionSettings } from '../../../src/app/daemon/stored-version.ts';
 
 function aFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fleet-files-'));
@@ -23,22 +24,31 @@ describe('files of a desk in the store', () => {
     const files = readDeskFiles(config, [join(from, 'strategies', 's.yaml')]);
     expect(files.config).toBe('config/desk.yaml');
 
+    const hostile = `\${HOME} "\n\u001b[2J`;
     const folder = aFolder();
     const path = writeDeskFiles(files, {
       folder,
       journal: 'postgres://t@localhost/t?desk=a',
       address: 'here',
+      stored: { version: 3, author: 'trader', person: hostile },
     });
     expect(path).toBe(join(folder, 'config', 'desk.yaml'));
     expect(readFileSync(path, 'utf8')).toBe(
       '# ours\ndesk: a\njournal: postgres://t@localhost/t?desk=a\nfleet:\n  address: here\n',
     );
     expect(readFileSync(join(folder, 'strategies', 's.yaml'), 'utf8')).toBe('id: s\n');
+    // As it was put: no variable is replaced in it.
+    expect(storedVersionSettings(path).texts).toEqual({
+      'fleet.version': '3',
+      'fleet.author': 'trader',
+      'fleet.person': hostile,
+    });
   });
 
   it('are never written outside of the folder of the desk', () => {
     const files = { config: 'desk.yaml', texts: { 'desk.yaml': '', '../other/desk.yaml': 'desk: b' } };
-    expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x', address: 'here' })).toThrow(
+    const stored = { version: 1, author: 'trader' };
+    expect(() => writeDeskFiles(files, { folder: aFolder(), journal: 'x', address: 'here', stored })).toThrow(
       /outside of the desk/u,
     );
   });

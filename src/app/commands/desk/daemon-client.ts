@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import process from 'node:process';
 import { request } from 'undici';
 import { OperatorError } from '../../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
@@ -131,10 +130,6 @@ const noDaemon = (found: FoundDaemon | undefined): OperatorError =>
       ? `no daemon runs on the journal ${found?.journal ?? ''}. Start it with tranche run, or name another with --config or --journal`
       : `process ${found.control.pid} runs on ${found.journal}, but its config has operate: false, so it accepts no commands`,
   );
-
-/** Who types: goes into the journal. */
-export const whoami = (io: CommandIo): string =>
-  `cli:${io.env['SUDO_USER'] ?? io.env['USER'] ?? io.env['LOGNAME'] ?? `uid ${String(process.getuid?.() ?? '')}`}`;
 
 /** One line of JSON, or words for people. */
 export function tell(

@@ -1,7 +1,8 @@
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { haltFileOf, leaveHalt } from '../../../journal/sidecar/halt-file.ts';
 import { signal } from '../../daemon/processes.ts';
-import { locate, tell, whoami } from './daemon-client.ts';
+import { locate, tell } from './daemon-client.ts';
+import { whoami } from '../io.ts';
 import type { CommandIo } from '../io.ts';
 import { command } from './steer.ts';
 import type { SteerOptions } from './steer.ts';

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../../core/errors.ts';
 import type { Role } from '../../../core/roles.ts';
-import { ask, tell, whoami } from './daemon-client.ts';
+import { ask, tell } from './daemon-client.ts';
+import { whoami } from '../io.ts';
 import type { Answer } from './answer.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from '../io.ts';

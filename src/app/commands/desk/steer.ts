@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
-import { ask, tell, whoami } from './daemon-client.ts';
+import { ask, tell } from './daemon-client.ts';
+import { whoami } from '../io.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 import { openWords, plain } from './status.ts';

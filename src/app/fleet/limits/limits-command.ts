@@ -1,6 +1,6 @@
 import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
 import { withSeparators } from '../../../core/text/with-separators.ts';
-import { whoami } from '../../commands/desk/daemon-client.ts';
+import { whoami } from '../../commands/io.ts';
 import type { CommandIo } from '../../commands/io.ts';
 import { FleetStore } from '../fleet-store.ts';
 import { FirmLimitsStore, readLimits } from './firm-limits.ts';

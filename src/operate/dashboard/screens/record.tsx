@@ -11,7 +11,7 @@ import { ask, route } from '../router.ts';
 
 const KINDS = [
   'alert', 'attempt', 'balances', 'control', 'correction', 'fill', 'intent', 'override', 'person', 'process', 'quote', 'reload',
-  'resolved', 'slice', 'started', 'stopped', 'strategy', 'wake',
+  'resolved', 'settings', 'slice', 'started', 'stopped', 'strategy', 'wake',
 ]; // prettier-ignore
 const PAGE = 200;
 

@@ -1,0 +1,82 @@
+import { SettingHistory } from '../../../core/risk/setting-history.ts';
+import type { SettingInForce } from '../../../core/risk/setting-history.ts';
+import { settingWords } from '../../../core/risk/setting-changes.ts';
+import type { SettingsRecord, StoredRecord } from '../../../core/record.ts';
+import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
+import { isoOf } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Journal } from '../../../journal/journal.ts';
+import { answer, write } from './journal.ts';
+import type { Out } from './journal.ts';
+
+export interface SettingsOptions {
+  /** Settings in force at this time; default: at the end of the journal. */
+  readonly at?: Instant | undefined;
+  /** The changes instead, oldest first, with who made them. */
+  readonly changes?: boolean | undefined;
+  /** With `changes`: only those from this time on. */
+  readonly since?: Instant | undefined;
+  readonly json?: boolean | undefined;
+}
+
+const NONE =
+  'this journal has no record of its settings until then: it is of an older version, or of a backtest. The limits of each start are in tranche journal show --kind started --json';
+
+/** Prints the settings in force, or their changes. Exit codes as in `journalShow`. */
+export async function journalSettings(url: string, options: SettingsOptions, out: Out): Promise<number> {
+  return await answer(url, out, () => async (journal) => {
+    const records = settingsOf(journal, options.at);
+    if (records.length === 0) out.stderr.write(`${NONE}\n`);
+    const text = options.changes === true ? changesText(records, options) : inForceText(records, options);
+    await write(out.stdout, text);
+    return 0;
+  });
+}
+
+type Stored = StoredRecord & { readonly body: SettingsRecord };
+
+/** Until a time, itself included. */
+function settingsOf(journal: Journal, until: Instant | undefined): readonly Stored[] {
+  const found: Stored[] = [];
+  for (const record of journal.select({ kinds: ['settings'], order: 'oldest' })) {
+    const { body, at } = record;
+    if (body.kind === 'settings' && (until === undefined || at <= until)) found.push({ ...record, body });
+  }
+  return found;
+}
+
+function inForceText(records: readonly Stored[], { json }: SettingsOptions): string {
+  const history = new SettingHistory();
+  for (const record of records) history.take(record);
+  const inForce = [...(history.inForce ?? [])];
+  if (json === true) return jsonText({ settings: Object.fromEntries(inForce.map(plainSetting)) });
+  const width = Math.max(0, ...inForce.map(([path]) => path.length));
+  return inForce
+    .map(([path, { value, since, by }]) =>
+      line(`${path.padEnd(width)}  ${value}  (since ${isoOf(since)} by ${by})`),
+    )
+    .join('');
+}
+
+const plainSetting = ([path, { value, since, by, seq }]: readonly [string, SettingInForce]): [
+  string,
+  object,
+] => [path, { value, since: isoOf(since), by, record: seq }];
+
+function changesText(records: readonly Stored[], { since, json }: SettingsOptions): string {
+  const chosen = records.filter(({ at }) => since === undefined || at >= since);
+  if (json === true)
+    return jsonText({
+      changes: chosen.map(({ seq, at, body }) => ({ ...body, at: isoOf(at), record: seq })),
+    });
+  return chosen
+    .map(({ seq, at, body: { cause, by, why, approvals, changes } }) => {
+      const approved = approvals === undefined ? '' : `, approved as ${approvals.join(', ')}`;
+      const head = `${isoOf(at)}  record ${seq}, ${cause}, by ${by}${approved}: ${why}`;
+      return [head, ...changes.map((change) => `  ${settingWords(change)}`)].map(line).join('');
+    })
+    .join('');
+}
+
+const line = (words: string): string => `${forTerminal(words)}\n`;
+const jsonText = (value: object): string => `${escapeMarks(JSON.stringify(value, undefined, 2))}\n`;

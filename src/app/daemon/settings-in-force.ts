@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto';
+import type { Minimum } from '../../core/instrument.ts';
+import { text } from '../../core/money.ts';
+import type { AnyAmount } from '../../core/money.ts';
+import { listText } from '../../core/risk/setting-changes.ts';
+import type { SettingTexts } from '../../core/risk/setting-changes.ts';
+import { durationText } from '../../core/time.ts';
+import type { ReloadedSettings } from '../../engine/state/strategy-source.ts';
+import type { Config, MoneyOf, OperateConfig } from '../config/config-values.ts';
+import type { NotifyConfig } from '../notify/notify-config.ts';
+
+type Value = string | undefined;
+
+/**
+ * The settings of a config that decide what trades, where and who may act, as the journal records them: with their defaults and variables, by
+ * their names in the file. Limits, rules of approval and people are the engine's. Every setting stands here by name, so that no secret
+ * gets in unseen: of the venue's token only its source, of other tokens the names, of channels the names and topics.
+ */
+export function settingsInForce(config: Config, account: string): SettingTexts {
+  const { pts, reference, footprint, pacing, retry, inDoubt, controls } = config;
+  return present({
+    desk: config.desk,
+    mode: config.mode,
+    /** Hash of origin and token. */
+    account,
+    ...venueSettings(config),
+    'controls.max_account_age': durationText(controls.accountAgeMaxMs),
+    'controls.balance_difference': controls.onDifference,
+    ...entries('rates', config.rates, ({ usd }) => text(usd)),
+    ...entries('rates', config.rates, ({ gapBpsMax }) => gapBpsMax && text(gapBpsMax), '.max_gap_bps'),
+    ...entries('sizing.keep', config.keep, text),
+    'pts.use': pts.use,
+    'pts.max_age': durationText(pts.ageMaxMs),
+    'pts.poll': durationText(pts.pollMs),
+    'pts.max_credit': pts.creditMax && moneyText(pts.creditMax),
+    'pts.max_carry_bps': pts.carryBpsMax && text(pts.carryBpsMax),
+    'pts.holding_time': durationText(pts.holdingMs),
+    'reference.interval': durationText(reference.intervalMs),
+    'reference.max_age': durationText(reference.ageMaxMs),
+    'reference.probe_notional': moneyText(reference.probeNotional),
+    'reference.share': String(reference.share),
+    'footprint.max_quotes_per_fill': String(footprint.quotesPerFillMax),
+    'footprint.min_hit_ratio': String(footprint.hitRatioMin),
+    'footprint.window': durationText(footprint.windowMs),
+    'pacing.quotes_per_second': String(pacing.quotesPerSecond),
+    'pacing.quote_share': String(pacing.quoteShare),
+    'pacing.orders_per_second': String(pacing.ordersPerSecond),
+    'pacing.max_wait': durationText(pacing.waitMaxMs),
+    'pacing.guard': durationText(pacing.guardMs),
+    'retry.base': durationText(retry.baseMs),
+    'retry.cap': durationText(retry.capMs),
+    'retry.budget': durationText(retry.budgetMs),
+    'retry.requote': durationText(retry.requoteMs),
+    'in_doubt.booking_margin': durationText(inDoubt.bookingMarginMs),
+    'in_doubt.trust_first_canceled': String(inDoubt.trustFirstCanceled),
+    'in_doubt.trust_4xx': String(inDoubt.trust4xx),
+    'in_doubt.poll': durationText(inDoubt.pollMs),
+    'in_doubt.quote_life_max': durationText(inDoubt.lifeMaxMs),
+    'in_doubt.resend': inDoubt.resend,
+    order_margin: durationText(config.orderMarginMs),
+    max_cycles: String(config.cyclesMax),
+    'fleet.address': config.address,
+    'strategies.allow_modules': String(config.modules !== 'refused'),
+    reload: config.reload,
+    allow_environment: list(config.allowEnvironment),
+    'runtime.allow_other': String(config.isOtherRuntimeAllowed),
+    ...operateSettings(config.operate),
+  });
+}
+
+function venueSettings({ mode, venue }: Config): Record<string, Value> {
+  const { capabilities, minimums } = venue;
+  const offered = {
+    balances: capabilities.balances,
+    pairs: capabilities.pairs,
+    order_lookup: capabilities.orderLookup,
+    ticker: capabilities.ticker,
+    account_feed: capabilities.accountFeed,
+  };
+  return {
+    'venue.base_url': mode === 'paper' ? 'simulated' : originOf(venue.baseUrl),
+    'venue.ws_url': originOf(venue.wsUrl),
+    'venue.token': venue.tokenSource,
+    'venue.ca_file': venue.ca && `sha256 ${hash('sha256', venue.ca)}`,
+    'venue.capabilities': list(Object.entries(offered).flatMap(([name, isThere]) => (isThere ? [name] : []))),
+    'venue.sell_path': venue.sellPath,
+    'venue.connect_timeout': durationText(venue.connectTimeoutMs),
+    'venue.headers_timeout': durationText(venue.headersTimeoutMs),
+    'venue.body_timeout': durationText(venue.bodyTimeoutMs),
+    'venue.order_timeout': durationText(venue.orderTimeoutMs),
+    'venue.history': durationText(venue.historyMs),
+    'venue.minimums.default': moneyText(minimums.default),
+    ...entries('venue.minimums', minimums.pairs, minimumText),
+  };
+}
+
+function operateSettings(operate: OperateConfig | undefined): Record<string, Value> {
+  if (operate === undefined) return { 'operate.listen': 'off' };
+  const { tls, heads } = operate;
+  return {
+    'operate.listen': operate.listen,
+    'operate.hosts': list(operate.hosts),
+    'operate.proxies': list(operate.proxies),
+    'operate.allow_network': String(operate.allowNetwork),
+    'operate.tls': tls === undefined ? 'off' : tls.clientCa === undefined ? 'on' : 'mutual',
+    'operate.fleet': list(operate.fleet.map(({ name }) => name)),
+    'operate.heads.every': heads && durationText(heads.everyMs),
+    ...Object.fromEntries(
+      operate.tokens.map(({ name, role, kind = 'person' }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
+    ),
+    ...channelSettings(operate.notify).texts,
+  };
+}
+
+const CHANNELS = 'operate.notify.';
+
+/** The channels to people by name, without their addresses: those are secrets. */
+export function channelSettings(notify: NotifyConfig | undefined): ReloadedSettings {
+  const channels = (notify?.channels ?? []).map(({ name, way, topics, severity }) => [
+    `${CHANNELS}${name}`,
+    listText([way, severity, ...topics]),
+  ]);
+  return { prefixes: [CHANNELS], texts: Object.fromEntries(channels) as SettingTexts }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
+}
+
+/** Without a path, which may hold more than an address, and without what an address must not hold. */
+const originOf = (url: string | undefined): Value => {
+  if (url === undefined) return undefined;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+};
+
+const moneyText = ({ amount, currency }: MoneyOf): string => `${text(amount)} ${currency}`;
+
+const minimumText = (minimum: Minimum): string =>
+  Object.entries(minimum)
+    .flatMap(([name, amount]: readonly [string, AnyAmount | undefined]) =>
+      amount === undefined ? [] : [`${name} ${text(amount)}`],
+    )
+    .join(' ');
+
+const list = (items: readonly string[]): Value => (items.length === 0 ? undefined : listText(items));
+
+const entries = <T>(
+  path: string,
+  values: ReadonlyMap<string, T>,
+  textOf: (value: T) => Value,
+  suffix = '',
+): Record<string, Value> =>
+  Object.fromEntries([...values].map(([name, value]) => [`${path}.${name}${suffix}`, textOf(value)]));
+
+/** Without settings that are not set. */
+const present = (settings: Record<string, Value>): SettingTexts =>
+  Object.fromEntries(
+    Object.entries(settings).flatMap(([path, value]) => (value === undefined ? [] : [[path, value]])),
+  ) as SettingTexts; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text

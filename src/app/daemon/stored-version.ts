@@ -1,0 +1,47 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { OperatorError } from '../../core/errors.ts';
+import type { ReloadedSettings } from '../../engine/state/strategy-source.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+
+/** Which version of the store of a fleet the files of a desk are, and who put it. */
+const schema = z.object({ version: z.int(), author: z.string(), person: z.string().optional() });
+export type StoredVersion = z.output<typeof schema>;
+
+/** Beside the config, not in it: names of people must not be read as settings, nor variables in them be replaced. */
+const fileBeside = (config: string): string => join(dirname(config), 'fleet-version.json');
+const BYTES_MAX = 65_536;
+
+/** @throws Error when the file cannot be written */
+export function writeStoredVersion(config: string, { version, author, person }: StoredVersion): void {
+  writeFileSync(fileBeside(config), `${JSON.stringify({ version, author, person })}\n`, { mode: 0o600 });
+}
+
+/** As the journal records it; without entries where no daemon of a fleet wrote the files. @throws OperatorError `config` for a damaged file */
+export function storedVersionSettings(config: string): ReloadedSettings {
+  const prefixes = ['fleet.version', 'fleet.author', 'fleet.person'];
+  const file = fileBeside(config);
+  if (!existsSync(file)) return { prefixes, texts: {} };
+  const { version, author, person } = parsed(file);
+  return {
+    prefixes,
+    texts: {
+      'fleet.version': String(version),
+      'fleet.author': author,
+      ...(person === undefined ? {} : { 'fleet.person': person }),
+    },
+  };
+}
+
+function parsed(file: string): StoredVersion {
+  try {
+    return schema.parse(JSON.parse(readRegularFile(file, { maxBytes: BYTES_MAX }).toString('utf8')));
+  } catch (cause) {
+    throw new OperatorError(
+      'config',
+      `${file} is not as a daemon of a fleet writes it: remove the file, or put the desk into the store again`,
+      cause,
+    );
+  }
+}

@@ -1,0 +1,106 @@
+import type { SettingsRecord } from '../../core/record.ts';
+import { limitTexts } from '../../core/risk/limit-changes.ts';
+import type { Limits } from '../../core/risk/limits.ts';
+import {
+  isLimitPath,
+  isPathOfPerson,
+  limitSettings,
+  personSettings,
+  policySettings,
+  settingChanges,
+  settingsHash,
+  withChanges,
+  withReplaced,
+} from '../../core/risk/setting-changes.ts';
+import type { SettingTexts } from '../../core/risk/setting-changes.ts';
+import type { DeskSettings } from '../desk-settings.ts';
+import type { Person } from '../state/people-state.ts';
+import type { ReloadedSettings } from '../state/strategy-source.ts';
+
+/** Who changed settings, and why. */
+export type SettingsAuthor = Pick<SettingsRecord, 'cause' | 'by' | 'why' | 'token' | 'approvals'>;
+
+/** All settings of a start: those of the config with the limits, rules and people that the engine knows. `undefined`: none are recorded. */
+export const settingsAtStart = (
+  {
+    settings,
+    limits,
+    approvals,
+    fourEyes,
+  }: Pick<DeskSettings, 'settings' | 'limits' | 'approvals' | 'fourEyes'>,
+  people: Iterable<Person>,
+): SettingTexts | undefined =>
+  settings && {
+    ...settings,
+    ...limitSettings(limitTexts(limits)),
+    ...policySettings(approvals, fourEyes === true),
+    ...personSettings(people),
+  };
+
+/**
+ * The settings in force as this process records them. It moves on when a record is made, not when it is durable, so that of two changes
+ * under way the second builds on the first. Until `begin` it records nothing: the journals of backtests have no settings.
+ */
+export class RecordedSettings {
+  #current: SettingTexts | undefined;
+
+  /** Hash of the settings in force. */
+  get hash(): string | undefined {
+    return this.#current && settingsHash(this.#current);
+  }
+
+  /** Begins with the settings of this start. Gives the record of what differs from the last process. */
+  begin(
+    before: SettingTexts | undefined,
+    now: SettingTexts | undefined,
+    author: SettingsAuthor,
+  ): readonly SettingsRecord[] {
+    if (now === undefined) return [];
+    this.#current = before ?? {};
+    return this.#change(now, author);
+  }
+
+  /** Other limits are in force, and other settings of the files. */
+  reload(
+    limits: Limits | undefined,
+    others: readonly ReloadedSettings[],
+    author: SettingsAuthor,
+  ): readonly SettingsRecord[] {
+    if (this.#current === undefined) return [];
+    let now = this.#current;
+    if (limits !== undefined) now = withReplaced(now, isLimitPath, limitSettings(limitTexts(limits)));
+    for (const { prefixes, texts } of others)
+      now = withReplaced(now, (path) => prefixes.some((prefix) => path.startsWith(prefix)), texts);
+    return this.#change(now, author);
+  }
+
+  /** A person was invited, enrolled or removed. */
+  person(person: Person, author: SettingsAuthor): readonly SettingsRecord[] {
+    if (this.#current === undefined) return [];
+    const { name } = person;
+    const now = withReplaced(this.#current, (path) => isPathOfPerson(path, name), personSettings([person]));
+    return this.#change(now, author);
+  }
+
+  #change(
+    now: SettingTexts,
+    { cause, by, why, token, approvals = [] }: SettingsAuthor,
+  ): readonly SettingsRecord[] {
+    const changes = settingChanges(this.#current ?? {}, now);
+    if (changes.length === 0) return [];
+    // Not `now`: an equal amount may be written in another way there.
+    this.#current = withChanges(this.#current, changes);
+    return [
+      {
+        kind: 'settings',
+        cause,
+        changes,
+        hash: settingsHash(this.#current),
+        by,
+        why,
+        ...(token === undefined ? {} : { token }),
+        ...(approvals.length === 0 ? {} : { approvals }),
+      },
+    ];
+  }
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { money } from '../../src/core/money.ts';
+import type { RecordBody, SettingsRecord } from '../../src/core/record.ts';
+import { settingChanges, settingsHash, withChanges } from '../../src/core/risk/setting-changes.ts';
+import type { SettingTexts } from '../../src/core/risk/setting-changes.ts';
+import { MINUTE_MS, after } from '../../src/core/time.ts';
+import type { Limits } from '../../src/core/risk/limits.ts';
+import type { DeskSettings } from '../../src/engine/desk-settings.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import type { StrategiesRead } from '../../src/engine/state/strategy-source.ts';
+import { aBench, aPolicy, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+
+const { limits: base } = aPolicy();
+const withOrderMax = (max: string): Limits => ({ ...base, orderNotionalMax: money(max) });
+const SETTINGS: SettingTexts = {
+  desk: 'main',
+  'pacing.max_wait': 'PT1M',
+  'operate.tokens.ann': 'approver, person',
+};
+
+interface Edited {
+  limits: Limits;
+  source: SettingTexts;
+}
+
+function process(policy: Partial<DeskSettings> = {}, before?: Bench): { bench: Bench; files: Edited } {
+  before?.kill();
+  const sources = [aTwap('t', { slices: 10, duration: 'PT10M' })];
+  const files: Edited = { limits: policy.limits ?? base, source: {} };
+  const bench = aBench({
+    strategies: sources,
+    policy: { areLimitsKept: true, settings: SETTINGS, startedBy: 'cli:ops', ...policy },
+    files: {
+      read: (): StrategiesRead => ({
+        sources,
+        off: [],
+        notes: [],
+        limits: files.limits,
+        source: { prefixes: ['fleet.version'], texts: files.source },
+      }),
+      revive: () => sources[0],
+    },
+    ...(before && { clock: before.clock, exchange: before.exchange, journal: before.journal }),
+  });
+  bench.start();
+  bench.clock.run(after(bench.clock.wall(), MINUTE_MS));
+  return { bench, files };
+}
+
+const settingsIn = (bench: Bench): readonly SettingsRecord[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'settings' ? [body] : []));
+const startsIn = (bench: Bench) =>
+  bench.records().flatMap(({ body }) => (body.kind === 'started' ? [body] : []));
+const folded = (bench: Bench): SettingTexts =>
+  settingsIn(bench).reduce<SettingTexts>((settings, { changes }) => withChanges(settings, changes), {});
+
+function reload(bench: Bench): CommandAnswer {
+  const said: { answer: CommandAnswer } = { answer: { isDone: false, says: 'no answer' } };
+  bench.operator$.next({
+    do: 'reload',
+    by: 'ann',
+    why: 'a calm day',
+    token: { name: 'ann', kind: 'person' },
+    answer: (given) => (said.answer = given),
+  });
+  return said.answer;
+}
+
+function person(bench: Bench, record: Partial<RecordBody & { kind: 'person' }>): void {
+  bench.operator$.next({
+    do: 'person',
+    record: {
+      kind: 'person',
+      person: 'eve',
+      step: 'invited',
+      role: 'approver',
+      by: 'cli:ops',
+      why: 'new',
+      ...record,
+    },
+    answer: () => undefined,
+  });
+}
+
+describe('the difference of settings', () => {
+  it('compares decimals by value and lists as sets, and names as they are written', () => {
+    const before = {
+      'controls.max_order_notional': '1000',
+      'controls.pairs': 'btcusd, ethusd',
+      'pts.max_credit': '10.50 usd',
+      'operate.groups.desk': '1, 1.0',
+      'operate.policy.1': '{"for":["limits"]}',
+      gone: 'x',
+    };
+    const now = {
+      'controls.max_order_notional': '1000.00',
+      'controls.pairs': 'ethusd, btcusd',
+      'pts.max_credit': '10.5 usd',
+      'operate.groups.desk': '1',
+      'operate.policy.1': '{"for":["policy"]}',
+      added: 'y',
+    };
+    expect(settingChanges(before, now)).toEqual([
+      { path: 'added', after: 'y' },
+      { path: 'gone', before: 'x' },
+      { path: 'operate.groups.desk', before: '1, 1.0', after: '1' },
+      { path: 'operate.policy.1', before: '{"for":["limits"]}', after: '{"for":["policy"]}' },
+    ]);
+    expect(withChanges(before, settingChanges(before, now))).toMatchObject({
+      added: 'y',
+      'pts.max_credit': '10.50 usd',
+    });
+  });
+});
+
+describe('settings in force', () => {
+  it('are recorded whole at the first start, and at an unchanged start as a hash alone', () => {
+    const first = process();
+    const [whole] = settingsIn(first.bench);
+    expect(whole).toMatchObject({ cause: 'start', by: 'cli:ops', why: 'first settings of this journal' });
+    expect(folded(first.bench)).toMatchObject({
+      ...SETTINGS,
+      'controls.currency': 'usd',
+      'operate.four_eyes': 'false',
+    });
+    const { bench } = process({}, first.bench);
+    expect(settingsIn(bench)).toHaveLength(1);
+    expect(startsIn(bench).map(({ by, settings }) => [by, settings])).toEqual([
+      ['cli:ops', whole?.hash],
+      ['cli:ops', whole?.hash],
+    ]);
+    expect(settingsHash(folded(bench))).toBe(whole?.hash);
+  });
+
+  it('are recorded with the difference and who started the process, when the config changed while the desk was stopped', () => {
+    const { bench: before } = process({ limits: withOrderMax('900000') });
+    const settings = { ...SETTINGS, 'pacing.max_wait': 'PT2M' };
+    const { bench } = process({ limits: withOrderMax('800000'), settings, startedBy: 'cli:mallory' }, before);
+    expect(settingsIn(bench).at(-1)).toEqual({
+      kind: 'settings',
+      cause: 'start',
+      changes: [
+        { path: 'controls.max_order_notional', before: '900000', after: '800000' },
+        { path: 'pacing.max_wait', before: 'PT1M', after: 'PT2M' },
+      ],
+      hash: settingsHash(folded(bench)),
+      by: 'cli:mallory',
+      why: 'changed while the desk was stopped',
+    });
+  });
+
+  it('are recorded at a reload, with its author and the version of the files, together with its record', () => {
+    const { bench, files } = process();
+    files.limits = withOrderMax('7');
+    files.source = { 'fleet.version': '4' };
+    expect(reload(bench).isDone).toBe(true);
+    const kinds = bench.records().map(({ body }) => body.kind);
+    expect(kinds.indexOf('settings', kinds.indexOf('reload'))).toBe(kinds.indexOf('reload') + 1);
+    expect(settingsIn(bench).at(-1)).toMatchObject({
+      cause: 'reload',
+      changes: [
+        { path: 'controls.max_order_notional', after: '7' },
+        { path: 'fleet.version', after: '4' },
+      ],
+      by: 'ann',
+      token: { name: 'ann', kind: 'person' },
+    });
+    // The next start with that limit has nothing to add but the version, which these files do not have.
+    const { bench: next } = process({ limits: withOrderMax('7') }, bench);
+    expect(settingsIn(next).at(-1)?.changes).toEqual([{ path: 'fleet.version', before: '4' }]);
+  });
+
+  it('are recorded when people are invited, enrol and are removed, not when they sign in', () => {
+    const { bench } = process();
+    const passkey = { id: 'k1', public_key: 'pem', counter: 0 };
+    person(bench, {});
+    person(bench, { step: 'enrolled', passkey });
+    person(bench, { step: 'signed_in', passkey: { id: 'k1', counter: 3 } });
+    person(bench, { step: 'removed', why: 'left' });
+    const path = 'people.eve';
+    expect(settingsIn(bench).slice(1)).toMatchObject([
+      { cause: 'person', changes: [{ path, after: 'approver, invited' }], by: 'cli:ops', why: 'new' },
+      { changes: [{ path, before: 'approver, invited', after: 'approver' }] },
+      { changes: [{ path, before: 'approver' }], why: 'left' },
+    ]);
+    expect(settingsIn(process({}, bench).bench)).toHaveLength(4);
+  });
+
+  it('are begun by the first start of this version on a journal of an older one', () => {
+    const old = process({ settings: undefined });
+    expect(settingsIn(old.bench)).toEqual([]);
+    expect(startsIn(old.bench)[0]).not.toHaveProperty('settings');
+    const { bench } = process({}, old.bench);
+    expect(settingsIn(bench)[0]?.changes.every(({ before }) => before === undefined)).toBe(true);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordBody, SettingsRecord, StoredRecord } from '../../src/core/record.ts';
+import { HOUR_MS, after } from '../../src/core/time.ts';
+import { OrderLimits } from '../../src/report/figures/order-limits.ts';
+import type { OrderVerdict } from '../../src/report/figures/order-limits.ts';
+import { NINE, aFill, everyKind } from '../journal/records.ts';
+
+const ofKind = <Kind extends RecordBody['kind']>(kind: Kind): RecordBody & { kind: Kind } =>
+  everyKind().find((body) => body.kind === kind) as RecordBody & { kind: Kind };
+
+const limits = (
+  texts: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>> = {},
+): SettingsRecord => ({
+  kind: 'settings',
+  cause: 'reload',
+  changes: Object.entries(texts).map(([name, value]) => ({
+    path: `controls.${name}`,
+    ...(before[name] === undefined ? {} : { before: before[name] }),
+    after: value,
+  })),
+  hash: 'h',
+  by: 'ann',
+  why: 'w',
+});
+
+/** An order for `usd`: its intent, its quote, and its fill unless it is left open. */
+function order(
+  id: string,
+  usd: string,
+  over: Partial<RecordBody & { kind: 'intent' }> = {},
+  isFilled = true,
+): RecordBody[] {
+  const intent = {
+    ...ofKind('intent'),
+    client_order_id: id,
+    notional_usd: usd,
+    worst_price: '70000',
+    cuts: [],
+    ...over,
+  };
+  const quote = { ...ofKind('quote'), client_order_id: id, amount: usd };
+  const fill = { ...aFill(), client_order_id: id, notional_usd: usd, amount: usd, pair: intent.pair };
+  return isFilled ? [intent, quote, fill] : [intent, quote];
+}
+
+function judged(
+  bodies: readonly RecordBody[],
+  everyMs = 1_000,
+): { verdicts: OrderVerdict[]; fold: OrderLimits } {
+  const verdicts: OrderVerdict[] = [];
+  const fold = new OrderLimits((verdict) => verdicts.push(verdict));
+  for (const [n, body] of bodies.entries())
+    fold.take({ seq: n + 1, at: after(NINE, n * everyMs), body, hash: '' } satisfies StoredRecord);
+  fold.finish();
+  return { verdicts, fold };
+}
+
+const words = (verdicts: readonly OrderVerdict[]): readonly unknown[] =>
+  verdicts.map((one) => [one.client_order_id, one.limits_record, one.verdict, ...one.exceeds]);
+
+const WIDE = {
+  currency: 'usd',
+  max_order_notional: '2000',
+  max_day_notional: '10000',
+  pairs: 'btcusd, ethusd',
+  sides: 'buy',
+};
+
+describe('orders against the limits in force', () => {
+  it('are held against the limits of their own time', () => {
+    const tight = limits({ max_order_notional: '1500' }, WIDE);
+    const { verdicts, fold } = judged([
+      limits(WIDE),
+      ...order('a', '1800'),
+      tight,
+      ...order('b', '1800'),
+      ...order('c', '1500'),
+    ]);
+    expect(words(verdicts)).toEqual([
+      ['a', 1, 'within'],
+      ['b', 5, 'beyond', 'max_order_notional limit=1500 value=1800'],
+      ['c', 5, 'within'],
+    ]);
+    expect(fold.periods).toMatchObject([
+      { record: 1, source: 'settings' },
+      { record: 5, by: 'ann', changes: [{ limit: 'max_order_notional', before: '2000', after: '1500' }] },
+    ]);
+  });
+
+  it('count the day with what is open at its worst, and begin anew at midnight UTC', () => {
+    const day = limits({ ...WIDE, max_day_notional: '3000', 'max_pair_day_notional.btcusd': '2500' });
+    const open = order('open', '1000', {}, false);
+    const { verdicts } = judged([
+      day,
+      ...open,
+      ...order('b', '1500'),
+      ...order('c', '1', { pair: 'ethusd' }),
+      ...order('d', '600'),
+    ]);
+    expect(words(verdicts)).toEqual([
+      ['open', 1, 'within'],
+      ['b', 1, 'within'],
+      ['c', 1, 'within'],
+      [
+        'd',
+        1,
+        'beyond',
+        'max_day_notional limit=3000 value=3101',
+        'max_pair_day_notional.btcusd limit=2500 value=3100',
+      ],
+    ]);
+    const [first, ...more] = [day, ...order('x', '2000'), ...order('y', '2000')];
+    expect(words(judged([first ?? day, ...more], 5 * HOUR_MS).verdicts)).toEqual([
+      ['x', 1, 'within'],
+      ['y', 1, 'within'],
+    ]);
+  });
+
+  it('are by override where an approved one lifts the limit as far, and beyond where it does not', () => {
+    const proposed = {
+      kind: 'override' as const,
+      override: 'ov-9',
+      step: 'proposed' as const,
+      limit: 'max_order_notional',
+      value: '2500',
+      expires_at: after(NINE, HOUR_MS),
+      by: 'ann',
+      why: 'w',
+    };
+    const { value: _, ...approved } = { ...proposed, step: 'approved' as const };
+    const all = [limits(WIDE), proposed, ...order('early', '2400', { override: 'ov-9' }), approved];
+    const { verdicts } = judged([
+      ...all,
+      ...order('a', '2400', { override: 'ov-9' }),
+      ...order('b', '2600', { override: 'ov-9' }),
+    ]);
+    expect(verdicts.map((one) => one.verdict)).toEqual(['beyond', 'override', 'beyond']);
+  });
+
+  it('are not those that never left, and are judged once where the record of the quote is missing', () => {
+    const [intent = limits(WIDE)] = order('a', '1', {}, false);
+    const gone: RecordBody = { kind: 'attempt', client_order_id: 'a', result: 'discarded' };
+    const absent: RecordBody = { kind: 'attempt', client_order_id: 'b', result: 'absent' };
+    const [other = limits(WIDE)] = order('b', '9000', { side: 'sell' }, false);
+    expect(words(judged([limits(WIDE), intent, gone, other, absent]).verdicts)).toEqual([
+      ['b', 1, 'beyond', 'sides limit=buy value=sell', 'max_order_notional limit=2000 value=9000'],
+    ]);
+  });
+
+  it('are judged by what an older journal wrote at its starts, or not at all', () => {
+    const started: RecordBody = { ...ofKind('started') };
+    expect(words(judged([started, ...order('a', '1')]).verdicts)).toEqual([['a', undefined, 'unknown']]);
+    const { verdicts, fold } = judged([{ ...started, limits: WIDE }, ...order('a', '3000')]);
+    expect(words(verdicts)).toEqual([['a', 1, 'beyond', 'max_order_notional limit=2000 value=3000']]);
+    expect(fold.periods).toMatchObject([{ source: 'start', by: 'unknown' }]);
+    expect(fold.isRecorded).toBe(false);
+  });
+});
