@@ -61,7 +61,7 @@ const rows: readonly Row[] = [
   ['Override', 'override_ceilings', 'control plane', 'one limit, one order, 15 minutes, two people', [], 'override_used', '', '15(6)', ''],
   ['Authorised users', 'operate.tokens', 'control plane', 'refused, with an alert', [], 'access_refused', '(c)(2)(iii)', '15(5), 18', 'Access control'],
   ['Stress test', '', '`npm run stress`, CI, yearly', 'drives twice the peak of the last six months: nothing executes twice, nothing is lost, no limit of the venue is exceeded', [], undefined, '', 'Art. 10', 'Stress test'],
-  ['Self-assessment', '', '`tranche journal assess`, yearly', 'reports limits, breaches, halts, doubts, overrides and peaks of the journal, and seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
+  ['Self-assessment', '', '`tranche journal assess`, yearly', 'reports limits in force and their authors, orders against them, breaches, halts, doubts, overrides and peaks of the journal, and seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
   ['A control that fails', '', 'plan, gate', 'refused', ['control_failed'], 'limit_refused', '', '', ''],
 ];
 

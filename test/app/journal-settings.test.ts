@@ -1,0 +1,88 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { assessment } from '../../src/app/commands/assess.ts';
+import { journalSettings } from '../../src/app/commands/journal/journal-settings.ts';
+import type { SettingsOptions } from '../../src/app/commands/journal/journal-settings.ts';
+import { after } from '../../src/core/time.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { NINE, aFolder, appendNow, someSettings } from '../journal/records.ts';
+
+function aJournal(): string {
+  const file = join(aFolder(), 'journal.db');
+  const journal = sqliteJournal(file);
+  const first = { ...someSettings, cause: 'start', by: 'cli:ops' } as typeof someSettings;
+  appendNow(
+    journal,
+    [{ ...first, changes: [{ path: 'controls.max_order_notional', after: '1000' }] } as typeof someSettings],
+    NINE,
+  );
+  appendNow(journal, [someSettings], after(NINE, 5_000));
+  journal.close();
+  return `sqlite:${file}`;
+}
+
+async function ran(
+  url: string,
+  options: SettingsOptions,
+): Promise<{ code: number; out: string; err: string }> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const code = await journalSettings(url, options, { stdout, stderr });
+  const said = (stream: PassThrough): string => String((stream.read() as Buffer | null) ?? '');
+  return { code, out: said(stdout), err: said(stderr) };
+}
+
+describe('journal settings', () => {
+  it('prints what was in force at a time, each with when and by whom it came', async () => {
+    const url = aJournal();
+    expect((await ran(url, { at: after(NINE, 1_000) })).out).toBe(
+      'controls.max_order_notional  1000  (since 2026-12-01T09:00:00.000Z by cli:ops)\n',
+    );
+    const { out } = await ran(url, { json: true });
+    expect(JSON.parse(out)).toMatchObject({
+      settings: {
+        'controls.max_order_notional': {
+          value: '5000',
+          since: '2026-12-01T09:00:05.000Z',
+          by: 'ann',
+          record: 2,
+        },
+      },
+    });
+  });
+
+  it('prints who changed what, from what to what, and no text that controls a terminal', async () => {
+    const url = aJournal();
+    const { code, out } = await ran(url, { changes: true, since: after(NINE, 1) });
+    expect(code).toBe(0);
+    expect(out.split('\n').slice(0, 2)).toEqual([
+      '2026-12-01T09:00:05.000Z  record 2, reload, by ann, approved as ov-1: SIGHUP',
+      '  controls.max_order_notional 1000 -> 5000',
+    ]);
+    expect(out).toContain('people.eve none -> =1+1');
+    expect(out).not.toContain('\u001b');
+    expect(out).not.toContain('\u2028');
+  });
+
+  it('says of a journal of an older version that it has none, as the assessment does', async () => {
+    const copy = join(aFolder(), 'journal.db');
+    copyFileSync(join(import.meta.dirname, '../fixtures/journals/v1.db'), copy);
+    const { code, out, err } = await ran(`sqlite:${copy}`, {});
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toContain('this journal has no record of its settings');
+    const printed = { out: '' };
+    assessment(
+      { journal: `sqlite:${copy}` },
+      {
+        stdout: { write: (words) => (printed.out += words) },
+        stderr: { write: () => undefined },
+        env: {},
+        cwd: '/',
+        now: NINE,
+        colour: false,
+      },
+    );
+    expect(printed.out).toContain('**This journal has no records of ');
+  });
+});

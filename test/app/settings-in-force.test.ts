@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { loadConfig } from '../../src/app/config/config.ts';
+import { configSchema } from '../../src/app/config/config-schema.ts';
+import { settingsInForce } from '../../src/app/daemon/settings-in-force.ts';
+import { NINE } from '../journal/records.ts';
+
+const TOKEN = 'canary-settings-4f0d9b62aa';
+
+/** A live config with every kind of secret, and most settings that have no default. */
+const CONFIG = {
+  desk: 'treasury',
+  mode: 'live',
+  venue: {
+    base_url: 'https://venue.example/',
+    ws_url: 'wss://venue.example/ws',
+    token: '${TRANCHE_TOKEN}',
+    sell_path: '/v1/orders/sell',
+    capabilities: { pairs: true },
+    minimums: { pairs: { btcusd: { quantity: '0.001' } } },
+  },
+  rates: { usdt: { usd: '1' } },
+  sizing: { keep: { usd: '100.50' } },
+  controls: {
+    max_order_notional: { amount: '50000', currency: 'usd' },
+    max_day_notional: { amount: '500000', currency: 'usd' },
+    max_order_quantity: { btcusd: '1' },
+    min_position: { btc: '0' },
+    collar_bps: 50,
+    max_drift_bps: 50,
+    pairs: ['btcusd'],
+    sides: ['buy', 'sell'],
+  },
+  pts: { use: 'when_enabled', max_credit: { amount: '10', currency: 'usd' }, max_carry_bps: 2 },
+  operate: {
+    listen: '127.0.0.1:8321',
+    hosts: ['desk.example:8321'],
+    proxies: ['127.0.0.1'],
+    tokens: [{ name: 'ann', role: 'approver', token_file: 'ann-token' }],
+    fleet: [{ name: 'other', url: 'https://other.example', token_file: 'ann-token' }],
+    heads: { file: 'heads.jsonl' },
+    notify: {
+      channels: [{ name: 'ops', webhook: { format: 'json', url: '${HOOK}' }, topics: ['alerts'] }],
+    },
+  },
+  allow_environment: ['HTTPS_PROXY'],
+  strategies: [],
+};
+
+function inForce(): Readonly<Record<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-settings-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const file = join(folder, 'desk.yaml');
+  writeFileSync(file, JSON.stringify(CONFIG), { mode: 0o600 });
+  writeFileSync(join(folder, 'ann-token'), TOKEN, { mode: 0o600 });
+  const { config } = loadConfig(file, {
+    env: { TRANCHE_TOKEN: TOKEN, HOOK: `https://hooks.example/${TOKEN}` },
+    cwd: folder,
+    now: NINE,
+  });
+  return settingsInForce(config, 'a0');
+}
+
+/** Settings that decide neither what trades, nor where, nor who may act. `controls` are limits: the engine adds them. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'log', 'journal', 'journal_anchor', 'journal_reserve', 'cost_model', 'venue.simulated', 'venue.token_file',
+]); // prettier-ignore
+/** A file of its own, which this config does not need: recorded by its hash. */
+const OF_FILES: ReadonlySet<string> = new Set(['venue.ca_file']);
+/** The engine adds them. */
+const OF_ENGINE: ReadonlySet<string> = new Set(['operate.four_eyes', 'operate.policy', 'operate.groups']);
+
+describe('the settings in force that the journal records', () => {
+  it('are those of the file with their defaults', () => {
+    expect(inForce()).toMatchObject({
+      desk: 'treasury',
+      mode: 'live',
+      account: 'a0',
+      'venue.base_url': 'https://venue.example',
+      'venue.ws_url': 'wss://venue.example',
+      'venue.token': 'environment',
+      'venue.capabilities': 'pairs',
+      'venue.order_timeout': 'PT8S',
+      'venue.minimums.btcusd': 'quantity 0.001',
+      'rates.usdt': '1',
+      'rates.usdt.max_gap_bps': '200',
+      'sizing.keep.usd': '100.5',
+      'pts.max_credit': '10 usd',
+      'controls.balance_difference': 'halt',
+      'operate.listen': '127.0.0.1:8321',
+      'operate.tokens.ann': 'approver, person',
+      'operate.notify.ops': 'alerts, warning, webhook',
+      allow_environment: 'HTTPS_PROXY',
+    });
+  });
+
+  it('hold no secret', () => {
+    const text = JSON.stringify(inForce());
+    expect(text).not.toContain(TOKEN);
+    expect(text).not.toContain('hooks.example');
+  });
+
+  it('name every setting of the schema, or it is listed here as left out', () => {
+    const known = Object.keys(inForce());
+    const { properties = {} } = z.toJSONSchema(configSchema, { unrepresentable: 'any', io: 'input' });
+    const isKnown = (path: string): boolean =>
+      LEFT_OUT.has(path) ||
+      OF_ENGINE.has(path) ||
+      OF_FILES.has(path) ||
+      known.some((name) => name === path || name.startsWith(`${path}.`));
+    const missing = Object.keys(properties).flatMap((name) => {
+      if (name === 'controls') return [];
+      if (name !== 'venue' && name !== 'operate') return isKnown(name) ? [] : [name];
+      const schema = name === 'venue' ? properties['venue'] : properties['operate'];
+      return partsOf(schema).flatMap((part) => (isKnown(`${name}.${part}`) ? [] : [`${name}.${part}`]));
+    });
+    expect(missing.filter((path) => path !== 'fleet')).toEqual([]);
+  });
+});
+
+/** Names of the properties anywhere at the top of a schema. */
+function partsOf(schema: unknown): readonly string[] {
+  const found = new Set<string>();
+  const look = (one: unknown): void => {
+    if (typeof one !== 'object' || one === null) return;
+    const { properties, anyOf, allOf } = one as Record<string, unknown>;
+    for (const name of Object.keys((properties as object | undefined) ?? {})) found.add(name);
+    for (const each of [anyOf, allOf]) if (Array.isArray(each)) each.forEach(look);
+  };
+  look(schema);
+  return [...found];
+}
