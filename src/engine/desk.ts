@@ -19,7 +19,7 @@ import { VenueHealth } from './market/venue-health.ts';
 import type { Observer } from './observer.ts';
 import { KillSwitch } from './operator/kill-switch.ts';
 import { Proposals } from './operator/proposals.ts';
-import { RecordedSettings } from './operator/recorded-settings.ts';
+import { RecordedSettings } from './state/recorded-settings.ts';
 import type { Guarded, Wish } from './operator/proposals.ts';
 import { SpinGuard } from './operator/spin-guard.ts';
 import type { DeskSettings } from './desk-settings.ts';

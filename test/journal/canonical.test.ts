@@ -4,7 +4,7 @@ import type { RecordBody } from '../../src/core/record.ts';
 import { canonicalValue } from '../../src/core/text/json.ts';
 import { canonical } from '../../src/journal/format/canonical.ts';
 import { problemWith, recordKinds } from '../../src/journal/format/record-schema.ts';
-import { NINE, aClosing, aFill, everyKind } from './records.ts';
+import { NINE, aClosing, aFill, everyKind, someSettings } from './records.ts';
 
 describe('the canonical text', () => {
   it('is one text for a body, with its kind first and all other keys sorted at every depth', () => {
@@ -65,6 +65,7 @@ describe('the shape of a record', () => {
       ...everyKind(),
       { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
       aClosing,
+      someSettings,
       { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
       { ...aFill(), rows: [7, 8], missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
       { kind: 'override', override: 'o-2', step: 'approved', limit: 'halt', asks: 'lift the halt', hash: 'h', expires_at: NINE, by: 'ops', why: 'w', token: { name: 'ops', kind: 'person' } },

@@ -43,7 +43,7 @@ describe('a daemon that starts, is reloaded and starts again with an edited conf
       await daemon.event('reload');
     });
     expect(await settings()).toMatchObject([
-      { cause: 'start', by: expect.stringMatching(USER) },
+      { cause: 'start', by: expect.stringMatching(USER) as unknown },
       { cause: 'reload', by: 'local (ann)', why: 'calm', changes: [{ path: 'controls.max_order_notional', after: '200000' }] },
     ]);
 
@@ -58,7 +58,7 @@ describe('a daemon that starts, is reloaded and starts again with an edited conf
     expect((await settings()).slice(2)).toMatchObject([
       {
         cause: 'start',
-        by: expect.stringMatching(USER),
+        by: expect.stringMatching(USER) as unknown,
         why: 'changed while the desk was stopped',
         changes: [
           { path: 'controls.max_order_notional', before: '200000', after: '150000' },

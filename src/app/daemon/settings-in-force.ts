@@ -81,7 +81,7 @@ function venueSettings({ mode, venue }: Config): Record<string, Value> {
     'venue.base_url': mode === 'paper' ? 'simulated' : originOf(venue.baseUrl),
     'venue.ws_url': originOf(venue.wsUrl),
     'venue.token': venue.tokenSource,
-    'venue.ca_file': venue.ca && `sha256 ${hash('sha256', venue.ca)}`,
+    'venue.ca_file': venue.ca === undefined ? undefined : `sha256 ${hash('sha256', venue.ca)}`,
     'venue.capabilities': list(Object.entries(offered).flatMap(([name, isThere]) => (isThere ? [name] : []))),
     'venue.sell_path': venue.sellPath,
     'venue.connect_timeout': durationText(venue.connectTimeoutMs),
@@ -153,4 +153,4 @@ const entries = <T>(
 const present = (settings: Record<string, Value>): SettingTexts =>
   Object.fromEntries(
     Object.entries(settings).flatMap(([path, value]) => (value === undefined ? [] : [[path, value]])),
-  ) as SettingTexts; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
+  );

@@ -33,7 +33,7 @@ import {
   raisedParts,
   rearmRequirement,
 } from '../../core/approvals/limits-in-force.ts';
-import { settingsAtStart } from './recorded-settings.ts';
+import { settingsAtStart } from '../state/recorded-settings.ts';
 import { limitsToKeep, ownPolicy } from '../state/kept-limits.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';

@@ -14,8 +14,8 @@ import {
 } from '../../core/risk/setting-changes.ts';
 import type { SettingTexts } from '../../core/risk/setting-changes.ts';
 import type { DeskSettings } from '../desk-settings.ts';
-import type { Person } from '../state/people-state.ts';
-import type { ReloadedSettings } from '../state/strategy-source.ts';
+import type { Person } from './people-state.ts';
+import type { ReloadedSettings } from './strategy-source.ts';
 
 /** Who changed settings, and why. */
 export type SettingsAuthor = Pick<SettingsRecord, 'cause' | 'by' | 'why' | 'token' | 'approvals'>;
