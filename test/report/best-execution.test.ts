@@ -147,17 +147,24 @@ describe('the best execution pack', () => {
     expect(pack.limits).toMatchObject({
       at_end: { max_order_notional: '300' },
       changes: [
-        {
-          why: 'start with config 7d1be02c5f6a48e39b04c1d7ae8f25306cb94e17d0a83f52618ce7b9d3405fa1',
-          changes: [],
-        },
+        { by: 'cli:ann', why: 'first start', changes: [{ limit: 'max_order_notional', after: '250' }] },
         {
           by: 'ann',
           why: 'more room',
           changes: [{ limit: 'max_order_notional', before: '250', after: '300' }],
         },
       ],
+      orders: { within: 36, override: 1, beyond: 0, unknown: 0 },
+      exceptions: [
+        { order: 'd20-0-0', verdict: 'override', exceeds: ['max_order_notional limit=250 value=400'] },
+      ],
     });
+    const about = all.filter(({ body }) => 'client_order_id' in body && body.client_order_id === 'd20-0-0');
+    expect(pack.limits.exceptions[0]?.records.first.slice(1)).toEqual(about.map(({ seq }) => seq));
+    expect(pack.policy.settings?.map(({ by, cause, changes }) => [by, cause, changes.length])).toEqual([
+      ['cli:ann', 'start', 3],
+      ['ann', 'reload', 1],
+    ]);
     const used = all.find(({ body }) => body.kind === 'intent' && body.override === 'r1')?.seq;
     expect(pack.approvals).toMatchObject([
       {
@@ -180,6 +187,7 @@ describe('the best execution pack', () => {
   it('keeps what was in force when a later window began, and leaves out what was over', () => {
     const january = made({ periods: MONTHS.slice(1) }).pack;
     expect(january.limits).toMatchObject({ at_start: { max_order_notional: '300' }, changes: [] });
+    expect(january.policy.settings).toMatchObject([{ by: 'ann', cause: 'reload' }]);
     expect(january.policy.configs).toMatchObject([{ version: '0.1.0', starts: 1 }]);
     expect(january.policy.strategies.map(({ strategy }) => strategy)).toEqual(['dca']);
     expect([january.doubts, january.approvals, january.actions]).toEqual([[], [], []]);

@@ -1,4 +1,6 @@
 import type { RecordBody } from '../../src/core/record.ts';
+import { settingChanges, settingsHash } from '../../src/core/risk/setting-changes.ts';
+import type { SettingTexts } from '../../src/core/risk/setting-changes.ts';
 import { after } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import {
@@ -44,11 +46,13 @@ interface Try {
   readonly ms?: number;
   readonly reference?: string;
   readonly override?: string;
+  /** In the currency of the limits. */
+  readonly notional?: string;
 }
 
-const asked = ({ n, attempt = 0, ms = 0, reference = '100', override }: Try): Timed => [
+const asked = ({ n, attempt = 0, ms = 0, reference = '100', override, notional = '110' }: Try): Timed => [
   n * DAY + ms,
-  anIntent({ strategy: 'dca', parent: `d${n}`, attempt, reference_price: reference, ...(override === undefined ? {} : { override }) }),
+  anIntent({ strategy: 'dca', parent: `d${n}`, attempt, reference_price: reference, notional_usd: notional, ...(override === undefined ? {} : { override }) }),
 ]; // prettier-ignore
 
 const ended = ({ n, attempt = 0, ms = 0 }: Try, ...how: Parameters<typeof anEnd> extends [string, ...infer R] ? R : never): Timed => [
@@ -77,6 +81,18 @@ const override = {
   expires_at: after(NINE, 21 * DAY),
 } as const;
 
+const before: SettingTexts = {
+  'controls.max_order_notional': '250',
+  'people.ann': 'operator',
+  'people.ben': 'approver',
+};
+const later: SettingTexts = { ...before, 'controls.max_order_notional': '300' };
+
+const settings = (
+  cause: 'start' | 'reload',
+  { by, why, was = {}, now }: { readonly by: string; readonly why: string; readonly was?: SettingTexts; readonly now: SettingTexts },
+): RecordBody => ({ kind: 'settings', cause, by, why, changes: settingChanges(was, now), hash: settingsHash(now) }); // prettier-ignore
+
 /** A day each of `dca`, one btc a day: 31 days of December but the first nine hours, and six of January. */
 export function packRecords(): readonly { readonly at: Instant; readonly body: RecordBody }[] {
   const timed: readonly Timed[] = [
@@ -87,8 +103,11 @@ export function packRecords(): readonly { readonly at: Instant; readonly body: R
         version: '0.1.0',
         config_hash: '7d1be02c5f6a48e39b04c1d7ae8f25306cb94e17d0a83f52618ce7b9d3405fa1',
         limits: { max_order_notional: '250' },
+        by: 'cli:ann',
+        settings: settingsHash(before),
       } as RecordBody,
     ],
+    [-1000, settings('start', { by: 'cli:ann', why: 'first start', now: before })],
     [-500, { ...aLife('recurring', TEXT, 'dca'), hash: HASH } as RecordBody],
     ...Array.from({ length: 37 }, (_, n) => day(n)).flat(),
   ];
@@ -129,12 +148,13 @@ function day(n: number): readonly Timed[] {
         [n * DAY - 3000, { ...override, step: 'proposed', by: 'ann', why: 'a <b>large</b> sale' }],
         [n * DAY - 2000, { ...override, step: 'approved', by: 'ben', why: 'agreed' }],
         decided(n),
-        ...traded({ n, override: 'r1' }, paid(n)),
+        ...traded({ n, override: 'r1', notional: '400' }, paid(n)),
       ];
     case 22:
       return [
         [n * DAY - 1000, { kind: 'reload', by: 'ann', why: 'more room', result: 'applied', changes: [],
           limit_changes: [{ limit: 'max_order_notional', before: '250', after: '300' }], limits: { max_order_notional: '300' } }],
+        [n * DAY - 1000, settings('reload', { by: 'ann', why: 'more room', was: before, now: later })],
         decided(n),
         ...traded({ n }, paid(n)),
       ]; // prettier-ignore

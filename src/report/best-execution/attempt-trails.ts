@@ -69,6 +69,10 @@ export class AttemptTrails {
     }
   }
 
+  ofOrder(order: string): Trail | undefined {
+    return this.#trails.get(order);
+  }
+
   ofParent(parent: string): readonly Trail[] {
     return this.#byParent.get(parent) ?? [];
   }

@@ -1,10 +1,19 @@
 import { needWords } from '../../core/approvals/approval-policy.ts';
 import { kindOf } from '../../core/approvals/approval-request.ts';
 import type { LimitChange, LimitTexts } from '../../core/risk/limit-changes.ts';
-import type { FillRecord, OverrideRecord, StartedRecord, UsedToken } from '../../core/record.ts';
+import type { SettingChange } from '../../core/risk/setting-changes.ts';
+import type {
+  FillRecord,
+  OverrideRecord,
+  SettingsRecord,
+  StartedRecord,
+  UsedToken,
+} from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Facts } from '../figures/facts.ts';
+import { JUDGED } from '../figures/order-limits.ts';
+import type { OrderVerdict } from '../figures/order-limits.ts';
 import { known } from '../json/json-parts.ts';
 import type { Oversight, Request, Said } from './oversight.ts';
 import type { Linked, RecordLinks } from './record-links.ts';
@@ -14,6 +23,8 @@ export interface OversightJson {
   readonly policy: {
     readonly configs: readonly ConfigJson[];
     readonly strategies: readonly TextJson[];
+    /** Left out: the journal does not record its settings. */
+    readonly settings?: readonly SettingsJson[] | undefined;
     /** What an auditor would ask for and this journal does not hold, in words. */
     readonly not_recorded: readonly string[];
   };
@@ -25,6 +36,12 @@ export interface OversightJson {
     readonly at_end?: LimitTexts | undefined;
     /** The record that `at_end` comes from. */
     readonly records: Linked;
+    /** Orders that left, by what they were against the limits in force. */
+    readonly orders: Readonly<Record<OrderVerdict['verdict'], number>>;
+    /** The limits that the records of an order suffice to judge. */
+    readonly judged_by: string;
+    /** Orders beyond a limit, with an override or without. */
+    readonly exceptions: readonly ExceptionJson[];
   };
   readonly approvals: readonly ApprovalJson[];
   /** What happened in the window without the approval that it needed, or with one that does not hold. */
@@ -45,6 +62,8 @@ export interface ConfigJson {
   readonly version: string;
   readonly mode: string;
   readonly config_hash: string;
+  /** Who started the first of them. */
+  readonly by?: string | undefined;
   readonly four_eyes?: boolean | undefined;
   /** Who must approve what. */
   readonly approvals?: StartedRecord['policy'];
@@ -63,12 +82,39 @@ export interface TextJson {
   readonly records: Linked;
 }
 
+export interface ExceptionJson {
+  readonly at: string;
+  readonly order: string;
+  readonly strategy?: string | undefined;
+  readonly pair: string;
+  readonly side: string;
+  /** In the currency of the limits. */
+  readonly notional: string;
+  readonly verdict: OrderVerdict['verdict'];
+  /** The limits that it exceeds, with their figures. */
+  readonly exceeds: readonly string[];
+  readonly records: Linked;
+}
+
+/** Settings that changed: limits, config or people. The newest before the window is of it. */
+export interface SettingsJson {
+  readonly at: string;
+  readonly cause: SettingsRecord['cause'];
+  readonly by: string;
+  readonly why: string;
+  readonly changes: readonly SettingChange[];
+  /** Of all settings from here on. */
+  readonly hash: string;
+  readonly approvals: readonly string[];
+  readonly records: Linked;
+}
+
 export interface LimitsChangeJson {
   readonly at: string;
-  /** Left out: a start, whose author is not recorded. */
-  readonly by?: string | undefined;
+  /** `unknown`: an older version wrote a start, without its author. */
+  readonly by: string;
   readonly why: string;
-  /** Empty where limits are recorded for the first time. */
+  /** All limits where they are recorded for the first time. */
   readonly changes: readonly LimitChange[];
   readonly approvals: readonly string[];
   readonly records: Linked;
@@ -144,6 +190,8 @@ interface Scene {
   readonly links: RecordLinks;
   readonly span: { readonly from: Instant; readonly until: Instant };
   readonly checked: ReadonlyMap<number, Checked>;
+  /** Numbers of the records of an order. */
+  readonly recordsOfOrder: (order: string) => readonly number[];
 }
 
 export const oversightJson = (scene: Scene): OversightJson => ({
@@ -198,7 +246,7 @@ function policyJson(scene: Scene): OversightJson['policy'] {
       version: body.version,
       mode: body.mode,
       config_hash: body.config_hash,
-      ...known({ four_eyes: body.four_eyes, approvals: body.policy }),
+      ...known({ by: body.by, four_eyes: body.four_eyes, approvals: body.policy }),
       records: links.link(`policy/configs/${seq}`, seqs),
     })),
     strategies: facts.lives
@@ -218,12 +266,19 @@ function policyJson(scene: Scene): OversightJson['policy'] {
           records: links.link(`policy/strategies/${seq}`, seq === undefined ? [] : [seq]),
         };
       }),
-    not_recorded: notRecorded(starts.map(({ body }) => body)),
+    ...known({ settings: settingsJson(scene) }),
+    not_recorded: notRecorded(
+      starts.map(({ body }) => body),
+      oversight.isRecorded,
+    ),
   };
 }
 
-function notRecorded(starts: readonly StartedRecord[]): readonly string[] {
+function notRecorded(starts: readonly StartedRecord[], hasSettings: boolean): readonly string[] {
   return [
+    ...(hasSettings
+      ? []
+      : ['settings in force and who changed them: an older version wrote the journal, or a backtest']),
     ...(starts.length === 0 ? ['no start of a process is in the journal before the end of the window'] : []),
     ...(starts.some(({ limits }) => limits === undefined)
       ? ['limits of some starts: the version that wrote them, or the mode, does not record limits']
@@ -235,25 +290,60 @@ function notRecorded(starts: readonly StartedRecord[]): readonly string[] {
 }
 
 function limitsJson(scene: Scene): OversightJson['limits'] {
-  const { oversight, links, span } = scene;
+  const { oversight, facts, links, span } = scene;
   const [before, last] = [span.from, span.until].map((end) =>
-    oversight.limits.findLast(({ at }) => at < end),
+    oversight.limits.findLast(({ since }) => since < end),
   );
   return {
     ...known({ at_start: before?.limits }),
     changes: oversight.limits
-      .filter(({ at }) => isIn(scene, at))
-      .map(({ seq, at, by, why, changes, approvals }) => ({
-        at: isoOf(at),
-        ...known({ by }),
+      .filter(({ since }) => isIn(scene, since))
+      .map(({ record, since, by, why, changes, approvals }) => ({
+        at: isoOf(since),
+        by,
         why,
         changes,
         approvals,
-        records: links.link(`limits/${seq}`, [seq]),
+        records: links.link(`limits/${record}`, [record]),
       })),
     ...known({ at_end: last?.limits }),
-    records: links.link('limits', last === undefined ? [] : [last.seq]),
+    records: links.link('limits', last === undefined ? [] : [last.record]),
+    orders: oversight.verdicts,
+    judged_by: JUDGED,
+    exceptions: oversight.exceptions.map(
+      ({ at, client_order_id: order, pair, side, notional, verdict, exceeds, limits_record: limits }) => ({
+        at: isoOf(at),
+        order,
+        ...known({ strategy: facts.attempts.get(order)?.intent.strategy }),
+        pair,
+        side,
+        notional,
+        verdict,
+        exceeds,
+        records: links.link(`exceptions/${order}`, [
+          ...(limits === undefined ? [] : [limits]),
+          ...scene.recordsOfOrder(order),
+        ]),
+      }),
+    ),
   };
+}
+
+function settingsJson(scene: Scene): OversightJson['policy']['settings'] {
+  const { oversight, links } = scene;
+  if (!oversight.isRecorded) return undefined;
+  return inForce(oversight.settings, scene).map(
+    ({ seq, at, body: { cause, by, why, changes, hash, approvals = [] } }) => ({
+      at: isoOf(at),
+      cause,
+      by,
+      why,
+      changes,
+      hash,
+      approvals,
+      records: links.link(`policy/settings/${seq}`, [seq]),
+    }),
+  );
 }
 
 function approvalsJson(scene: Scene): readonly ApprovalJson[] {

@@ -1,10 +1,16 @@
-import { limitDifference } from '../../core/risk/limit-changes.ts';
-import type { LimitChange, LimitTexts } from '../../core/risk/limit-changes.ts';
-import type { OverrideRecord, StartedRecord, StoredRecord, StrategyRecord } from '../../core/record.ts';
+import type {
+  OverrideRecord,
+  SettingsRecord,
+  StartedRecord,
+  StoredRecord,
+  StrategyRecord,
+} from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 import { actionOf } from '../day/day.ts';
 import type { Action } from '../day/day.ts';
 import { Doubts } from '../day/doubts.ts';
+import { OrderLimits } from '../figures/order-limits.ts';
+import type { LimitPeriod, OrderVerdict } from '../figures/order-limits.ts';
 import type { Doubt } from '../day/doubts.ts';
 
 /** A process that began, with what it was set to. */
@@ -14,17 +20,11 @@ export interface Start {
   readonly body: StartedRecord;
 }
 
-/** Limits from one record on. */
-export interface LimitsStep {
+/** Settings that changed: limits, config or people. */
+export interface SettingsStep {
   readonly seq: number;
   readonly at: Instant;
-  /** Who is recorded for it; a start names the config alone. */
-  readonly by: string | undefined;
-  readonly why: string;
-  readonly changes: readonly LimitChange[];
-  readonly limits: LimitTexts;
-  /** Requests that allowed it. */
-  readonly approvals: readonly string[];
+  readonly body: SettingsRecord;
 }
 
 /** A text of a strategy that began. */
@@ -48,30 +48,53 @@ export interface Said {
   readonly body: OverrideRecord;
 }
 
+/** From the first moment to before the second. */
+export interface Span {
+  readonly from: Instant;
+  readonly until: Instant;
+}
+
 /** Under which rules a desk traded, and what people did to it. Takes every record from the first. */
 export class Oversight {
   readonly starts: Start[] = [];
-  readonly limits: LimitsStep[] = [];
+  readonly settings: SettingsStep[] = [];
+  /** Orders of the span that left, by what they were against the limits in force, and those beyond one. */
+  readonly verdicts: Record<OrderVerdict['verdict'], number> = {
+    within: 0,
+    override: 0,
+    beyond: 0,
+    unknown: 0,
+  };
+  readonly exceptions: OrderVerdict[] = [];
   readonly texts: TextStep[] = [];
   readonly requests = new Map<string, Request>();
   readonly actions: Action[] = [];
   readonly #doubts = new Doubts();
+  readonly #span: Span;
+  readonly #limits: OrderLimits;
+
+  constructor(span: Span) {
+    this.#span = span;
+    this.#limits = new OrderLimits((verdict) => {
+      this.#judge(verdict);
+    });
+  }
 
   take(record: StoredRecord): void {
     const { seq, at, body } = record;
     this.#doubts.take(record);
+    this.#limits.take(record);
     const action = actionOf(record);
     if (action !== undefined) this.actions.push(action);
     switch (body.kind) {
       case 'started':
         this.starts.push({ seq, at, body });
-        if (body.limits !== undefined)
-          this.#limit({ seq, at, by: undefined, why: `start with config ${body.config_hash}`, limits: body.limits, approvals: [] }); // prettier-ignore
         break;
       case 'reload':
         for (const id of body.approvals ?? []) this.requests.get(id)?.uses.push(seq);
-        if (body.limits !== undefined)
-          this.#limit({ seq, at, by: body.by, why: body.why, limits: body.limits, approvals: body.approvals ?? [] }); // prettier-ignore
+        break;
+      case 'settings':
+        this.settings.push({ seq, at, body });
         break;
       case 'strategy':
         this.texts.push({ seq, at, body });
@@ -88,10 +111,26 @@ export class Oversight {
     }
   }
 
-  #limit(step: Omit<LimitsStep, 'changes'>): void {
-    const before = this.limits.at(-1)?.limits;
-    const changes = before === undefined ? [] : limitDifference(before, step.limits);
-    if (before === undefined || changes.length > 0) this.limits.push({ ...step, changes });
+  #judge(verdict: OrderVerdict): void {
+    const { from, until } = this.#span;
+    if (verdict.at < from || verdict.at >= until) return;
+    this.verdicts[verdict.verdict] += 1;
+    if (verdict.verdict === 'override' || verdict.verdict === 'beyond') this.exceptions.push(verdict);
+  }
+
+  /** After the last record: judges what is still open. */
+  finish(): void {
+    this.#limits.finish();
+  }
+
+  /** Limits that were in force, one after another. */
+  get limits(): readonly LimitPeriod[] {
+    return this.#limits.periods;
+  }
+
+  /** Whether the journal records all settings, with who changed them. */
+  get isRecorded(): boolean {
+    return this.#limits.isRecorded;
   }
 
   get doubts(): readonly Doubt[] {

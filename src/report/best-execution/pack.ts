@@ -11,11 +11,12 @@ import { PriceBook } from '../figures/prices.ts';
 import { SIGNS, groupJson, quotingJson, totalJson, untradedJson } from '../json/json.ts';
 import { known, slippage } from '../json/json-parts.ts';
 import type { Report } from '../json/schema.ts';
-import { AttemptTrails, answerTimesOf } from './attempt-trails.ts';
+import { AttemptTrails, answerTimesOf, recordsOf } from './attempt-trails.ts';
 import type { AnswerTimes, Trail } from './attempt-trails.ts';
 import { OUTLIER_RULE, boundKey, boundsOf, judgedSlices, outlierOf } from './outliers.ts';
 import type { CostBound, JudgedSlice, Outlier } from './outliers.ts';
 import { Oversight } from './oversight.ts';
+import type { Span } from './oversight.ts';
 import { oversightJson } from './oversight-json.ts';
 import type { Checked, OversightJson } from './oversight-json.ts';
 import { RecordLinks } from './record-links.ts';
@@ -127,6 +128,7 @@ export function packOf(
   const prices = new PriceBook(input.prices);
   const watch = new Watch(periods);
   const facts = foldJournal(watch.over(records), prices);
+  watch.oversight.finish();
   const links = new RecordLinks();
   const figuresIn = ({ from, until }: Span): Figures =>
     figuresFrom(facts, prices, { ...input, since: from, until });
@@ -146,17 +148,20 @@ export function packOf(
       periodJson(period, { figures: figuresIn(period), watch, links, head: watch.heads[i] }),
     ),
     outliers: outliersJson(figuresIn(span), watch.trails, links),
-    ...oversightJson({ oversight: watch.oversight, facts, links, span, checked }),
+    ...oversightJson({
+      oversight: watch.oversight,
+      facts,
+      links,
+      span,
+      checked,
+      recordsOfOrder: (order) =>
+        [watch.trails.ofOrder(order)].flatMap((trail) => (trail === undefined ? [] : recordsOf(trail))),
+    }),
   };
   return { pack, links };
 }
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
-
-interface Span {
-  readonly from: Instant;
-  readonly until: Instant;
-}
 
 export const spanOf = (periods: readonly PeriodSpan[]): Span => ({
   from: periods[0]?.from ?? instant(0),
@@ -171,7 +176,7 @@ interface Head {
 /** What the figures of a report do not keep: the numbers of records. */
 class Watch {
   readonly trails = new AttemptTrails();
-  readonly oversight = new Oversight();
+  readonly oversight: Oversight;
   readonly untraded: { readonly at: Instant; readonly key: string; readonly seq: number }[] = [];
   /** The newest record, and of each period the newest before its end. */
   head: Head = { seq: 0, hash: '' };
@@ -180,6 +185,7 @@ class Watch {
 
   constructor(periods: readonly PeriodSpan[]) {
     this.#periods = periods;
+    this.oversight = new Oversight(spanOf(periods));
   }
 
   *over(records: Iterable<StoredRecord>): Generator<StoredRecord> {

@@ -1,3 +1,4 @@
+import { settingWords } from '../../core/risk/setting-changes.ts';
 import type { Pack } from '../best-execution/pack.ts';
 import { Markup, grouped, markup, table, timeCell } from './markup.ts';
 import type { Piece } from './markup.ts';
@@ -18,7 +19,7 @@ ${table({
     timeCell(one.from),
     one.starts,
     one.version,
-    one.mode,
+    one.by === undefined ? one.mode : `${one.mode}, by ${one.by}`,
     markup`<code>${one.config_hash}</code>`,
     one.four_eyes === undefined ? 'not recorded' : one.four_eyes ? 'yes' : 'no',
     one.approvals === undefined ? 'not recorded' : markup`<code>${JSON.stringify(one.approvals)}</code>`,
@@ -36,15 +37,15 @@ ${table({
   head: ['Time, UTC', 'By', 'Why', 'What changed', 'Approved by', 'Records'],
   rows: limits.changes.map((one) => [
     timeCell(one.at),
-    one.by ?? 'not recorded',
+    one.by === 'unknown' ? 'not recorded' : one.by,
     one.why,
-    one.changes.length === 0
-      ? 'recorded for the first time'
-      : one.changes.map(({ limit, before = 'none', after = 'none' }) => markup`<div>${limit}: ${before} → ${after}</div>`),
+    one.changes.map(({ limit, before = 'none', after = 'none' }) => markup`<div>${limit}: ${before} → ${after}</div>`),
     one.approvals.join(', ') || '–',
     anchors.of(one.records),
   ]),
 })}
+${against(limits, anchors)}
+${settingsTable(policy.settings ?? [], anchors)}
 ${table({
   caption: 'Texts of strategies',
   head: ['Strategy', 'Kind', 'From, UTC', 'Until, UTC', 'Hash of the text', 'Records'],
@@ -60,6 +61,46 @@ ${table({
 ${policy.strategies.map(({ strategy, hash, document }) => markup`<details open><summary>${strategy} <small><code>${hash}</code></small></summary><pre>${settings(document).map((line, i) => [i === 0 ? '' : LINE_BREAK, line])}</pre></details>`)}
 </section>`; // prettier-ignore
 }
+
+/** How many orders were within the limits in force when they left, and those that were not. */
+function against({ orders, judged_by: judged, exceptions }: Pack['limits'], anchors: RecordAnchors): Markup {
+  return markup`<p>Orders that left: ${grouped(String(orders.within), 0)} within the limits in force, ${orders.override} beyond one that was lifted for them, ${orders.beyond} beyond one${orders.unknown === 0 ? '' : `, ${grouped(String(orders.unknown), 0)} with no known limits`}. Judged by ${judged}; the other limits depend on balances and prices of the moment, and the journal has their refusals.</p>
+${table({
+  caption: 'Orders beyond a limit',
+  head: ['Time, UTC', 'Order', 'What', '#Notional', 'Verdict', 'Exceeds', 'Records'],
+  rows: exceptions.map((one) => [
+    timeCell(one.at),
+    markup`<code>${one.order}</code>`,
+    `${one.side} ${one.pair}`,
+    grouped(one.notional),
+    one.verdict === 'override' ? 'lifted for it' : markup`<span class="bad">beyond</span>`,
+    one.exceeds.join('; '),
+    anchors.of(one.records),
+  ]),
+})}`; // prettier-ignore
+}
+
+/** Changes of one record that the page shows; the first record of a journal has every setting. */
+const CHANGES_MAX = 20;
+
+const settingsTable = (steps: NonNullable<Pack['policy']['settings']>, anchors: RecordAnchors): Markup =>
+  table({
+    caption: 'Settings in force: limits, config and people',
+    note: 'A row before the window was in force when it began. All settings: tranche journal settings JOURNAL --at TIME',
+    head: ['Time, UTC', 'By', 'Why', 'What changed', 'Hash of all settings', 'Records'],
+    rows: steps.map(({ at, by, why, changes, hash, records }) => [
+      timeCell(at),
+      by,
+      why,
+      markup`${changes
+        .slice(0, CHANGES_MAX)
+        .map(
+          (change) => markup`<div>${settingWords(change)}</div>`,
+        )}${changes.length > CHANGES_MAX ? markup`<div class="soft">${changes.length - CHANGES_MAX} more</div>` : ''}`,
+      markup`<code>${hash}</code>`,
+      anchors.of(records),
+    ]),
+  });
 
 const startNote = ({ at_start: atStart }: Pack['limits']): string | undefined =>
   atStart === undefined ? 'Not recorded when the window began' : undefined;
