@@ -131,6 +131,7 @@ describe('tranche best-execution', () => {
     expect(html).toContain('&#60;img src=x onerror=alert(1)&#62;');
     expect(html).not.toContain('<img');
     expect(html).not.toContain('\u202e');
+    expect(html).toContain('Limits are not recorded: no order can be judged by them.');
   });
 
   it('counts months on the clock of a zone', async () => {

@@ -63,7 +63,11 @@ ${policy.strategies.map(({ strategy, hash, document }) => markup`<details open><
 }
 
 /** How many orders were within the limits in force when they left, and those that were not. */
-function against({ orders, judged_by: judged, exceptions }: Pack['limits'], anchors: RecordAnchors): Markup {
+function against(
+  { orders, judged_by: judged, exceptions, at_end: atEnd }: Pack['limits'],
+  anchors: RecordAnchors,
+): Markup {
+  if (atEnd === undefined) return markup`<p>Limits are not recorded: no order can be judged by them.</p>`;
   return markup`<p>Orders that left: ${grouped(String(orders.within), 0)} within the limits in force, ${orders.override} beyond one that was lifted for them, ${orders.beyond} beyond one${orders.unknown === 0 ? '' : `, ${grouped(String(orders.unknown), 0)} with no known limits`}. Judged by ${judged}; the other limits depend on balances and prices of the moment, and the journal has their refusals.</p>
 ${table({
   caption: 'Orders beyond a limit',
