@@ -21,6 +21,7 @@ import { CommandStore, HALT } from './command-store.ts';
 import { roleOnDesk } from './fleet-roles.ts';
 import type { FleetSettings } from './fleet-settings.ts';
 import { seenDesks } from './fleet-view.ts';
+import { firmLimitRows, readFirmUse } from './limits/firm-limits.ts';
 import { StoreSession } from './store-session.ts';
 
 export interface FleetToServe {
@@ -64,7 +65,8 @@ export async function serveFleet(settings: FleetSettings, served: FleetToServe):
       metrics: {
         contentType: metrics.contentType,
         async text() {
-          metrics.show(await fleet.desks().catch(() => undefined));
+          const limits = await fleet.limits().catch(() => undefined);
+          metrics.show(await fleet.desks().catch(() => undefined), limits);
           return await metrics.text();
         },
       },
@@ -106,6 +108,7 @@ const NOBODY: PeopleDesk = {
 
 function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session: StoreSession): FleetPort {
   let kept: { readonly at: number; readonly desks: ReturnType<typeof seenDesks> } | undefined;
+  let limits: { readonly at: number; readonly use: ReturnType<typeof readFirmUse> } | undefined;
   const commands = new CommandStore(session);
   let refusedAt = Number.NEGATIVE_INFINITY;
   return {
@@ -115,6 +118,15 @@ function portOf(settings: FleetSettings, { daemon, warn }: FleetToServe, session
       if (kept === undefined || now - kept.at > FRESH_MS) kept = { at: now, desks: seenDesks(session) };
       try {
         return (await kept.desks).map(({ row }) => ({ ...row, groups: groupsOf(settings, row.name) }));
+      } catch (error) {
+        throw new Refusal(503, error instanceof Error ? error.message : String(error));
+      }
+    },
+    async limits() {
+      const now = systemClock.monotonic();
+      if (limits === undefined || now - limits.at > FRESH_MS) limits = { at: now, use: readFirmUse(session) };
+      try {
+        return firmLimitRows(await limits.use);
       } catch (error) {
         throw new Refusal(503, error instanceof Error ? error.message : String(error));
       }

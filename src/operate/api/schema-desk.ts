@@ -246,6 +246,21 @@ export const fleetTotals = z.strictObject({
   holdings: z.record(z.string(), amount),
 });
 
+/** One limit over all desks of a mode, what they use of it now, and who set it. */
+export const firmLimit = z.strictObject({
+  mode: z.string().describe('Desks of this mode count together'),
+  limit: z.enum(['max_day_notional', 'max_open_doubts', 'max_position']),
+  scope: z.string().optional().describe('Currency of the amount; for a position, what is held'),
+  used: amount.describe(
+    'Of a position: bought less sold, below zero if short; the limit holds for both sides',
+  ),
+  max: amount,
+  person: z.string().describe('Who set it, in their own words'),
+  author: z.string().describe('Role of the database that set it'),
+  why: z.string(),
+  at: time.describe('When it was set'),
+});
+
 export const chain = z.strictObject({
   seq: z.int().describe('Number of the newest record'),
   hash: z.string().describe('Its hash: it covers the whole journal'),

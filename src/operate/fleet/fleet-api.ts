@@ -13,7 +13,7 @@ import { addPeople } from '../sign-in/people-routes.ts';
 import { addSignIn } from '../sign-in/routes.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { totalsOf } from './totals.ts';
-import type { FleetRow } from './totals.ts';
+import type { FirmLimitRow, FleetRow } from './totals.ts';
 
 /** The desks of a store, as a daemon shows them. */
 export interface FleetPort {
@@ -21,6 +21,8 @@ export interface FleetPort {
   readonly daemon: string;
   /** @throws Refusal when the store cannot be read */
   desks(): Promise<readonly FleetRow[]>;
+  /** Limits over all desks, with their use. @throws Refusal when the store cannot be read */
+  limits(): Promise<readonly FirmLimitRow[]>;
   /** What a caller may do with a desk; `undefined`: not even see it. */
   roleOn(caller: Caller, desk: string): Role | undefined;
   /** Has the owner of a desk execute a command, and waits for its answer. */
@@ -69,6 +71,15 @@ export function addFleetApi(
     const items = (await fleet.desks()).filter(({ name }) => fleet.roleOn(caller, name) !== undefined);
     return await reply.send({ items, totals: totalsOf(items) });
   });
+  server.get('/api/v1/fleet/limits', async (request, reply) => {
+    const caller = admit(request, 'viewer');
+    const hidden = (await fleet.desks()).find(({ name }) => fleet.roleOn(caller, name) === undefined);
+    if (hidden !== undefined) {
+      fleet.refused({ path: '/api/v1/fleet/limits', by: caller.name, role: undefined, needed: 'viewer' });
+      throw new Refusal(403, `limits of the firm show figures of all desks: ${caller.name} needs the role viewer on every desk`);
+    }
+    return await reply.send({ items: await fleet.limits() });
+  });
   server.post('/api/v1/fleet/command', async (request, reply) => {
     const caller = admit(request, 'viewer');
     const { desk, command, body } = await commandIn(request);
@@ -102,5 +113,6 @@ export const fleetMethods: Readonly<Record<string, string>> = {
   '/api/v1/openapi.json': 'GET',
   '/api/v1/me': 'GET',
   '/api/v1/fleet': 'GET',
+  '/api/v1/fleet/limits': 'GET',
   '/api/v1/fleet/command': 'POST',
 };

@@ -1,12 +1,14 @@
 import { Gauge, Registry } from 'prom-client';
-import type { FleetRow } from './totals.ts';
+import { approximate, money } from '../../core/money.ts';
+import type { FirmLimitRow, FleetRow } from './totals.ts';
 
 /** Desks that the metrics name: labels need a bound. */
 const DESKS_MAX = 500;
+const LIMITS_MAX = 200;
 
 export interface FleetMetrics {
   /** Replaces the figures of all desks; `undefined`: the store did not answer, and old figures would look like new ones. */
-  show(desks: readonly FleetRow[] | undefined): void;
+  show(desks: readonly FleetRow[] | undefined, limits: readonly FirmLimitRow[] | undefined): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
@@ -24,8 +26,14 @@ export function createFleetMetrics(daemon: string, registry = new Registry()): F
     figure,
   });
   const gauges = FIGURES.map(gaugeOf);
+  const firmOf = (name: string, help: string): Gauge<'mode' | 'limit' | 'scope'> =>
+    new Gauge({ name, help, labelNames: ['mode', 'limit', 'scope'], registers: [registry] });
+  const firm = {
+    used: firmOf('tranche_fleet_limit_used', 'what all desks of the mode use of a limit of the firm'),
+    max: firmOf('tranche_fleet_limit_max', 'a limit of the firm'),
+  };
   return {
-    show(desks) {
+    show(desks, limits) {
       storeUp.set(Number(desks !== undefined));
       for (const { gauge, figure } of gauges) {
         gauge.reset();
@@ -33,6 +41,11 @@ export function createFleetMetrics(daemon: string, registry = new Registry()): F
           const value = figure(desk);
           if (value !== undefined) gauge.set({ desk: desk.name, mode: desk.mode ?? 'unknown' }, value);
         }
+      }
+      for (const side of ['used', 'max'] as const) {
+        firm[side].reset();
+        for (const { mode, limit, scope = '', [side]: amount } of limits?.slice(0, LIMITS_MAX) ?? [])
+          firm[side].set({ mode, limit, scope }, approximate(money(amount)));
       }
     },
     text: async () => await registry.metrics(),

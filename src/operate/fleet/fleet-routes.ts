@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import type { ApiRoute } from '../api/routes.ts';
-import { openWork } from '../api/schema-desk.ts';
+import { firmLimit, openWork } from '../api/schema-desk.ts';
 import type { RouteSchema } from '../api/schemas.ts';
 
 const name = z.string().min(1).max(200);
 
 /** Routes of a daemon of a fleet that no desk has. */
 export const fleetRoutes = {
+  '/api/v1/fleet/limits': {
+    method: 'GET',
+    role: 'viewer',
+    summary:
+      'At a daemon of a fleet: the limits of the firm, their use, and who set them. Needs a role on every desk: the figures are of all',
+    answer: z.strictObject({ items: z.array(firmLimit) }),
+  },
   '/api/v1/fleet/command': {
     method: 'POST',
     role: 'operator',

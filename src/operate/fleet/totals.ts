@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { add, money, text } from '../../core/money.ts';
-import type { fleet, fleetTotals } from '../api/schema-desk.ts';
+import type { firmLimit, fleet, fleetTotals } from '../api/schema-desk.ts';
 
 export type FleetRow = z.input<typeof fleet>;
+/** A limit of the firm. */
+export type FirmLimitRow = z.input<typeof firmLimit>;
 export type FleetTotals = z.input<typeof fleetTotals>;
 
 /** Sums over the desks of each mode: live is never added to another mode, nor one currency to another. */

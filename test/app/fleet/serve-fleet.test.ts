@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
 import { AlertHistory } from '../../../src/app/daemon/open-alerts.ts';
@@ -10,11 +11,13 @@ import { fleetStatus } from '../../../src/app/fleet/fleet-commands.ts';
 import { readFleetSettings } from '../../../src/app/fleet/fleet-settings.ts';
 import { fleetSignIn } from '../../../src/app/fleet/fleet-sign-in.ts';
 import { serveFleet } from '../../../src/app/fleet/serve-fleet.ts';
+import { FirmLimitsStore } from '../../../src/app/fleet/limits/firm-limits.ts';
 import { linkToStore } from '../../../src/app/fleet/store-link.ts';
 import { StatusStore } from '../../../src/app/fleet/status-store.ts';
 import { StoreSession } from '../../../src/app/fleet/store-session.ts';
 import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
 import type { GivenCommand } from '../../../src/operate/api/command-gate.ts';
+import { firmLimit } from '../../../src/operate/api/schema-desk.ts';
 import type { FleetRow, FleetTotals } from '../../../src/operate/fleet/totals.ts';
 import { preparePostgres } from '../../../src/journal/postgres/prepare.ts';
 import { aBench, aTwap } from '../../engine/harness.ts';
@@ -305,6 +308,51 @@ describe.skipIf(missing !== undefined)(
       await expect(
         serve({ listen: 'here', tokens: [{ name: 'ann', token_file: 'x', roles: [] }] }),
       ).rejects.toThrow(/fleet\.yaml:1:\d+[^]*expected an address and a port[^]*roles/u);
+    });
+
+    it('shows the limits of the firm with their use and who set them, to callers who see every desk', async () => {
+      const { ask, refused, url } = await serve();
+      expect(JSON.parse((await ask('/api/v1/fleet/limits', 'ann')).text)).toEqual({ items: [] });
+      const firm = new FirmLimitsStore(store());
+      const person = 'cli:eve <b>"\u001b[2J';
+      await firm.set(
+        { mode: 'live', currency: 'usd', dayNotional: '5000000', openDoubts: 3, positions: { btc: '25' } },
+        { person, why: 'committee' },
+      );
+      await firm.close();
+      await session.rows(
+        "INSERT INTO tranche.firm_day VALUES ('live', (clock_timestamp() AT TIME ZONE 'UTC')::date, 1200.5)",
+      );
+      await session.rows("INSERT INTO tranche.firm_position VALUES ('live', 'btc', -2.5)");
+      // The store is read once a second.
+      await expect.poll(async () => (await ask('/api/v1/fleet/limits', 'ann')).text).toContain('-2.5');
+      const { items } = z
+        .strictObject({ items: z.array(firmLimit) })
+        .parse(JSON.parse((await ask('/api/v1/fleet/limits', 'ann')).text));
+      expect(items).toMatchObject([
+        {
+          mode: 'live',
+          limit: 'max_day_notional',
+          scope: 'usd',
+          used: '1200.5',
+          max: '5000000',
+          person,
+          why: 'committee',
+        },
+        { mode: 'live', limit: 'max_open_doubts', used: '0', max: '3', author: 'tranche' },
+        { mode: 'live', limit: 'max_position', scope: 'btc', used: '-2.5', max: '25' },
+      ]);
+      expect(Date.now() - Date.parse(items[0]?.at ?? '')).toBeLessThan(600_000);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toContain(
+        'tranche_fleet_limit_used{mode="live",limit="max_position",scope="btc",daemon="north"} -2.5',
+      );
+      expect(metrics).toContain(
+        'tranche_fleet_limit_max{mode="live",limit="max_open_doubts",scope="",daemon="north"} 3',
+      );
+      expect((await ask('/api/v1/fleet/limits', 'ben')).status).toBe(403);
+      expect((await ask('/api/v1/fleet/limits')).status).toBe(401);
+      expect(refused[0]).toContain('/api/v1/fleet/limits');
     });
   },
 );

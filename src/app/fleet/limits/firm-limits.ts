@@ -1,5 +1,7 @@
 import { OperatorError } from '../../../core/errors.ts';
 import { isAboveZero, isAmountText, quantity, text } from '../../../core/money.ts';
+import { instant, isoOf } from '../../../core/time.ts';
+import type { FirmLimitRow } from '../../../operate/fleet/totals.ts';
 import { readPostgresUrl, withDesk } from '../../../journal/postgres/postgres-url.ts';
 import { StoreSession } from '../store-session.ts';
 
@@ -26,9 +28,12 @@ export interface FirmUse extends FirmLimits {
     /** By currency: bought less sold, without open orders. */
     readonly positions: Readonly<Record<string, string>>;
   };
+  /** Who set them: in their own words, and as a role of the database. */
   readonly person: string;
   readonly author: string;
   readonly why: string;
+  /** When, ISO 8601. */
+  readonly at: string;
 }
 
 const IN_USE = `SELECT l.mode, l.currency, l.day_notional::text, l.open_doubts, l.positions, l.person, l.author, l.why,
@@ -37,7 +42,8 @@ const IN_USE = `SELECT l.mode, l.currency, l.day_notional::text, l.open_doubts, 
           WHERE d.mode = l.mode AND d.day = (clock_timestamp() AT TIME ZONE 'UTC')::date), 0))::text,
     (SELECT count(*) FROM tranche.firm_order o JOIN tranche.desk d USING (desk)
       WHERE o.mode = l.mode AND (o.state = 'doubt' OR (o.state = 'open' AND o.epoch < d.epoch))),
-    coalesce((SELECT jsonb_object_agg(p.base, p.quantity::text)::text FROM tranche.firm_position p WHERE p.mode = l.mode), '{}')
+    coalesce((SELECT jsonb_object_agg(p.base, p.quantity::text)::text FROM tranche.firm_position p WHERE p.mode = l.mode), '{}'),
+    (extract(epoch FROM l.at) * 1000)::float8
   FROM (SELECT DISTINCT ON (mode) * FROM tranche.firm_limits ORDER BY mode, version DESC) l ORDER BY l.mode`;
 
 /** The limits of the firm in the store of a fleet; `firm-schema.ts` has what applies them. */
@@ -50,22 +56,7 @@ export class FirmLimitsStore {
 
   /** The newest limits of each mode that has some, with their use. */
   async read(): Promise<readonly FirmUse[]> {
-    const rows = await this.#session.rows(IN_USE);
-    return rows.map(([mode, currency, day, doubts, positions, person, author, why, used, open, held]) => ({
-      mode: String(mode),
-      currency: String(currency),
-      ...(day === null ? {} : { dayNotional: String(day) }),
-      ...(doubts === null ? {} : { openDoubts: Number(doubts) }),
-      positions: amountsOf(String(positions)),
-      person: String(person),
-      author: String(author),
-      why: String(why),
-      used: {
-        dayNotional: plain(String(used)),
-        openDoubts: Number(open),
-        positions: amountsOf(String(held)),
-      },
-    }));
+    return await readFirmUse(this.#session);
   }
 
   /** Replaces the limits of a mode. They hold for the next intent of any desk. */
@@ -85,6 +76,63 @@ export class FirmLimitsStore {
     await this.#session.close();
   }
 }
+
+/** The newest limits of each mode that has some, with their use. @throws OperatorError `storage` when the store cannot be read */
+export async function readFirmUse(session: Pick<StoreSession, 'rows'>): Promise<readonly FirmUse[]> {
+  const rows = await session.rows(IN_USE);
+  return rows.map(([mode, currency, day, doubts, positions, person, author, why, used, open, held, at]) => ({
+    mode: String(mode),
+    currency: String(currency),
+    ...(day === null ? {} : { dayNotional: String(day) }),
+    ...(doubts === null ? {} : { openDoubts: Number(doubts) }),
+    positions: amountsOf(String(positions)),
+    person: String(person),
+    author: String(author),
+    why: String(why),
+    at: isoOf(instant(Math.floor(Number(at)))),
+    used: {
+      dayNotional: plain(String(used)),
+      openDoubts: Number(open),
+      positions: amountsOf(String(held)),
+    },
+  }));
+}
+
+/** One row for each limit, as the API has them. */
+export const firmLimitRows = (all: readonly FirmUse[]): readonly FirmLimitRow[] =>
+  all.flatMap(({ mode, currency, dayNotional, openDoubts, positions, used, person, author, why, at }) => {
+    const set = { mode, person, author, why, at };
+    return [
+      ...(dayNotional === undefined
+        ? []
+        : [
+            {
+              ...set,
+              limit: 'max_day_notional' as const,
+              scope: currency,
+              used: used.dayNotional,
+              max: dayNotional,
+            },
+          ]),
+      ...(openDoubts === undefined
+        ? []
+        : [
+            {
+              ...set,
+              limit: 'max_open_doubts' as const,
+              used: String(used.openDoubts),
+              max: String(openDoubts),
+            },
+          ]),
+      ...Object.entries(positions).map(([base, max]) => ({
+        ...set,
+        limit: 'max_position' as const,
+        scope: base,
+        used: used.positions[base] ?? '0',
+        max,
+      })),
+    ];
+  });
 
 /** What a person wrote. */
 export interface WrittenLimits {

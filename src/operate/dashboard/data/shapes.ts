@@ -240,6 +240,19 @@ export interface FleetPage extends Page<FleetDesk> {
   readonly totals?: Readonly<Record<string, FleetTotals>> | undefined;
 }
 
+/** A limit over all desks of a mode. */
+export interface FirmLimit {
+  readonly mode: string;
+  readonly limit: string;
+  readonly scope?: string | undefined;
+  readonly used: string;
+  readonly max: string;
+  readonly person: string;
+  readonly author: string;
+  readonly why: string;
+  readonly at: string;
+}
+
 export interface FleetDesk {
   readonly name: string;
   readonly groups?: readonly string[] | undefined;

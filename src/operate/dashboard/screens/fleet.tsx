@@ -5,6 +5,7 @@ import type { FleetDesk, FleetPage, FleetTotals } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
+import { FirmLimits } from './firm-limits.tsx';
 import { Verdict } from '../parts/verdict.tsx';
 
 /** Higher needs somebody sooner. */
@@ -105,6 +106,7 @@ export function Fleet(): JSX.Element {
         }
       ></Verdict>
       <Problem of={read.problem} />
+      {isFleet() && <FirmLimits />}
       {groups.map((group) => (
         <Panel key={group.title} title={group.title}>
           <Totals of={read.data.value?.totals} modes={group.desks.map(({ mode }) => mode)} />
