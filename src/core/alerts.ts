@@ -196,6 +196,14 @@ export const alerts = {
     runbook:
       'Read `why`, and try `tranche notify test CHANNEL`: a changed address or password, a server that is down, no way through the network. What waits is delivered once the channel works, for a day; `tranche notify list` shows it.',
   },
+  twin_beyond: {
+    severity: 'warning',
+    says: 'for days in a row the desk did not trade as its model says: the difference from its twin is beyond the bound',
+    runbook:
+      '`cause` has the largest share of the difference of `day`. `tranche twin --day DAY` shows every cause and slice. For `quote`, `latency` and `last_look` compare the venue with its terms, then fit the model with `tranche calibrate` and name it in `operate.twin`; for `rest` look for restarts and changed limits.',
+    onDashboard:
+      '`cause` has the largest share of the difference of `day`. The screen Twin shows every cause and the largest slices. For `quote`, `latency` and `last_look` compare the venue with its terms, then have the model fitted anew; for `rest` look for restarts and changed limits.',
+  },
   disk_full: {
     severity: 'critical',
     says: 'the disk of the journal is full; the desk finishes open orders on its disk reserve, then stops',

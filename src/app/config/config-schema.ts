@@ -15,6 +15,7 @@ import { approvalPolicy, groups } from './approvals/policy-schema.ts';
 import { balances, bps, controls, moneyOf } from './config-controls.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { notifySchema } from '../notify/notify-schema.ts';
+import { twinSchema } from '../twin/twin-schema.ts';
 
 /** The schema of a config file. Each description states the unit and the default; `config.ts` converts the result to a `Config`. */
 
@@ -421,6 +422,11 @@ const operate = z.lazy(() =>
           .optional()
           .describe(
             'Notifications: who receives alerts, approvals and a daily digest, and over which channel',
+          ),
+        twin: twinSchema
+          .optional()
+          .describe(
+            'Compare each day with what the model of backtests says (docs/twin.md); omitted: only tranche twin does',
           ),
       }),
     ],

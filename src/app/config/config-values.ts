@@ -21,6 +21,8 @@ import { approvalPolicyOf } from './approvals/approval-policy-of.ts';
 import type { RawConfig } from './config-schema.ts';
 import type { TokenSource } from './credential.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
+import type { DailyTwinConfig } from '../twin/daily-twin.ts';
+import { isModelFile } from '../twin/twin-schema.ts';
 import type { Secret } from './secret.ts';
 
 export type Mode = 'paper' | 'dry_run' | 'live';
@@ -158,6 +160,8 @@ export interface OperateConfig {
   readonly heads: HeadsConfig | undefined;
   /** Notifications: who receives what; `undefined`: nobody. */
   readonly notify: NotifyConfig | undefined;
+  /** The daily comparison with a twin; `undefined`: none. */
+  readonly twin: DailyTwinConfig | undefined;
 }
 
 export interface FleetMember {
@@ -403,6 +407,7 @@ const operateOf = (
     tls,
     tokens,
     heads,
+    twin,
     ...raw
   }: Exclude<RawConfig['operate'], false>,
   { file: configFile, mode, notify }: ValueContext,
@@ -431,6 +436,12 @@ const operateOf = (
     file: heads.file === undefined ? undefined : resolve(folder, heads.file),
   },
   notify,
+  twin: twin && {
+    model: isModelFile(twin.model) ? resolve(folder, twin.model) : twin.model,
+    bound: twin.bound_bps,
+    days: twin.days,
+    timeZone: twin.time_zone,
+  },
 });
 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>

@@ -23,7 +23,7 @@ export interface ChannelsInUse {
 /** Loaded where somebody is told, and nowhere else: a start is short of time. */
 export async function channelsInUse(
   { config, env }: { readonly config: Config; readonly env: Environment },
-  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'isBusy'>,
+  parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'twinLines' | 'isBusy'>,
 ): Promise<ChannelsInUse> {
   const open = async (notify: NotifyConfig | undefined): Promise<Notifications | undefined> => {
     if (notify === undefined || notify.channels.length === 0) return undefined;

@@ -1,9 +1,10 @@
-import { EMPTY, Subject, lastValueFrom, tap } from 'rxjs';
+import { EMPTY, Subject, lastValueFrom, merge, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { alerts } from '../../core/alerts.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { FillRecord, StoredRecord, WakeRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import { closingWords, unconfirmedWords } from '../../engine/account/closing-read.ts';
 import { Desk } from '../../engine/desk.ts';
 import type { Observer } from '../../engine/observer.ts';
@@ -40,6 +41,7 @@ import { serve } from './serve.ts';
 import { settingsInForce } from './settings-in-force.ts';
 import { storedVersionSettings } from './stored-version.ts';
 import { sharedAddressOf } from './shared-address.ts';
+import { twinInUse } from './twin-in-use.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
@@ -217,7 +219,9 @@ async function assemble(
   const waiting = (): readonly string[] => (wired.desk === undefined ? [] : whatWaits(wired.desk));
   const isBusy = (): boolean =>
     wired.desk?.state.attempts.values().some(({ doubt }) => doubt === undefined) === true;
-  const channels = await channelsInUse(options, { journal, alert, warn, waiting, isBusy });
+  const twin = await twinInUse(options, { journal, alert, warn });
+  const twinLines = (since: Instant): readonly string[] => twin?.lines(since) ?? [];
+  const channels = await channelsInUse(options, { journal, alert, warn, waiting, twinLines, isBusy });
   closers.push(async () => {
     await channels.close();
   });
@@ -318,6 +322,7 @@ async function assemble(
     events,
     command,
     past,
+    twin,
   });
   place.url = servedAt?.url;
   const heartbeats = heartbeatInUse(desk, { waits, warn });
@@ -338,7 +343,7 @@ async function assemble(
         return;
       }
       waits.isReady = true;
-      const publishing = heads$.subscribe();
+      const publishing = merge(heads$, twin?.running$ ?? EMPTY).subscribe();
       closers.push(() => {
         publishing.unsubscribe();
       });

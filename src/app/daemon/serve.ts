@@ -32,6 +32,7 @@ export interface Served {
   readonly events: EventStream;
   readonly command: (command: Command) => void;
   readonly past: Pick<ReadApiParts, 'journal' | 'prices' | 'pages' | 'reports'>;
+  readonly twin: ReadApiParts['twin'];
 }
 
 /** Where a running desk is. */
@@ -112,7 +113,7 @@ async function listen(
   { bearers, signIn }: Callers,
   served: Served,
 ): Promise<string> {
-  const { metrics, desk, alerts, waits, closers, events, command, past } = served;
+  const { metrics, desk, alerts, waits, closers, events, command, past, twin } = served;
   const own = deskApi(desk, command, alerts);
   const { startOperate } = await import('../../operate/server.ts');
   const reads = readApi({
@@ -120,6 +121,7 @@ async function listen(
     desk,
     config,
     alerts,
+    twin,
     status: () => own.status(),
     isProven: () => waits.isReady,
   });

@@ -16,6 +16,7 @@ import type { HistoryPage, HistoryRequest } from '../reads/history-requests.ts';
 import type { History } from '../reads/read-thread.ts';
 import type { Verified } from '../reads/history.ts';
 import { worldOf } from '../strategies/strategies.ts';
+import type { DailyTwin } from '../twin/daily-twin.ts';
 import { version } from '../version.ts';
 import { parentRows, strategyRows } from './desk-lists.ts';
 import { Fleet, fleetRow } from './fleet.ts';
@@ -35,6 +36,8 @@ export interface ReadApiParts {
   readonly pages: History;
   /** What needs the whole journal: it takes its time, and holds up no page. */
   readonly reports: History;
+  /** The daily comparison with a twin; `undefined`: none. */
+  readonly twin?: Pick<DailyTwin, 'last' | 'problem'> | undefined;
   /** The chain was checked up to here when the process began to trade. */
   readonly isProven: () => boolean;
 }
@@ -90,6 +93,11 @@ export function readApi(parts: ReadApiParts): DeskReads {
     },
     '/api/v1/costs': async ({ strategy, ...span }) =>
       (await reports.ask({ what: 'costs', strategy, version, ...spanOf(span) })) as AnswerOf<'/api/v1/costs'>, // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
+    '/api/v1/twin': () => ({
+      on: parts.twin !== undefined,
+      problem: parts.twin?.problem(),
+      last: parts.twin?.last(),
+    }),
     '/api/v1/records': async ({ kind, ...query }) =>
       await page({ what: 'records', kind, ...pagedOf(query, spanOf) }),
     '/api/v1/chain': async () => {

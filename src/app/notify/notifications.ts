@@ -2,6 +2,7 @@ import { EMPTY, catchError, defer, exhaustMap, from, interval } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { DAY_MS, MINUTE_MS, after, instant, isoOf, monotonic } from '../../core/time.ts';
 import { memoryOutbox } from '../../core/outbox.ts';
+import type { Instant } from '../../core/time.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import type { Observer } from '../../engine/observer.ts';
 import type { Clock, Random } from '../../engine/ports.ts';
@@ -27,6 +28,8 @@ export interface NotificationsParts {
   readonly random: Random;
   /** Everything that currently waits for a person. */
   readonly waiting: () => readonly string[];
+  /** What a twin of the desk found since a time, in lines; none where no day was compared. */
+  readonly twinLines: (since: Instant) => readonly string[];
   /** Whether a quote or an order is in flight. */
   readonly isBusy: () => boolean;
 }
@@ -55,7 +58,20 @@ const CLOSING_MS = 5_000;
 /** A failure of notifications never stops trading; it is logged as a warning. */
 export function notifications(
   { channels, windowMs, dashboard, digest }: NotifyConfig,
-  { desk, mode, journal, env, alert, warn, url, waiting, isBusy, clock, random }: NotificationsParts,
+  {
+    desk,
+    mode,
+    journal,
+    env,
+    alert,
+    warn,
+    url,
+    waiting,
+    twinLines,
+    isBusy,
+    clock,
+    random,
+  }: NotificationsParts,
 ): Notifications {
   const notifier = new Notifier({
     desk,
@@ -80,7 +96,8 @@ export function notifications(
     if (nextDigest(digest, instant(last)) > now || clock.monotonic() < nextTry) return;
     const span = { from: instant(Math.max(last, now - DIGEST_MAX_MS)), until: now };
     const { dayWords } = await import('../../report/day/day-words.ts');
-    const lines = dayWords(await readDay(url, journal, span), waiting(), { name: foreign });
+    const words = dayWords(await readDay(url, journal, span), waiting(), { name: foreign });
+    const lines = [...words, ...twinLines(span.from)];
     notifier.tell({
       kind: 'digest',
       topic: 'digest',

@@ -54,6 +54,11 @@ export const apiRoutes = {
     summary: 'What the desk will do, and whether it can, as `tranche plan`',
   },
   '/api/v1/costs': { method: 'GET', role: 'viewer', summary: 'What trading cost, as `tranche report`' },
+  '/api/v1/twin': {
+    method: 'GET',
+    role: 'viewer',
+    summary: 'What live did against its twin on the last day that was compared, as `tranche twin`',
+  },
   '/api/v1/records': { method: 'GET', role: 'viewer', summary: 'Records of the journal as they are stored' },
   '/api/v1/chain': {
     method: 'GET',

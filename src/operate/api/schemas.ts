@@ -6,6 +6,7 @@ import * as commands from './schema-commands.ts';
 import * as desk from './schema-desk.ts';
 import * as journal from './schema-journal.ts';
 import { moment, name, order, page, paging, severity, span } from './schema-parts.ts';
+import * as twin from './schema-twin.ts';
 
 /** The query, body and answer of a route. */
 export interface RouteSchema {
@@ -87,6 +88,7 @@ export const routeSchemas = {
     query: z.strictObject({ ...span, strategy: name.optional() }),
     answer: reportSchema,
   },
+  '/api/v1/twin': { query: z.strictObject({}), answer: twin.twin },
   '/api/v1/records': {
     query: z.strictObject({
       ...paging,

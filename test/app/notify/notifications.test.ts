@@ -33,7 +33,7 @@ describe('the notifications of a desk', () => {
     const begin = (): Notifications => {
       const made = notifications(
         { dashboard: undefined, windowMs: 30 * SECOND_MS, channels: [{ ...hook, topics: new Set(['digest']) }], digest, heartbeat: undefined },
-        { desk: 'main', mode: 'paper', journal, url: 'memory:', env: {}, clock, random: { next: () => 0.5 }, alert: () => undefined, warn: (text) => { throw new Error(text); }, waiting: () => ['request r-1 waits'], isBusy: () => false },
+        { desk: 'main', mode: 'paper', journal, url: 'memory:', env: {}, clock, random: { next: () => 0.5 }, alert: () => undefined, warn: (text) => { throw new Error(text); }, waiting: () => ['request r-1 waits'], twinLines: (since) => [`twin since ${since}`], isBusy: () => false },
       ); // prettier-ignore
       onTestFinished(async () => {
         await made.close();
@@ -68,7 +68,7 @@ describe('the notifications of a desk', () => {
     await reach(1);
     const lines = digests()[0]?.notices[0]?.details[0]?.lines ?? [];
     expect(lines[1]).toBe('Traded, 1 fill:');
-    expect(lines.slice(-2)).toEqual(['Waits:', '- request r-1 waits']);
+    expect(lines.slice(-3)).toEqual(['Waits:', '- request r-1 waits', `twin since ${NINE}`]);
     await desk.close();
 
     desk = begin();

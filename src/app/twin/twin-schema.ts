@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { whole } from '../../strategy/fields.ts';
+import { bps, timeZone } from '../config/config-controls.ts';
+
+/** Presets of `src/research/run/model.ts`, which a start does not load. */
+export const MODELS: readonly string[] = ['tight', 'normal', 'stressed'];
+
+/** Whether `model` is the path of a file, as for `--model`. */
+export const isModelFile = (model: string): boolean => /[./\\]/u.test(model);
+
+/** The settings under `operate.twin`. */
+export const twinSchema = z.lazy(() =>
+  z.strictObject({
+    model: z
+      .string()
+      .refine((model) => isModelFile(model) || MODELS.includes(model), {
+        error: `expected ${MODELS.join(', ')}, or a YAML file such as ./model.yaml`,
+      })
+      .default('normal')
+      .describe(
+        'Model of the venue: tight, normal, stressed, or a YAML file such as tranche calibrate writes, relative to this file; default: normal',
+      ),
+    bound_bps: bps
+      .prefault(5)
+      .describe('Largest difference without a finding, basis points of what was traded; default: 5'),
+    days: whole
+      .min(1)
+      .max(365)
+      .default(3)
+      .describe('Days in a row beyond the bound that raise an alert; default: 3'),
+    time_zone: timeZone.describe('IANA time zone in which a day begins; default: UTC'),
+  }),
+);

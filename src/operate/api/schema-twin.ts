@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { amount, count, list, side, time } from './schema-parts.ts';
+
+/** The comparison of a desk with its twin; `twin.json` has all slices. Differences are of live less its twin: above zero, live did better. */
+
+const bpsText = amount.optional().describe('Basis points of what live traded');
+const outcome = z.strictObject({
+  decision: z.string().describe('`filled`, the reason why not, or `not_decided`'),
+  quantity: amount,
+  cost_bps: amount.optional().describe('Paid beyond the reference price of live, fees included'),
+});
+
+const report = z.strictObject({
+  from: time,
+  until: time,
+  head: z.string().describe('Hash of the newest record that was read'),
+  model: z.string(),
+  verdict: z.enum(['within', 'beyond', 'empty']).describe('`empty`: live traded nothing'),
+  bound_bps: amount,
+  traded_usd: amount,
+  difference_usd: amount,
+  difference_bps: bpsText,
+  causes: list(z.strictObject({ cause: z.string(), says: z.string(), usd: amount, bps: bpsText })).describe(
+    'They sum exactly to the difference',
+  ),
+  cost_bps: z
+    .strictObject({ mean: amount, low: amount, high: amount, slices: count })
+    .optional()
+    .describe('Cost of live less that of the twin, of slices that both traded; 95 % of resamples'),
+  decisions: list(z.strictObject({ live: z.string(), twin: z.string(), slices: count })),
+  modelled: count.describe('Slices that the model quoted, because live has no quote of them'),
+  slices: count,
+  differing: count.describe('Slices with a difference'),
+  largest: list(
+    z.strictObject({
+      strategy: z.string(),
+      parent: z.string(),
+      slice: count,
+      pair: z.string(),
+      side,
+      decided_at: time,
+      live: outcome,
+      twin: outcome,
+      difference_usd: amount,
+      causes: z.record(z.string(), amount).describe('Those that are not zero, in USD'),
+      modelled: z.boolean(),
+    }),
+  ).describe('The largest differences, at most 10'),
+  notes: list(z.string()),
+});
+
+/** The comparison of one day. */
+export const dayResult = z.strictObject({
+  day: z.string().describe('In the time zone of `operate.twin`'),
+  compared_at: time,
+  days_beyond: count.describe(
+    'Days in a row beyond the bound, with this one; days without trades neither count nor end the row',
+  ),
+  report,
+});
+
+export const twin = z.strictObject({
+  on: z.boolean().describe('`operate.twin` is set: each day is compared after its end'),
+  problem: z.string().optional().describe('Why the last attempt gave no comparison'),
+  last: dayResult.optional().describe('Omitted: no day was compared yet'),
+});
