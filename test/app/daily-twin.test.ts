@@ -21,7 +21,7 @@ import { runLine } from './support/cli.ts';
 
 /** A report with twelve slices, all of whose difference is in the quotes. */
 function aReport(verdict: TwinReport['verdict']): TwinReport {
-  const side = { decision: 'filled', quantity: '1', amount: '1', fees: '0', cost_bps: '2.0000', attempts: 1, refusals: 0, doubts: 0, executed_at: undefined }; // prettier-ignore
+  const side = { decision: 'filled', quantity: '1', amount: '1', fees: '0', cost_bps: '2.0000', attempts: 1, refusals: 0, doubts: 0, executed_at: undefined, delay_ms: undefined }; // prettier-ignore
   const bps = { within: '-1.5000', beyond: '-8.0000', empty: undefined }[verdict];
   return {
     version: 1, journal: 'sqlite:j.db', head: 'ab', modes: ['live'], from: '2026-12-01T00:00:00.000Z', until: '2026-12-02T00:00:00.000Z',
