@@ -27,6 +27,8 @@ export function summaryOf(report: TwinReport): DayResult['report'] {
     difference_bps: report.difference_bps,
     causes,
     cost_bps: report.cost_bps,
+    live: report.live,
+    twin: report.twin,
     decisions: decisions.slice(0, DECISIONS),
     modelled,
     slices: slices.length,

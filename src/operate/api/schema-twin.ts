@@ -10,6 +10,20 @@ const outcome = z.strictObject({
   cost_bps: amount.optional().describe('Paid beyond the reference price of live, fees included'),
 });
 
+const sums = z
+  .strictObject({
+    filled: count,
+    expired: count,
+    attempts: count,
+    refusals: count.describe('Orders that the venue turned down'),
+    doubts: count,
+    median_delay_ms: z
+      .number()
+      .optional()
+      .describe('From the decision of a slice to its first fill, ms; omitted: none was filled'),
+  })
+  .describe('All slices of one side');
+
 const report = z.strictObject({
   from: time,
   until: time,
@@ -27,6 +41,8 @@ const report = z.strictObject({
     .strictObject({ mean: amount, low: amount, high: amount, slices: count })
     .optional()
     .describe('Cost of live less that of the twin, of slices that both traded; 95 % of resamples'),
+  live: sums,
+  twin: sums,
   decisions: list(z.strictObject({ live: z.string(), twin: z.string(), slices: count })),
   modelled: count.describe('Slices that the model quoted, because live has no quote of them'),
   slices: count,
