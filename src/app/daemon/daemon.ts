@@ -41,7 +41,7 @@ import { serve } from './serve.ts';
 import { settingsInForce } from './settings-in-force.ts';
 import { storedVersionSettings } from './stored-version.ts';
 import { sharedAddressOf } from './shared-address.ts';
-import { twinInUse } from './twin-in-use.ts';
+import { twinInUse } from '../twin/twin-in-use.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import type { Progress } from '../cli/progress.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';

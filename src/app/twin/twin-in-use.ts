@@ -3,9 +3,9 @@ import type { Instant } from '../../core/time.ts';
 import { parseIso } from '../../core/time.ts';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/yaml.ts';
-import type { DailyTwin, DailyTwinParts } from '../twin/daily-twin.ts';
-import { isModelFile } from '../twin/twin-schema.ts';
-import { systemClock } from './clock.ts';
+import type { DailyTwin, DailyTwinParts } from './daily-twin.ts';
+import { isModelFile } from './twin-schema.ts';
+import { systemClock } from '../daemon/clock.ts';
 
 /** The daily comparison of this desk. */
 export interface TwinInUse extends DailyTwin {
@@ -27,8 +27,8 @@ export async function twinInUse(
   // Found today rather than after the end of the day. The desk trades without it.
   if (isModelFile(wanted.model) && !existsSync(wanted.model))
     parts.warn('operate.twin names a model that does not exist', { model: wanted.model });
-  const { dailyTwin, twinLine } = await import('../twin/daily-twin.ts');
-  const { compareDay } = await import('../twin/compare-day.ts');
+  const { dailyTwin, twinLine } = await import('./daily-twin.ts');
+  const { compareDay } = await import('./compare-day.ts');
   const clock = systemClock;
   const daily = dailyTwin(wanted, {
     ...parts,
