@@ -69,7 +69,7 @@ interface Flow {
  */
 export function rollForward(entries: Iterable<Entry>, options: RollForwardOptions): readonly AssetRoll[] {
   const flows = new Map<string, Flow>();
-  const adjusted = new Map<Entry['source'], Map<string, Money>>();
+  const adjusted = new Map<object, Map<string, Money>>();
   for (const entry of entries) {
     if (entry.at >= options.until) continue;
     const isBefore = entry.at < options.from;
@@ -77,11 +77,12 @@ export function rollForward(entries: Iterable<Entry>, options: RollForwardOption
       const flow = flowOf(flows, change.currency);
       addTo(flow, change, { isBefore, isReversal: entry.isReversal === true });
       if (isBefore) continue;
-      if (entry.what === 'correction') {
-        // The entries of a correction change one gain.
-        const own = adjusted.get(entry.source) ?? new Map<string, Money>();
+      if (entry.what === 'correction' || entry.what === 'identification') {
+        // The entries of a correction change one gain, and so do the rows of an identification.
+        const key = entry.source ?? entry;
+        const own = adjusted.get(key) ?? new Map<string, Money>();
         own.set(change.currency, change.gains.reduce(add, own.get(change.currency) ?? NO_MONEY));
-        adjusted.set(entry.source, own);
+        adjusted.set(key, own);
       } else for (const gain of change.gains) addGain(flow, gain);
     }
   }

@@ -175,16 +175,17 @@ export class Subledger {
     return this.#lots.open();
   }
 
-  /** What was held before the first event, at its cost. */
-  openWith(currency: string, lot: Lot): Entry {
+  /** What was held before the first event, at its cost. `bookedAt`: when somebody found it, after the books had begun. */
+  openWith(currency: string, lot: Lot, bookedAt?: Instant): Entry {
     const draft = new Draft();
-    this.#date = lot.acquiredAt;
+    this.#date = bookedAt ?? lot.acquiredAt;
     this.#move(draft, { ...lot, currency, isTransfer: true });
     this.#post(draft, 'opening balances', negate(lot.cost));
-    const description = `${text(lot.quantity)} ${currency}, lot ${lot.id}`;
+    const found = bookedAt === undefined ? '' : 'adjustment, held since before the first entry: ';
+    const description = `${found}${text(lot.quantity)} ${currency}, lot ${lot.id}`;
     return {
       id: `opening ${lot.id}`,
-      at: lot.acquiredAt,
+      at: this.#date,
       what: 'opening',
       description,
       ...this.#finished(draft),

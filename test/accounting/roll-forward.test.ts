@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rollForward } from '../../src/accounting/roll-forward.ts';
 import type { RollForwardOptions } from '../../src/accounting/roll-forward.ts';
-import { price, text } from '../../src/core/money.ts';
+import { NO_MONEY, price, text } from '../../src/core/money.ts';
 import { aSubledger, buy, day, movement, sell } from './events.ts';
 
 /** A bitcoin is worth 100 and one more each day. */
@@ -45,6 +45,28 @@ describe('the roll-forward of fair values', () => {
       realisedLosses: '0',
     });
     expect(roll?.closingPrice).toMatchObject({ at: day(20), source: 'a test' });
+  });
+
+  it('counts what share pooling changes of a gain as one', () => {
+    const books = aSubledger({ method: 'pool', timeZone: 'Europe/London' });
+    const entries = [
+      ...books.book(buy({ on: 0, id: 'a', quantity: '10', amount: '1000' })),
+      ...books.endDays(day(12)),
+      ...books.book(sell({ on: 12, id: 'b', quantity: '4', amount: '448' })),
+      ...books.endDays(day(15)),
+      ...books.book(buy({ on: 15, id: 'c', quantity: '1', amount: '115' })),
+      ...books.endDays(day(16)),
+    ];
+    const [roll] = rollForward(entries, options);
+    // 48 at first; one of the four cost 115 and not 100.
+    expect([text(roll?.realisedGains ?? NO_MONEY), text(roll?.realisedLosses ?? NO_MONEY)]).toEqual([
+      '48',
+      '15',
+    ]);
+    // The pool: 7 of 1000 + 115 − 300 − 115. It went from 10 at 110 to 7 at 120.
+    expect([roll?.opening, roll?.additions, roll?.dispositions, roll?.gain, roll?.closing, roll?.closingCost].map((each) => text(each ?? NO_MONEY))).toEqual(
+      ['1100', '115', '448', '73', '840', '700'],
+    ); // prettier-ignore
   });
 
   it('needs a price of what is held', () => {

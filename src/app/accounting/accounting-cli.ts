@@ -53,6 +53,8 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .option('--unreconciled <reason>', 'close although the books differ from the account; recorded')
     .option('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of who closes it (default: user name on this machine)')
+    .option('--store <url>', 'PostgreSQL of a fleet: the owner of --desk writes the record, wherever it runs')
+    .option('--desk <name>', 'with --store: name of the desk')
     .option('--dry-run', 'show what would be recorded')
     .option('--json', 'print the record as JSON')
     .action(async (file, options) => {

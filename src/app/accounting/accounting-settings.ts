@@ -43,6 +43,7 @@ const settingsSchema = z.strictObject({
         cost: amount.optional(),
         acquired_at: time,
         lot: z.string().min(1).max(64),
+        booked_at: time.optional(),
       }),
     )
     .default([]),
@@ -129,6 +130,7 @@ function openingOf(
     acquiredAt: lot.acquired_at,
     quantity: quantity(lot.quantity),
     cost: money(lot.cost ?? lot.quantity),
+    bookedAt: lot.booked_at,
   }));
   const imported = file === undefined ? [] : readOpeningLots(file);
   const names = new Set(stated.map(({ id }) => id));

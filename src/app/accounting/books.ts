@@ -127,19 +127,36 @@ function* book(
       yield closing === undefined ? entry : { ...entry, closing };
     }
   };
-  for (const { currency, ...lot } of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt))
-    yield* taken([subledger.openWith(currency, lot)]);
   let earlier = 0;
-  for (const event of drained(events)) {
-    const date = dateOf(event);
+  /** Ends what is over at a date. */
+  const reach = function* (date: Instant): Generator<Entry> {
     yield* taken(subledger.endDays(date));
     periods.reach(date);
     for (; date >= (earlierMethods[earlier]?.until ?? Infinity); earlier += 1) {
       const next = earlierMethods[earlier + 1]?.method ?? method;
       if (next !== 'average' && next !== 'pool') subledger.changeMethod(next);
     }
+  };
+  const found = opening
+    .filter(({ bookedAt = Infinity }) => bookedAt <= now)
+    .toSorted((a, b) => (a.bookedAt ?? 0) - (b.bookedAt ?? 0));
+  /** Books opening lots that somebody found by a date. */
+  const openUntil = function* (date: Instant): Generator<Entry> {
+    for (let [lot] = found; lot?.bookedAt !== undefined && lot.bookedAt <= date; [lot] = found) {
+      yield* reach(lot.bookedAt);
+      yield* taken([subledger.openWith(lot.currency, lot, lot.bookedAt)]);
+      found.shift();
+    }
+  };
+  for (const lot of opening.toSorted((a, b) => a.acquiredAt - b.acquiredAt))
+    if (lot.bookedAt === undefined) yield* taken([subledger.openWith(lot.currency, lot)]);
+  for (const event of drained(events)) {
+    const date = dateOf(event);
+    yield* openUntil(date);
+    yield* reach(date);
     yield* taken(subledger.book(event));
   }
+  yield* openUntil(now);
   yield* taken(subledger.endDays(now));
   periods.reach();
 }

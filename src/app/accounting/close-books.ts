@@ -5,6 +5,7 @@ import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { toObservable } from '../../engine/maybe-async.ts';
 import { closingFault } from '../../engine/operator/close-books.ts';
+import { withDesk } from '../../journal/postgres/postgres-url.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 import { ask, locate, tell } from '../commands/desk/daemon-client.ts';
 import { whoami } from '../commands/io.ts';
@@ -12,7 +13,7 @@ import type { CommandIo } from '../commands/io.ts';
 import { differencesOf } from './closings.ts';
 import { ZonedDays, dateText } from '../../accounting/zoned-days.ts';
 import { loadAccounting, methodAt } from './accounting-settings.ts';
-import { balanceRows, makeBooks } from './books.ts';
+import { balanceRows, inPeriod, makeBooks } from './books.ts';
 import type { BalanceRow, Books } from './books.ts';
 import { sayMode } from './with-books.ts';
 import type { AccountingOptions } from './with-books.ts';
@@ -25,6 +26,9 @@ export interface CloseOptions extends AccountingOptions {
   /** Why the period is closed although books and account differ, or are not compared. */
   readonly unreconciled?: string | undefined;
   readonly dryRun?: boolean | undefined;
+  /** PostgreSQL of a fleet: the owner of `desk` writes the record, wherever it runs. */
+  readonly store?: string | undefined;
+  readonly desk?: string | undefined;
 }
 
 /**
@@ -35,7 +39,8 @@ export interface CloseOptions extends AccountingOptions {
  */
 export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<number> {
   const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
-  const { journal: url, control } = locate({ config: options.config, journal: options.file }, io);
+  const { store, desk, config } = options;
+  const { journal: url, control } = locate({ config, journal: journalOf(options) }, io);
   const journal = openJournal(url, { readOnly: true });
   let record: ClosingRecord;
   try {
@@ -49,12 +54,15 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
   const facts = [
     `${entries} entries by ${method}, made from record ${head.seq} of the chain with hash ${head.hash}`,
     `hash ${hash}`,
+    ...(method === 'pool'
+      ? ['purchases of the next 30 days can still change the gains of its disposals, in the open period']
+      : []),
   ];
   if (options.dryRun === true) {
     tell(io, options.json, record, [`would close the books until ${isoOf(until)}`, ...facts]);
     return 0;
   }
-  if (control?.url === undefined) await append(url, record, io);
+  if (store === undefined && control?.url === undefined) await append(url, record, io);
   else {
     const { kind: _, by: _by, why, ...closing } = record;
     const told = { why, by: options.by ?? whoami(io), closing };
@@ -63,10 +71,14 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
         'usage',
         '--until: the period has too many movements for a desk that runs: close it in parts, or while the desk is stopped',
       );
-    const { status, body } = await ask({ config: options.config, journal: url }, io, {
-      path: '/api/v1/accounting/close',
-      body: told,
-    });
+    const { status, body } = await ask(
+      store === undefined ? { config, journal: url } : { config, store, desk },
+      io,
+      {
+        path: '/api/v1/accounting/close',
+        body: told,
+      },
+    );
     if (status !== 200) {
       io.stderr.write(`refused: ${String(body['says'])}\n`);
       return REFUSED;
@@ -80,6 +92,14 @@ const REFUSED = 75;
 /** The API reads no larger body. */
 const BODY_MAX = 16_000;
 
+/** The journal of the options: by its name, or of a desk of a fleet. */
+function journalOf({ file, store, desk }: CloseOptions): string | undefined {
+  if (store === undefined && desk === undefined) return file;
+  if (store === undefined || desk === undefined || file !== undefined)
+    throw new OperatorError('usage', '--store and --desk name the journal together: omit the argument');
+  return withDesk(store, desk);
+}
+
 /** The record of a closing, if the books allow it. */
 function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingRecord {
   const { until } = options;
@@ -90,7 +110,7 @@ function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingR
   const problem = fault ?? periodFault(books.settings, from, until);
   if (problem !== undefined) throw new OperatorError('usage', `--until: ${problem}`);
   const balances = books.balancesAt(until);
-  const rows = balanceRows({ entries: before(books, until), balances });
+  const rows = balanceRows({ entries: inPeriod(books.entries, { until }), balances });
   const unreconciled = unreconciledOf(rows, balances !== undefined, options);
   const period = books.periods.results.at(-1);
   if (period === undefined) throw new Error('the period has no hash');
@@ -135,14 +155,6 @@ function periodFault(
   if (method === 'pool' && begin !== until)
     return `share pooling counts whole days of ${timeZone}: name a midnight there, such as ${dateText(days.dayOf(until))}T00:00:00[${timeZone}]`;
   return undefined;
-}
-
-/** Entries of the books before a time; opening lots are there whatever their date. */
-function* before(
-  { entries }: Books,
-  until: Instant,
-): Generator<Books['entries'] extends Iterable<infer E> ? E : never> {
-  for (const entry of entries) if (entry.what === 'opening' || entry.at < until) yield entry;
 }
 
 function unreconciledOf(

@@ -13,6 +13,8 @@ export interface OpeningLot {
   readonly quantity: Quantity;
   /** In the currency of the books. */
   readonly cost: Money;
+  /** When it was found, after the books had begun. */
+  readonly bookedAt?: Instant | undefined;
 }
 
 const amount = z.string().refine(isAmountText, 'expected an amount as text, such as "0.25"');

@@ -238,6 +238,25 @@ describe('a closed period', () => {
     ]);
   });
 
+  it('keeps its entries when somebody finds what was held before: that is dated when it was found', async () => {
+    const desk = aDesk();
+    await closed(desk);
+    const before = await rowsOfDay(desk);
+    writeFileSync(
+      join(desk.folder, 'books.yaml'),
+      'method: fifo\nhistory: history.db\nprices: prices.csv\nopening: [{ currency: btc, quantity: "1", cost: "7", acquired_at: 2025-01-01T00:00:00Z, booked_at: 2026-12-02T12:00:00Z, lot: a }]\n',
+    );
+    expect(await rowsOfDay(desk)).toEqual(before);
+    expect(await entriesSince(desk)).toEqual([
+      '2026-12-02T12:00:00.000Z opening a: adjustment, held since before the first entry: 1 btc, lot a',
+    ]);
+    const { out } = await desk.runAt(DECEMBER_3, 'lots', '--json');
+    expect(out).toContain('"lot":"a","acquired_at":"2025-01-01T00:00:00.000Z","quantity":"1","cost":"7"');
+    expect(await desk.runAt(DECEMBER_3, 'verify')).toMatchObject({ code: 0 });
+    const next = await desk.runAt(DECEMBER_3, 'close', '--until', '2026-12-03');
+    expect([next.code, next.err]).toEqual([65, expect.stringContaining('differ from the account: 1 btc')]);
+  });
+
   it.each([
     ['prices.csv', 'at,currency,price,source\n2026-12-01T00:00:00Z,btc,120,an index\n', 0],
     ['books.yaml', 'deposits: { transaction 12: { cost: "1", acquired_at: 2026-01-01T00:00:00Z } }\n', 0],
