@@ -18,8 +18,11 @@ describe.skipIf(missing !== undefined)(
       const token = 'canary-fleet-operator-2b7f4410';
       keepToken(join(folder, 'token'), token);
       const roles = [{ role: 'operator', on: ['b'] }];
-      const settings = { listen: '127.0.0.1:0', tokens: [{ name: 'olga', token_file: 'token', roles }] };
-      writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(settings));
+      const daemonSettings = {
+        listen: '127.0.0.1:0',
+        tokens: [{ name: 'olga', token_file: 'token', roles }],
+      };
+      writeFileSync(join(folder, 'fleet.yaml'), JSON.stringify(daemonSettings));
       const one = fleet.daemon('one', { settings: join(folder, 'fleet.yaml') });
       const { url } = await one.event('fleet_ready');
       await fleet.tradesAt(['a', 'b'], one);
@@ -63,6 +66,17 @@ describe.skipIf(missing !== undefined)(
       expect((await fleet.records('a', 'reload')).at(-1)).toMatchObject({
         by: 'tranche (carl)',
         why: 'version 2: a second order',
+      });
+      // So does the record of the settings in force.
+      const settings = await fleet.records('a', 'settings');
+      expect(settings[0]?.['changes']).toContainEqual({ path: 'fleet.version', after: '1' });
+      expect(settings.at(-1)).toMatchObject({
+        cause: 'reload',
+        by: 'tranche (carl)',
+        changes: [
+          { path: 'fleet.person', after: 'carl' },
+          { path: 'fleet.version', before: '1', after: '2' },
+        ],
       });
 
       // The owner is there, and has the halt in its journal before the command ends.

@@ -118,6 +118,25 @@ describe.skipIf(noBrowser !== undefined)(`a fleet on the screen ${noBrowser ?? '
         /^http:\/\/127\.0\.0\.1:\d+$/u,
       );
       expect(await live.getByText(/^live: 2 desks, 2 ready/u).count()).toBe(1);
+      const firm = page.getByRole('region', { name: 'Limits of the firm' });
+      await firm.getByText('The firm has no limits.').waitFor();
+      await fleet.command(
+        'limits',
+        '--max-day-notional',
+        '50000000 USD',
+        '--max-position',
+        'btc=25',
+        '--why',
+        '<b>committee</b>',
+        '--by',
+        'ann',
+      );
+      await expect
+        .poll(async () => await firm.locator('tbody tr').allTextContents(), { timeout: 30_000 })
+        .toMatchObject([
+          expect.stringMatching(/^live.*usd.*50,000,000.*ann: <b>committee<\/b> 20\d\d-/u),
+          expect.stringMatching(/^live.*btc.*25.*ann/u),
+        ]);
       // What only a desk has is not there: nothing asks for a status, and no button halts one of many desks.
       expect(await page.getByRole('button', { name: 'Halt', exact: true }).count()).toBe(0);
       expect(await page.getByRole('navigation').getByRole('link').count()).toBe(1);
