@@ -114,6 +114,16 @@ describe('a day', () => {
     ]);
   });
 
+  it('says which settings differ from the start before, and who started the desk, but nothing of a first start', () => {
+    const settings = (before: string | undefined): RecordBody => ({
+      kind: 'settings', cause: 'start', changes: [{ path: 'mode', ...(before === undefined ? {} : { before }), after: 'live' }],
+      hash: '', by: 'cli:ann', why: 'changed while the desk was stopped',
+    }); // prettier-ignore
+    expect(aDay([settings(undefined), settings('dry_run')]).actions).toMatchObject([
+      { what: 'settings differ from the start before: mode dry_run -> live', by: 'cli:ann', records: [2] },
+    ]);
+  });
+
   it('of which nothing is to be said says so, and a long one is cut', () => {
     expect(dayWords(aDay([]), []).slice(1)).toEqual(['Nothing traded.', 'Nothing waits for a person.']);
     const many = aDay(Array.from({ length: 30 }, (_, n) => aFill(n, { strategy: `s${n}` })));

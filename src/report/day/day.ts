@@ -21,6 +21,8 @@ import type { Money } from '../../core/money.ts';
 import type { Severity } from '../../core/alerts.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { FillRecord, StoredRecord } from '../../core/record.ts';
+import { settingWords } from '../../core/risk/setting-changes.ts';
+import type { SettingChange } from '../../core/risk/setting-changes.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { Doubts } from './doubts.ts';
@@ -227,6 +229,11 @@ export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
     case 'person':
       // Signing in changes nothing.
       return body.step === 'signed_in' ? undefined : action(`${body.person} ${body.step} as ${body.role}`);
+    case 'settings':
+      // Reloads and people have records of their own, and a first start has nothing to compare with.
+      return body.cause === 'start' && body.changes.some(({ before }) => before !== undefined)
+        ? action(`settings differ from the start before: ${changesText(body.changes)}`)
+        : undefined;
     case 'closing':
       return action(`books closed until ${isoOf(body.until)}`);
     case 'resolved':
@@ -236,6 +243,14 @@ export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
     default:
       return undefined;
   }
+}
+
+const CHANGES_SHOWN = 5;
+
+function changesText(changes: readonly SettingChange[]): string {
+  const more = changes.length - CHANGES_SHOWN;
+  const shown = changes.slice(0, CHANGES_SHOWN).map(settingWords).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 const TEN_THOUSAND = ratio('10000');

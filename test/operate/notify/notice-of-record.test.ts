@@ -41,6 +41,26 @@ describe('what people are told of a record', () => {
     expect(noticeFor({ kind: 'alert', alert: 'from_later', severity: 'warning', facts: {} })?.title).toContain('an alert of another version'); // prettier-ignore
   });
 
+  it('of settings is what changed while the desk was stopped; a first start, a reload and people tell nothing twice', () => {
+    const settings = {
+      kind: 'settings',
+      hash: 'h',
+      by: 'cli:ann',
+      why: 'changed while the desk was stopped',
+    } as const;
+    const changes = [
+      { path: 'operate.tokens.eve', before: 'viewer, person', after: 'https://evil.example <@all>' },
+    ];
+    const notice = noticeFor({ ...settings, cause: 'start', changes });
+    expect(notice).toMatchObject({ kind: 'settings', topic: 'operator' });
+    expect(notice?.title).toBe('the settings changed while the desk was stopped; started by cli:ann');
+    expect(JSON.stringify(notice?.lines)).not.toContain('://');
+    expect(
+      noticeFor({ ...settings, cause: 'start', changes: [{ path: 'mode', after: 'live' }] }),
+    ).toBeUndefined();
+    expect(noticeFor({ ...settings, cause: 'reload', changes })).toBeUndefined();
+  });
+
   it('of a request is that it waits, with a link to its page; and what became of it', () => {
     expect(noticeFor(aRequest())).toMatchObject({
       topic: 'approvals',
