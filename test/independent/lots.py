@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 
 getcontext().prec = 80
 COST = Decimal(1).scaleb(-12)
-LONDON = ZoneInfo("Europe/London")
 
 
 def part_of(cost, units, whole):
@@ -96,10 +95,10 @@ class Pool:
 
     def __init__(self):
         self.days = {}
-        self.today = []
+        self.zone = ZoneInfo("Europe/London")
 
     def on(self, at):
-        day = datetime.fromtimestamp(at / 1000, timezone.utc).astimezone(LONDON).date().toordinal()
+        day = datetime.fromtimestamp(at / 1000, timezone.utc).astimezone(self.zone).date().toordinal()
         return self.days.setdefault(day, {"bought": Decimal(0), "cost": Decimal(0), "sold": Decimal(0), "proceeds": Decimal(0), "moved": Decimal(0), "moved_cost": Decimal(0), "steps": []})
 
     def acquire(self, name, at, units, cost, is_transfer=False):
