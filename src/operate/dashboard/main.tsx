@@ -16,6 +16,7 @@ import { Plan } from './screens/plan.tsx';
 import { Record } from './screens/record.tsx';
 import { SignIn } from './screens/sign-in.tsx';
 import { Slices } from './screens/slices.tsx';
+import { Twin } from './screens/twin.tsx';
 import { Why } from './screens/why.tsx';
 import { Shell, mayAct } from './shell.tsx';
 import { listenToKeys } from './shortcuts.ts';
@@ -29,6 +30,7 @@ const views: Readonly<Record<ScreenId, () => JSX.Element>> = {
   doubts: Doubts,
   plan: Plan,
   cost: Cost,
+  twin: Twin,
   fleet: Fleet,
   record: Record,
   people: People,

@@ -10,7 +10,7 @@ import { accessProblems, noBrowser, openPage, sizes, startBrowser } from './dash
 import { aPaperDesk } from './paper-desk.ts';
 
 const TOKEN = 'canary-dashboard-5c1d07e2';
-const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'fleet', 'record', 'people']; // prettier-ignore
+const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'twin', 'fleet', 'record', 'people']; // prettier-ignore
 
 describe.skipIf(noBrowser !== undefined)(`the dashboard of a running desk ${noBrowser ?? ''}`, () => {
   let browser: Browser;

@@ -13,7 +13,7 @@ import {
   startBrowser,
 } from './dashboard-page.ts';
 
-const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'fleet', 'record', 'people']; // prettier-ignore
+const screens = ['now', 'slices', 'why', 'approvals', 'limits', 'doubts', 'plan', 'cost', 'twin', 'fleet', 'record', 'people']; // prettier-ignore
 const SCRIPT = '"><img src=x onerror=alert(1)><script>alert(2)</script><svg onload=alert(3)>';
 /** What a venue, a strategy or a person may write: script, text that turns the rest of its line around, a word without an end. */
 const HOSTILE = `${SCRIPT}\u202E${'W'.repeat(10_000)}`;

@@ -365,3 +365,73 @@ export interface Report {
     readonly slices: number;
   }[];
 }
+
+export interface TwinSide {
+  readonly filled: number;
+  readonly expired: number;
+  readonly attempts: number;
+  readonly refusals: number;
+  readonly doubts: number;
+  readonly median_delay_ms?: number | undefined;
+}
+
+export interface TwinSlice {
+  readonly strategy: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly pair: string;
+  readonly side: string;
+  readonly decided_at: string;
+  readonly live: { readonly decision: string; readonly cost_bps?: string | undefined };
+  readonly twin: { readonly decision: string; readonly cost_bps?: string | undefined };
+  readonly difference_usd: string;
+  readonly causes: Readonly<Record<string, string>>;
+  readonly modelled: boolean;
+}
+
+/** The last comparison with the twin; above zero, live did better. */
+export interface TwinAnswer {
+  readonly on: boolean;
+  readonly problem?: string | undefined;
+  readonly last?:
+    | {
+        readonly day: string;
+        readonly compared_at: string;
+        readonly days_beyond: number;
+        readonly report: {
+          readonly model: string;
+          readonly verdict: 'within' | 'beyond' | 'empty';
+          readonly bound_bps: string;
+          readonly traded_usd: string;
+          readonly difference_usd: string;
+          readonly difference_bps?: string | undefined;
+          readonly causes: readonly {
+            readonly cause: string;
+            readonly says: string;
+            readonly usd: string;
+            readonly bps?: string | undefined;
+          }[];
+          readonly cost_bps?:
+            | {
+                readonly mean: string;
+                readonly low: string;
+                readonly high: string;
+                readonly slices: number;
+              }
+            | undefined;
+          readonly live: TwinSide;
+          readonly twin: TwinSide;
+          readonly decisions: readonly {
+            readonly live: string;
+            readonly twin: string;
+            readonly slices: number;
+          }[];
+          readonly modelled: number;
+          readonly slices: number;
+          readonly differing: number;
+          readonly largest: readonly TwinSlice[];
+          readonly notes: readonly string[];
+        };
+      }
+    | undefined;
+}

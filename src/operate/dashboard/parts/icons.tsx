@@ -14,6 +14,7 @@ const paths = {
   doubts: 'M12 4l9 16H3zM12 10v4.5M12 17.2v.3',
   plan: 'M5 6h14v14H5zM5 10h14M9 3v4M15 3v4',
   cost: 'M4 18l5-6 4 3 7-9',
+  twin: 'M4 9l5-5 5 5M9 4v10M20 15l-5 5-5-5M15 20V10',
   fleet: 'M4 5h16v5H4zM4 14h16v5H4zM7 7.5h.2M7 16.5h.2',
   record: 'M6 3h9l4 4v14H6zM9 11h7M9 15h7',
   people:

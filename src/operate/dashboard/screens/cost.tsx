@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { second } from '../data/clock.ts';
 import { count, dateTime, grouped, words } from '../data/format.ts';
-import type { Costs, Report, ReportParent } from '../data/shapes.ts';
+import type { Report, ReportParent } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
 import { Choices, DAYS } from '../parts/choices.tsx';
 import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
+import { ShareBars } from '../parts/share-bars.tsx';
 import { ask, linkTo, route } from '../router.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,7 +62,11 @@ export function Cost(): JSX.Element {
               {cash(fees)} {quote}
             </Fact>
           </dl>
-          <Parts of={costs} quote={quote} />
+          <ShareBars
+            label={`Parts of the cost in ${quote}`}
+            parts={PARTS.map((name) => ({ name, value: Number(costs.bps?.[name] ?? 0) }))}
+            isCost
+          />
           <p class="muted">
             Against the price when each parent was decided. Positive is bad: delay is the wait before it
             began, timing how the market moved meanwhile, execution the spread and impact paid, opportunity
@@ -166,33 +171,3 @@ export function Cost(): JSX.Element {
 /** An average of prices has as many digits as a division gives: eight are enough for people. */
 const averaged = (price: string | undefined): string | undefined =>
   price === undefined ? undefined : String(Number(Number(price).toPrecision(8)));
-
-/** Where the cost comes from: each part beside the others, bad to the right and good to the left. */
-function Parts({ of, quote }: { readonly of: Costs; readonly quote: string }): JSX.Element {
-  const values = PARTS.map((name) => Number(of.bps?.[name] ?? 0));
-  const largest = Math.max(...values.map(Math.abs), 0.01);
-  return (
-    <div
-      class="parts"
-      role="img"
-      aria-label={`Parts of the cost in ${quote}: ${PARTS.map((name, n) => `${name} ${(values[n] ?? 0).toFixed(2)} bp`).join(', ')}`}
-    >
-      {PARTS.map((name, n) => {
-        const value = values[n] ?? 0;
-        const share = (Math.abs(value) / largest) * 50;
-        return (
-          <div class="part" key={name}>
-            <span>{name}</span>
-            <span class="track">
-              <span
-                class={value > 0 ? 'worse' : 'better'}
-                style={value > 0 ? { left: '50%', width: `${share}%` } : { right: '50%', width: `${share}%` }}
-              />
-            </span>
-            <span class="number">{value.toFixed(2)} bp</span>
-          </div>
-        );
-      })}
-    </div>
-  );
-}

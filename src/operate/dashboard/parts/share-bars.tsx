@@ -1,0 +1,33 @@
+import type { JSX } from 'preact';
+
+/** Parts of a sum beside each other, in basis points: below zero to the left, above zero to the right. */
+export function ShareBars(props: {
+  /** What they are parts of, for screen readers. */
+  readonly label: string;
+  readonly parts: readonly { readonly name: string; readonly value: number }[];
+  /** Whether what is above zero is bad. */
+  readonly isCost: boolean;
+}): JSX.Element {
+  const { label, parts, isCost } = props;
+  const largest = Math.max(...parts.map(({ value }) => Math.abs(value)), 0.01);
+  const said = parts.map(({ name, value }) => `${name} ${value.toFixed(2)} bp`).join(', ');
+  return (
+    <div class="parts" role="img" aria-label={`${label}: ${said}`}>
+      {parts.map(({ name, value }) => {
+        const width = `${(Math.abs(value) / largest) * 50}%`;
+        return (
+          <div class="part" key={name}>
+            <span>{name}</span>
+            <span class="track">
+              <span
+                class={value > 0 === isCost ? 'worse' : 'better'}
+                style={value > 0 ? { left: '50%', width } : { right: '50%', width }}
+              />
+            </span>
+            <span class="number">{value.toFixed(2)} bp</span>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
