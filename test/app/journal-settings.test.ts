@@ -5,20 +5,26 @@ import { describe, expect, it } from 'vitest';
 import { assessment } from '../../src/app/commands/assess.ts';
 import { journalSettings } from '../../src/app/commands/journal/journal-settings.ts';
 import type { SettingsOptions } from '../../src/app/commands/journal/journal-settings.ts';
+import type { SettingsRecord } from '../../src/core/record.ts';
+import { settingChanges, settingsHash, withChanges } from '../../src/core/risk/setting-changes.ts';
 import { after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { NINE, aFolder, appendNow, someSettings } from '../journal/records.ts';
 
-function aJournal(): string {
+function aJournal(lastHash?: string): string {
   const file = join(aFolder(), 'journal.db');
   const journal = sqliteJournal(file);
-  const first = { ...someSettings, cause: 'start', by: 'cli:ops' } as typeof someSettings;
-  appendNow(
-    journal,
-    [{ ...first, changes: [{ path: 'controls.max_order_notional', after: '1000' }] } as typeof someSettings],
-    NINE,
-  );
-  appendNow(journal, [someSettings], after(NINE, 5_000));
+  const first = { 'controls.max_order_notional': '1000', 'operate.notify.ops': 'webhook' };
+  const whole: SettingsRecord = {
+    ...someSettings,
+    cause: 'start',
+    changes: settingChanges({}, first),
+    hash: settingsHash(first),
+    by: 'cli:ops',
+  };
+  appendNow(journal, [whole], NINE);
+  const hash = lastHash ?? settingsHash(withChanges(first, someSettings.changes));
+  appendNow(journal, [{ ...someSettings, hash }], after(NINE, 5_000));
   journal.close();
   return `sqlite:${file}`;
 }
@@ -36,8 +42,14 @@ async function ran(
 describe('journal settings', () => {
   it('prints what was in force at a time, each with when and by whom it came', async () => {
     const url = aJournal();
-    expect((await ran(url, { at: after(NINE, 1_000) })).out).toBe(
-      'controls.max_order_notional  1000  (since 2026-12-01T09:00:00.000Z by cli:ops)\n',
+    const { code, out: before } = await ran(url, { at: after(NINE, 1_000) });
+    expect(code).toBe(0);
+    expect(before).toBe(
+      [
+        'controls.max_order_notional  1000  (since 2026-12-01T09:00:00.000Z by cli:ops)',
+        'operate.notify.ops           webhook  (since 2026-12-01T09:00:00.000Z by cli:ops)',
+        '',
+      ].join('\n'),
     );
     const { out } = await ran(url, { json: true });
     expect(JSON.parse(out)).toMatchObject({
@@ -63,6 +75,13 @@ describe('journal settings', () => {
     expect(out).toContain('people.eve none -> =1+1');
     expect(out).not.toContain('\u001b');
     expect(out).not.toContain('\u2028');
+  });
+
+  it('says so when the hash of a record does not follow from the changes, with exit code 65', async () => {
+    const { code, out, err } = await ran(aJournal('00'.repeat(32)), {});
+    expect(code).toBe(65);
+    expect(out).toContain('controls.max_order_notional');
+    expect(err).toContain('the hash of record 2 is not that of the settings');
   });
 
   it('says of a journal of an older version that it has none, as the assessment does', async () => {

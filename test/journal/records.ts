@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parentId } from '../../src/core/ids.ts';
-import type { ClosingRecord, FillRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
+import type {
+  ClosingRecord,
+  FillRecord,
+  RecordBody,
+  SettingsRecord,
+  StoredRecord,
+} from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { JournalPort } from '../../src/engine/ports.ts';
@@ -55,7 +61,7 @@ export const aClosing: ClosingRecord = {
 };
 
 /** Settings with text that a terminal or a spreadsheet would obey. */
-export const someSettings: RecordBody = {
+export const someSettings: SettingsRecord = {
   kind: 'settings',
   cause: 'reload',
   changes: [

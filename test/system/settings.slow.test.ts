@@ -67,7 +67,8 @@ describe('a daemon that starts, is reloaded and starts again with an edited conf
       },
     ]);
 
-    const { stdout } = await desk.command('journal', 'settings', desk.journal, '--changes');
+    const { code, stdout } = await desk.command('journal', 'settings', desk.journal, '--changes');
+    expect(code).toBe(0);
     expect(stdout).toContain('reload, by local (ann): calm');
     expect(stdout).toContain('controls.max_order_notional 200000 -> 150000');
     const assessed = await desk.command('journal', 'assess', desk.journal);

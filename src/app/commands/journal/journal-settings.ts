@@ -1,6 +1,8 @@
 import { SettingHistory } from '../../../core/risk/setting-history.ts';
 import type { SettingInForce } from '../../../core/risk/setting-history.ts';
-import { settingWords } from '../../../core/risk/setting-changes.ts';
+import { settingWords, settingsHash, withChanges } from '../../../core/risk/setting-changes.ts';
+import type { SettingTexts } from '../../../core/risk/setting-changes.ts';
+import { exitCodes } from '../../../core/errors.ts';
 import type { SettingsRecord, StoredRecord } from '../../../core/record.ts';
 import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
 import { isoOf } from '../../../core/time.ts';
@@ -22,15 +24,28 @@ export interface SettingsOptions {
 const NONE =
   'this journal has no record of its settings until then: it is of an older version, or of a backtest. The limits of each start are in tranche journal show --kind started --json';
 
-/** Prints the settings in force, or their changes. Exit codes as in `journalShow`. */
+/** Prints the settings in force, or their changes. Exit codes as in `journalShow`; 65 also when a hash does not follow from the changes. */
 export async function journalSettings(url: string, options: SettingsOptions, out: Out): Promise<number> {
   return await answer(url, out, () => async (journal) => {
     const records = settingsOf(journal, options.at);
     if (records.length === 0) out.stderr.write(`${NONE}\n`);
     const text = options.changes === true ? changesText(records, options) : inForceText(records, options);
     await write(out.stdout, text);
-    return 0;
+    const wrong = wrongHash(records);
+    if (wrong === undefined) return 0;
+    out.stderr.write(`the hash of record ${wrong} is not that of the settings until then: a record is missing or was changed, see tranche journal verify\n`); // prettier-ignore
+    return exitCodes.data;
   });
+}
+
+/** Number of the first record whose hash does not follow from the changes until then. */
+function wrongHash(records: readonly Stored[]): number | undefined {
+  let settings: SettingTexts | undefined;
+  for (const { seq, body } of records) {
+    settings = withChanges(settings, body.changes);
+    if (settingsHash(settings) !== body.hash) return seq;
+  }
+  return undefined;
 }
 
 type Stored = StoredRecord & { readonly body: SettingsRecord };
