@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity, ratio } from '../../src/core/money.ts';
 import { limitTexts, loosenedLimits } from '../../src/core/risk/limit-changes.ts';
+import { limitsFrom } from '../../src/core/risk/limits-from-texts.ts';
 import type { Limits } from '../../src/core/risk/limits.ts';
 
 const limits: Limits = {
@@ -35,6 +36,13 @@ const changes = (now: Partial<Limits>, before: Partial<Limits> = {}): readonly s
   loosenedLimits(limitTexts({ ...limits, ...before }), limitTexts({ ...limits, ...now }));
 
 describe('limits as text', () => {
+  it('are read back as they were, but for the ceilings of overrides', () => {
+    const { overrideCeilings: _, ...others } = limits;
+    expect(limitsFrom(limitTexts(limits))).toEqual(others);
+    const least: Limits = { currency: 'usd', orderNotionalMax: undefined, dayNotionalMax: undefined, orderQuantityMax: new Map(), collarBps: ratio('50'), driftBpsMax: undefined, openDoubtsMax: 2, pairs: undefined, sides: new Set(['sell']) }; // prettier-ignore
+    expect(limitTexts(limitsFrom(limitTexts(least)))).toEqual(limitTexts(least));
+  });
+
   it('have the names of the config, and a line for each pair and currency', () => {
     expect(limitTexts(limits)).toMatchObject({
       max_order_notional: '50000',

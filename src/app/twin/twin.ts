@@ -132,7 +132,7 @@ function boundOf(written: string): Ratio {
 }
 
 /** What a reader of the figures must know. */
-function notesOf({ references, limitChanges, modes }: Recorded, given: readonly string[]): readonly string[] {
+function notesOf({ references, limits, modes }: Recorded, given: readonly string[]): readonly string[] {
   const own = [...references.keys()].filter((pair) => !given.includes(pair));
   return [
     ...(own.length === 0
@@ -140,11 +140,7 @@ function notesOf({ references, limitChanges, modes }: Recorded, given: readonly 
       : [
           `prices of ${own.join(', ')} are the references that the journal has, at decisions and attempts: name a finer history with --data ${own[0] ?? ''}=FILE`,
         ]),
-    ...(limitChanges.length === 0
-      ? []
-      : [
-          `limits changed at ${limitChanges.map(isoOf).join(', ')}: the twin has those of the config, and what that changes is in the rest`,
-        ]),
+    ...(limits.length === 0 ? ['the journal has no limits: the twin has those of the config'] : []),
     ...(modes.includes('dry_run')
       ? ['in a dry run the desk answers its own orders: there is no last look and no doubt']
       : []),

@@ -1,5 +1,6 @@
 import { map, timer } from 'rxjs';
 import type { Price } from '../../core/money.ts';
+import { limitsFrom } from '../../core/risk/limits-from-texts.ts';
 import type { Instant } from '../../core/time.ts';
 import type { OrderAnswer, QuoteAnswer } from '../../core/venue.ts';
 import type { StrategiesPort, VenuePort } from '../../engine/ports.ts';
@@ -22,8 +23,7 @@ export function metOf(
   const { recorded, model, policy } = setup;
   const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
   const midOf = (pair: string, at: Instant): Price | undefined => readers.get(pair)?.last(at);
-  const texts = textsOf(setup);
-  const changes = taken.has('text') ? texts.slice(1) : [];
+  const changes = taken.has('text') ? [...textsOf(setup).slice(1), ...recorded.limits.slice(1)] : [];
   return {
     script: {
       price: (clientId, mid) => (taken.has('quote') ? answers.price(clientId, mid) : undefined),
@@ -37,7 +37,7 @@ export function metOf(
       : {}),
     venue: (inner, clock) => recordedVenue(inner, { clock, answers, midOf, taken, model }),
     commands: [
-      ...changes.map(({ at }) => ({
+      ...[...new Set(changes.map(({ at }) => at))].map((at) => ({
         at,
         command: { do: 'reload', by: 'tranche', why: 'as recorded' } as const,
       })),
@@ -54,7 +54,13 @@ function textsPort(setup: TwinSetup, tapes: TwinMarket['tapes'], clock: VirtualC
     read: () => {
       const now = clock.wall();
       const texts = textsOf(setup).findLast(({ at }) => at <= now);
-      return { sources: sourcesOf(setup, texts, tapes), off: [], notes: [] };
+      const limits = setup.recorded.limits.findLast(({ at }) => at <= now);
+      return {
+        sources: sourcesOf(setup, texts, tapes),
+        off: [],
+        notes: [],
+        ...(limits === undefined ? {} : { limits: limitsFrom(limits.limits) }),
+      };
     },
     revive: (begun) => setup.revive(begun),
   };

@@ -1,5 +1,7 @@
 import { parseClientId } from '../../core/ids.ts';
 import type { Quantity } from '../../core/money.ts';
+import { limitsFrom } from '../../core/risk/limits-from-texts.ts';
+import type { DeskSettings } from '../../engine/desk-settings.ts';
 import { backtest } from '../run/run.ts';
 import { solvedOver } from '../run/wake-index.ts';
 import type { Tape } from '../tape/tape.ts';
@@ -45,7 +47,7 @@ export function play(
     from: recorded.from,
     until,
     strategies,
-    policy: { ...setup.policy, desk: recorded.desk },
+    policy: policyOf(setup),
     // References of a journal may be far apart; each holds until the next.
     model: (setup.tapes ?? []).length === 0 ? { ...model, gapMax: Number.MAX_SAFE_INTEGER } : model,
     holdings: holdingsOf(setup, tapes),
@@ -66,6 +68,18 @@ export function play(
     }
   }
   return { slices: outcomes.slices(), modelled, unasked: [...answers.unasked.values()] };
+}
+
+/** Limits as they were at first. Whom a twin would ask for an approval has answered in live: it asks nobody. */
+function policyOf({ policy, recorded: { desk, limits } }: TwinSetup): DeskSettings {
+  const [first] = limits;
+  return {
+    ...policy,
+    desk,
+    fourEyes: false,
+    approvals: undefined,
+    ...(first === undefined ? {} : { limits: limitsFrom(first.limits) }),
+  };
 }
 
 /** What the twin holds at first: currencies without a price are not traded, and the simulated venue could not value them. */

@@ -2,6 +2,8 @@ import { OperatorError } from '../../core/errors.ts';
 import { NO_QUANTITY, add, quantity, subtract } from '../../core/money.ts';
 import type { Quantity, Ratio } from '../../core/money.ts';
 import type { BalancesRecord, FillRecord, StoredRecord, StrategyRecord } from '../../core/record.ts';
+import { limitDifference } from '../../core/risk/limit-changes.ts';
+import type { LimitTexts } from '../../core/risk/limit-changes.ts';
 import type { Instant } from '../../core/time.ts';
 import type { BegunDocument } from '../../engine/state/strategy-source.ts';
 import type { Command } from '../../engine/ports.ts';
@@ -52,8 +54,8 @@ export interface Recorded {
   readonly slices: ReadonlyMap<string, SliceOutcome>;
   /** USD for one of a quote currency, as of its last fill. */
   readonly rates: ReadonlyMap<string, Ratio>;
-  /** Limits of the desk changed at these times: a twin has those of the config. */
-  readonly limitChanges: readonly Instant[];
+  /** Those of the first start, and each change; oldest first. Empty: not recorded. */
+  readonly limits: readonly { readonly at: Instant; readonly limits: LimitTexts }[];
 }
 
 /** Reads the records once, oldest first. @throws OperatorError `data` when nothing has begun, or no balances are known. */
@@ -65,7 +67,7 @@ export function recordedOf(records: Iterable<StoredRecord>): Recorded {
   const people = new PeopleCommands();
   const texts = new TextChanges();
   const balances: BalancesRecord[] = [];
-  const limitChanges: Instant[] = [];
+  const limits: { readonly at: Instant; readonly limits: LimitTexts }[] = [];
   let desk = '';
   let first: StrategyRecord | undefined;
   for (const record of kept) {
@@ -77,7 +79,11 @@ export function recordedOf(records: Iterable<StoredRecord>): Recorded {
     if (body.kind === 'started') desk = body.desk;
     if (body.kind === 'strategy') first ??= body;
     if (body.kind === 'balances') balances.push(body);
-    if (body.kind === 'reload' && body.limits !== undefined) limitChanges.push(at);
+    if ((body.kind === 'reload' || body.kind === 'started') && body.limits !== undefined) {
+      const known = limits.at(-1);
+      if (known === undefined || limitDifference(known.limits, body.limits).length > 0)
+        limits.push({ at, limits: body.limits });
+    }
   }
   if (first === undefined)
     throw new OperatorError('data', 'no strategy has begun in this journal: there is nothing to compare');
@@ -99,7 +105,7 @@ export function recordedOf(records: Iterable<StoredRecord>): Recorded {
     references: references.byPair(),
     slices: outcomes.slices(),
     rates: asked.rates,
-    limitChanges,
+    limits,
   };
 }
 

@@ -92,7 +92,7 @@ interface Side {
 
 /** What each cause is, in words. */
 export const CAUSES: Readonly<Record<Cause | 'rest', string>> = {
-  text: 'strategies were begun, edited or removed while the desk ran',
+  text: 'strategies were begun, edited or removed, or limits changed, while the desk ran',
   people: 'halts, pauses, stops and runs that people ordered',
   sizing: 'deposits and withdrawals, by which sizes were cut or grew',
   latency: 'quotes and orders took longer or shorter than in the model',

@@ -1,5 +1,5 @@
 import { map, timer } from 'rxjs';
-import { quantity } from '../../../src/core/money.ts';
+import { money, quantity } from '../../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, after, instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import type { StrategiesPort, VenuePort } from '../../../src/engine/ports.ts';
@@ -84,6 +84,7 @@ export function live(day: LiveDay): Bench {
   const bench = aBench({
     exchange,
     strategies: day.strategies ?? [aDayOfSlices()],
+    policy: { areLimitsKept: true },
     quoteLatencyMs: model.quoteLatencyMs,
     orderLatencyMs: model.orderLatencyMs,
     wrap: day.wrap,
@@ -148,6 +149,25 @@ export function edited(): { readonly files: StrategiesPort; readonly event: Even
         operator$.next({ do: 'reload', by: 'ana', why: 'more' });
       },
     },
+  };
+}
+
+/** The config is edited: an order may be worth less than a slice. */
+export function tightened(): LiveDay {
+  const { limits: wide } = aPolicy();
+  let limits = wide;
+  const sources = [aDayOfSlices()];
+  return {
+    files: { read: () => ({ sources, limits, off: [], notes: [] }), revive: () => aDayOfSlices() },
+    events: [
+      {
+        at: after(hour(10), 5 * MINUTE_MS),
+        happens: ({ operator$ }) => {
+          limits = { ...wide, orderNotionalMax: money('4000') };
+          operator$.next({ do: 'reload', by: 'ana', why: 'less risk' });
+        },
+      },
+    ],
   };
 }
 

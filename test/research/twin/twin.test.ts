@@ -6,7 +6,7 @@ import type { Comparison } from '../../../src/research/twin/compare.ts';
 import type { Cause } from '../../../src/research/twin/twin-setup.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { aHardDay, compared, edited, hour, live, losing } from './live-day.ts';
+import { aHardDay, compared, edited, hour, live, losing, tightened } from './live-day.ts';
 import type { LiveDay } from './live-day.ts';
 
 type Event = NonNullable<LiveDay['events']>[number];
@@ -74,6 +74,13 @@ describe('a twin', () => {
       expect(partOf(found, cause)).toBeGreaterThanOrEqual(0.9);
       expect(text(sum(Object.values(found.shares)))).toBe(text(found.total));
     });
+
+  it('takes limits over with the texts', () => {
+    const found = compared(live(tightened()));
+    expect(found.decisions.find(({ live: decision }) => decision !== 'filled')).toBeDefined();
+    expect(text(found.total)).not.toBe('0');
+    expect(partOf(found, 'text')).toBe(1);
+  });
 
   it('explains a hard day to the last decimal, and leaves no rest', () => {
     const found = compared(live(aHardDay()));
