@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { deskApi } from '../../../src/app/desk-api/desk-api.ts';
+import { summaryOf } from '../../../src/app/twin/twin-summary.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import { openApi } from '../../../src/operate/api/openapi.ts';
 import { apiRoutes } from '../../../src/operate/api/routes.ts';
@@ -8,7 +10,8 @@ import { signInRoutes } from '../../../src/operate/sign-in/sign-in-schemas.ts';
 import { routeSchemas } from '../../../src/operate/api/schemas.ts';
 import { START, aBench, aTwap } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { served } from './served.ts';
+import { aReport } from '../support/twin-report.ts';
+import { readsOf, served } from './served.ts';
 
 /** A desk half through its day: slices that traded and one that did not, a doubt, a pause, an override and alerts. */
 function aBusyDesk(): Bench {
@@ -95,6 +98,18 @@ describe('every answer of the API', () => {
       const isEmpty = LISTS.has(path) && (body as { items: unknown[] }).items.length === 0;
       expect([path, status, isEmpty, problemsOf(path, body)]).toEqual([path, 200, false, '[]']);
     }
+  });
+
+  it('has the last comparison with the twin, and why a later one failed', async () => {
+    const bench = aBench({ strategies: [aTwap('one')] });
+    const report = summaryOf(aReport('beyond'));
+    const last = { day: '2026-12-01', compared_at: '2026-12-02T00:16:00.000Z', days_beyond: 3, report };
+    const twin = { last: () => last, problem: () => 'no memory' };
+    const { reads } = readsOf(bench, deskApi(bench.desk, () => undefined), twin); // prettier-ignore
+    const { ask } = await served(bench, { reads });
+    const { body } = await ask('/api/v1/twin');
+    expect(problemsOf('/api/v1/twin', body)).toBe('[]');
+    expect(body).toEqual(JSON.parse(JSON.stringify({ on: true, problem: 'no memory', last })));
   });
 
   it('is as its schema says, of each command, done or refused', async () => {
