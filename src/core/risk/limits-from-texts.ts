@@ -1,4 +1,4 @@
-import type { ClosedHours } from '../hours.ts';
+import type { ClosedHours, Weekday } from '../hours.ts';
 import { money, quantity, ratio } from '../money.ts';
 import type { Side } from '../venue.ts';
 import type { LimitTexts } from './limit-changes.ts';
@@ -51,10 +51,11 @@ const namesIn = (written: string): ReadonlySet<string> =>
 
 const isSide = (name: string): name is Side => name === 'buy' || name === 'sell';
 
+/** As `limitTexts` writes them. */
+type HoursText = readonly (Omit<ClosedHours, 'days'> & { readonly days: readonly Weekday[] })[];
+
 function hoursIn(written: string): readonly ClosedHours[] {
-  const hours = JSON.parse(written) as readonly (Omit<ClosedHours, 'days'> & {
-    // oxlint-disable-line typescript/no-unsafe-type-assertion -- as `limitTexts` writes it
-    readonly days: readonly (ClosedHours['days'] extends ReadonlySet<infer Day> ? Day : never)[];
-  })[];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal has it from `limitTexts`
+  const hours = JSON.parse(written) as HoursText;
   return hours.map((each) => ({ ...each, days: new Set(each.days) }));
 }
