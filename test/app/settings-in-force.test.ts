@@ -42,6 +42,7 @@ const CONFIG = {
     tokens: [{ name: 'ann', role: 'approver', token_file: 'ann-token' }],
     fleet: [{ name: 'other', url: 'https://other.example', token_file: 'ann-token' }],
     heads: { file: 'heads.jsonl' },
+    twin: { model: './model.yaml' },
     notify: {
       channels: [{ name: 'ops', webhook: { format: 'json', url: '${HOOK}' }, topics: ['alerts'] }],
     },
@@ -93,6 +94,8 @@ describe('the settings in force that the journal records', () => {
       'pts.max_credit': '10 usd',
       'controls.balance_difference': 'halt',
       'operate.listen': '127.0.0.1:8321',
+      'operate.twin.model': 'model.yaml',
+      'operate.twin.days': '3',
       'operate.tokens.ann': 'approver, person',
       'operate.notify.ops': 'alerts, warning, webhook',
       allow_environment: 'HTTPS_PROXY',

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { basename } from 'node:path';
 import type { Minimum } from '../../core/instrument.ts';
 import { text } from '../../core/money.ts';
 import type { AnyAmount } from '../../core/money.ts';
@@ -96,7 +97,7 @@ function venueSettings({ mode, venue }: Config): Record<string, Value> {
 
 function operateSettings(operate: OperateConfig | undefined): Record<string, Value> {
   if (operate === undefined) return { 'operate.listen': 'off' };
-  const { tls, heads } = operate;
+  const { tls, heads, twin } = operate;
   return {
     'operate.listen': operate.listen,
     'operate.hosts': list(operate.hosts),
@@ -105,6 +106,10 @@ function operateSettings(operate: OperateConfig | undefined): Record<string, Val
     'operate.tls': tls === undefined ? 'off' : tls.clientCa === undefined ? 'on' : 'mutual',
     'operate.fleet': list(operate.fleet.map(({ name }) => name)),
     'operate.heads.every': heads && durationText(heads.everyMs),
+    'operate.twin.model': twin && basename(twin.model),
+    'operate.twin.bound_bps': twin && text(twin.bound),
+    'operate.twin.days': twin && String(twin.days),
+    'operate.twin.time_zone': twin?.timeZone,
     ...Object.fromEntries(
       operate.tokens.map(({ name, role, kind = 'person' }) => [`operate.tokens.${name}`, `${role}, ${kind}`]),
     ),
