@@ -16,7 +16,7 @@ import { generateTape } from '../../../src/research/tape/generate.ts';
 import type { Tape } from '../../../src/research/tape/tape.ts';
 import { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { strategies } from '../../../src/strategy/registry.ts';
-import { START, aBench, aPolicy, aTwap } from '../../engine/harness.ts';
+import { START, aBench, aPolicy, aStrategy, aTwap } from '../../engine/harness.ts';
 import type { Bench } from '../../engine/harness.ts';
 
 /** Prices from a minute before the desk starts: it needs one then. */
@@ -127,8 +127,22 @@ export const compared = (bench: Bench, options: Compared = {}): Comparison =>
 
 type Event = NonNullable<LiveDay['events']>[number];
 
-/** A file is added: a second strategy. */
-export function edited(): { readonly files: StrategiesPort; readonly event: Event } {
+export const anHourly = (usd: string): StrategySource =>
+  aStrategy('hourly', 'recurring', {
+    pair: 'btcusd',
+    side: 'buy',
+    each_notional: { amount: usd, currency: 'usd' },
+    schedule: { every: 'PT1H', first: new Date(START + 17 * MINUTE_MS).toISOString() },
+    window: 'PT8M',
+    slices: 2,
+  });
+
+/** One file is edited, a second one is added, and a third is untouched. */
+export function edited(): {
+  readonly strategies: readonly StrategySource[];
+  readonly files: StrategiesPort;
+  readonly event: Event;
+} {
   const first = aDayOfSlices();
   const more = aTwap('more', {
     total_quantity: { amount: '6', currency: 'btc' },
@@ -136,16 +150,18 @@ export function edited(): { readonly files: StrategiesPort; readonly event: Even
     duration: 'PT5H',
     slices: 50,
   });
-  let sources = [first];
+  const [small, large] = [anHourly('1000'), anHourly('2500')];
+  let sources = [first, small];
   return {
+    strategies: sources,
     files: {
       read: () => ({ sources, off: [], notes: [] }),
-      revive: ({ strategy }) => [first, more].find(({ id }) => id === strategy),
+      revive: ({ hash }) => [first, more, small, large].find((source) => source.hash === hash),
     },
     event: {
       at: after(hour(10), 5 * MINUTE_MS),
       happens: ({ operator$ }) => {
-        sources = [first, more];
+        sources = [first, more, large];
         operator$.next({ do: 'reload', by: 'ana', why: 'more' });
       },
     },
@@ -193,9 +209,10 @@ export const losing =
 
 /** An outage, refusals, two doubts, a halt and an added strategy. */
 export function aHardDay(): LiveDay {
-  const { files, event } = edited();
+  const { strategies: sources, files, event } = edited();
   const at = (hours: number): Instant => after(hour(hours), 5 * MINUTE_MS);
   return {
+    strategies: sources,
     files,
     venue: { unavailableShare: 0, rejectedShare: 0.05 },
     wrap: losing((order) => order === 31 || order === 60),

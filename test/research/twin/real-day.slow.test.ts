@@ -10,7 +10,7 @@ import { lastKnownRow, tapeOf } from '../../../src/research/tape/tape.ts';
 import type { Tape } from '../../../src/research/tape/tape.ts';
 import { instant } from '../../../src/core/time.ts';
 import { START, aStrategy } from '../../engine/harness.ts';
-import { aDayOfSlices, aHardDay, compared, live } from './live-day.ts';
+import { aHardDay, compared, live } from './live-day.ts';
 
 /** Real history lies beside the checkout; the repository never contains any. */
 const FILE = fileURLToPath(
@@ -52,7 +52,7 @@ describe(`a twin of a day of real minutes${isThere ? '' : ` (skipped: there is n
       valuation_tolerance: '0.9',
     });
     const day = { ...aHardDay(), tape, holdings: { usd: '400000', btc: '40' } };
-    const found = compared(live({ ...day, strategies: [aDayOfSlices(), basket] }), { tape });
+    const found = compared(live({ ...day, strategies: [...(day.strategies ?? []), basket] }), { tape });
     const bps = approximate(inBps(found.shares.rest, found.traded) ?? NO_MONEY);
     process.stdout.write(
       `${found.rows.length} slices, ${text(found.traded)} usd, difference ${text(found.total)}: ${JSON.stringify(Object.fromEntries(Object.entries(found.shares).map(([cause, usd]) => [cause, text(usd)])))}; rest ${bps.toFixed(4)} bps; ${found.modelled} modelled\n`,

@@ -59,7 +59,7 @@ describe('a twin', () => {
 
   const edit = edited();
   const alone: Readonly<Record<Cause, LiveDay>> = {
-    text: { files: edit.files, events: [edit.event] },
+    text: { strategies: edit.strategies, files: edit.files, events: [edit.event] },
     people: { events: paused },
     sizing: { events: [withdrawn] },
     latency: { venue: { quoteLatencyMs: 8_000 } },
