@@ -3,6 +3,7 @@ import type { Quantity } from '../../core/money.ts';
 import { limitsFrom } from '../../core/risk/limits-from-texts.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';
 import { backtest } from '../run/run.ts';
+import { MINUTE_MS, after } from '../../core/time.ts';
 import { solvedOver } from '../run/wake-index.ts';
 import type { Tape } from '../tape/tape.ts';
 import { LiveAnswers } from './live-answers.ts';
@@ -45,7 +46,8 @@ export function play(
     tapes,
     nextPossible,
     from: recorded.from,
-    until,
+    // A slice that was decided in time may end: live is not cut off there either.
+    until: after(until, MINUTE_MS),
     strategies,
     policy: policyOf(setup),
     // References of a journal may be far apart; each holds until the next.
@@ -67,7 +69,8 @@ export function play(
       if (named !== undefined) modelled.add(sliceKey(named));
     }
   }
-  return { slices: outcomes.slices(), modelled, unasked: [...answers.unasked.values()] };
+  const slices = new Map([...outcomes.slices()].filter(([, { decidedAt }]) => decidedAt < until));
+  return { slices, modelled, unasked: [...answers.unasked.values()] };
 }
 
 /** Limits as they were at first. Whom a twin would ask for an approval has answered in live: it asks nobody. */

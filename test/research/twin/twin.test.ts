@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MONEY, add, approximate, quantity, text } from '../../../src/core/money.ts';
 import type { Money } from '../../../src/core/money.ts';
-import { inBps } from '../../../src/research/twin/compare.ts';
+import { compare, inBps } from '../../../src/research/twin/compare.ts';
 import type { Comparison } from '../../../src/research/twin/compare.ts';
 import type { Cause } from '../../../src/research/twin/twin-setup.ts';
 import { MINUTE_MS, after } from '../../../src/core/time.ts';
 import type { Bench } from '../../engine/harness.ts';
-import { aHardDay, compared, edited, hour, live, losing, tightened } from './live-day.ts';
+import { MODEL, aHardDay, compared, edited, hour, live, losing, setupOf, tightened } from './live-day.ts';
 import type { LiveDay } from './live-day.ts';
 
 type Event = NonNullable<LiveDay['events']>[number];
@@ -55,6 +55,17 @@ describe('a twin', () => {
     expect(found.rows).toHaveLength(120);
     expect(found.decisions).toEqual([{ live: 'filled', twin: 'filled', slices: 120 }]);
     expect(shown(found)).toMatchObject({ total: '0', modelled: 0 });
+  });
+
+  it('lets a slice end that its model answers later than the journal ends', () => {
+    const setup = setupOf(live({}));
+    const last = [...setup.recorded.slices.values()].at(-1)?.executedAt;
+    const found = compare({
+      ...setup,
+      model: { ...MODEL, quoteLatencyMs: 900 },
+      until: last === undefined ? undefined : after(last, 1),
+    });
+    expect(found.decisions).toEqual([{ live: 'filled', twin: 'filled', slices: 120 }]);
   });
 
   const edit = edited();
