@@ -104,6 +104,18 @@ describe('tranche twin', () => {
     expect(await twin(cwd, '--candidate', 'bad.yaml')).toMatchObject({ code: 78, err: expect.stringContaining('twap') as string }); // prettier-ignore
   });
 
+  it('refuses prices that the desk did not see, and says how far prices reach', async () => {
+    const cwd = await traded();
+    const rows = readFileSync(join(cwd, 'btc.csv'), 'utf8').split('\n');
+    writeFileSync(join(cwd, 'eth.csv'), rows.map((row) => row.replaceAll(',60', ',30')).join('\n'));
+    expect(await twin(cwd, '--data', 'btcusd=eth.csv')).toMatchObject({ code: 64, err: expect.stringContaining('is it the file of another pair') as string }); // prettier-ignore
+    writeFileSync(join(cwd, 'short.csv'), rows.slice(0, 40).join('\n'));
+    const { out } = await twin(cwd, '--data', 'btcusd=short.csv', '--bound', '1000');
+    expect(out).toContain(
+      'note: prices of btcusd reach from 2026-01-05T00:01:00.000Z to 2026-01-05T00:39:00.000Z',
+    );
+  });
+
   it.each([
     [['--bound', '-1'], '--bound: expected basis points'],
     [['--day', '2026-02-01', '--zone', 'UTC'], '--day: the journal covers 2026-01-05'],

@@ -14,6 +14,7 @@ import { compare } from '../../research/twin/compare.ts';
 import { recordedOf } from '../../research/twin/recorded.ts';
 import type { Recorded } from '../../research/twin/recorded.ts';
 import { twinReport } from '../../research/twin/twin-json.ts';
+import type { Tape } from '../../research/tape/tape.ts';
 import type { TwinReport } from '../../research/twin/twin-json.ts';
 import { namedZone, zoneHere } from '../cli/local-time.ts';
 import { readConfig } from '../config/config.ts';
@@ -23,6 +24,7 @@ import { readModel } from '../config/model-file.ts';
 import { formatProblems } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
 import { candidateJson, candidateLines, readCandidate } from './candidate.ts';
+import { priceNotes } from './check-prices.ts';
 import { twinLines } from './twin-text.ts';
 import { reviveStrategy } from '../strategies/strategies.ts';
 import { spanOf } from '../commands/day.ts';
@@ -89,10 +91,7 @@ export async function twin(options: TwinOptions, io: CommandIo): Promise<number>
       journal: memoryJournal,
     };
     const { modes } = recorded;
-    const notes = notesOf(
-      recorded,
-      tapes.map(({ pair }) => pair),
-    );
+    const notes = notesOf(recorded, tapes);
     const facts = { journal: url, modes, model: named.name, notes };
     if (options.candidate !== undefined) {
       const candidate = readCandidate(options.candidate, config, io);
@@ -132,20 +131,13 @@ function boundOf(written: string): Ratio {
 }
 
 /** What a reader of the figures must know. */
-function notesOf({ references, limits, modes }: Recorded, given: readonly string[]): readonly string[] {
-  const own = [...references.keys()].filter((pair) => !given.includes(pair));
-  return [
-    ...(own.length === 0
-      ? []
-      : [
-          `prices of ${own.join(', ')} are the references that the journal has, at decisions and attempts: name a finer history with --data ${own[0] ?? ''}=FILE`,
-        ]),
-    ...(limits.length === 0 ? ['the journal has no limits: the twin has those of the config'] : []),
-    ...(modes.includes('dry_run')
-      ? ['in a dry run the desk answers its own orders: there is no last look and no doubt']
-      : []),
-  ];
-}
+const notesOf = (recorded: Recorded, tapes: readonly Tape[]): readonly string[] => [
+  ...priceNotes(recorded, tapes),
+  ...(recorded.limits.length === 0 ? ['the journal has no limits: the twin has those of the config'] : []),
+  ...(recorded.modes.includes('dry_run')
+    ? ['in a dry run the desk answers its own orders: there is no last look and no doubt']
+    : []),
+];
 
 const jsonText = (report: TwinReport): string => `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
 

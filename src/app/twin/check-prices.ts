@@ -1,0 +1,63 @@
+import { OperatorError } from '../../core/errors.ts';
+import { approximate } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import { knownAt, lastKnownRow, priceAt } from '../../research/tape/tape.ts';
+import type { Tape } from '../../research/tape/tape.ts';
+import type { Recorded } from '../../research/twin/recorded.ts';
+
+/** A file whose prices are further from what live saw, in the median, is of another pair. */
+const GAP_MAX = 0.05;
+/** Kinds that decide by the clock: the references of the journal are all that they need. */
+const BY_THE_CLOCK: ReadonlySet<string> = new Set(['twap', 'vwap', 'shortfall', 'recurring']);
+
+/**
+ * What a reader must know about the prices of a twin.
+ *
+ * @throws OperatorError `usage` when a file does not have the prices that live saw.
+ */
+export function priceNotes(recorded: Recorded, tapes: readonly Tape[]): readonly string[] {
+  const given = new Set(tapes.map(({ pair }) => pair));
+  const own = [...recorded.references.keys()].filter((pair) => !given.has(pair));
+  return [
+    ...tapes.flatMap((tape) => tapeNotes(recorded, tape)),
+    ...(own.length === 0
+      ? []
+      : [
+          `prices of ${own.join(', ')} are the references that the journal has, at decisions and attempts: name a finer history with --data ${own[0] ?? ''}=FILE`,
+          ...followersNote(recorded),
+        ]),
+  ];
+}
+
+function tapeNotes({ references, from, until }: Recorded, tape: Tape): readonly string[] {
+  const gaps = (references.get(tape.pair) ?? []).flatMap(({ at, price }) => {
+    const row = lastKnownRow(tape, at);
+    const seen = approximate(price);
+    return row < 0 ? [] : [Math.abs(approximate(priceAt(tape.close, row)) - seen) / seen];
+  });
+  const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)];
+  if (median !== undefined && median > GAP_MAX)
+    throw new OperatorError(
+      'usage',
+      `--data: the prices of ${tape.pair} are ${(100 * median).toFixed(1)} % from those that the desk saw, in the median: is it the file of another pair or time?`,
+    );
+  const last = knownAt(tape, tape.rows - 1);
+  return knownAt(tape, 0) <= from && last >= until
+    ? []
+    : [
+        `prices of ${tape.pair} reach from ${isoOf(knownAt(tape, 0))} to ${isoOf(last)}, the journal from ${isoOf(from)} to ${isoOf(until)}: outside of them the twin does not trade, or at the last price`,
+      ];
+}
+
+/** Such strategies decide by prices or volume between two references. */
+function followersNote({ texts }: Recorded): readonly string[] {
+  const documents = texts.flatMap((each) => each.documents);
+  const names = [
+    ...new Set(documents.filter(({ type }) => !BY_THE_CLOCK.has(type)).map(({ strategy }) => strategy)),
+  ];
+  return names.length === 0
+    ? []
+    : [
+        `${names.join(', ')}: what such a strategy decides follows prices or volume between those references, which the twin does not have: without --data its differences are no finding`,
+      ];
+}
