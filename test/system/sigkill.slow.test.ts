@@ -38,7 +38,7 @@ const seller = {
 
 /** What a process must be killed at, whatever else there is. */
 const REQUIRED = [
-  ...['started', 'strategy', 'wake', 'intent', 'quote', 'balances', 'stopped'].flatMap((kind) => [
+  ...['started+settings', 'strategy', 'wake', 'intent', 'quote', 'balances', 'stopped'].flatMap((kind) => [
     `before commit of ${kind}`,
     `after commit of ${kind}`,
   ]),
