@@ -133,6 +133,7 @@ describe('a signal that comes before the daemon listens', () => {
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
     expect((await desk.records()).map(({ kind, why }) => [kind, why])).toEqual([
       ['started', undefined],
+      ['settings', 'first settings of this journal'],
       ['stopped', signal],
     ]);
     expect(seen.orderCount()).toBe(0);

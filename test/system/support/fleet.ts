@@ -167,6 +167,16 @@ export class Fleet {
     return (await this.list()).filter((one) => one.daemon === daemon);
   }
 
+  /** Waits until this daemon runs so many desks: the first daemon takes all of them, and gives some to the next. */
+  async desksAt(daemon: string, count: number): Promise<readonly Listed[]> {
+    for (let tries = 0; tries < 40; tries += 1) {
+      const own = (await this.desksOf(daemon)).filter(({ isLeased }) => isLeased);
+      if (own.length === count) return own;
+      await sleep(1_000);
+    }
+    throw new Error(`${daemon} does not run ${count} desks: ${JSON.stringify(await this.list())}`);
+  }
+
   /** Waits until each desk is ready at one of these daemons. */
   async tradesAt(desks: readonly string[], ...daemons: readonly Program[]): Promise<void> {
     for (const desk of desks)
