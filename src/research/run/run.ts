@@ -52,12 +52,12 @@ export interface BacktestSetup {
   readonly observer?: Partial<Observer> | undefined;
   /** Of tapes whose pair is delisted at their end; default: frozen at the last price. */
   readonly delisting?: Delisting | undefined;
-  /** What a live desk met, in place of what the model says. */
-  readonly met?: Met | undefined;
+  /** What happened to a live desk, in place of what the model says. */
+  readonly live?: LiveFacts | undefined;
 }
 
-/** What a live desk met, as far as it is to replace the model. */
-export interface Met {
+/** What happened to a live desk, as far as it is to replace the model. */
+export interface LiveFacts {
   /** Prices and refusals of its venue. */
   readonly script?: DealerScript | undefined;
   readonly quoteLatencyMs?: Latency | undefined;
@@ -95,7 +95,7 @@ export interface Backtest {
 
 /** @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be taken apart. */
 export function backtest(setup: BacktestSetup): Backtest {
-  const { tapes, from, until, model, seed, holdings, met = {} } = setup;
+  const { tapes, from, until, model, seed, holdings, live = {} } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
   const pairs = tapes.map(({ pair }) => pair);
   // The desk and the venue share one price source.
@@ -112,35 +112,35 @@ export function backtest(setup: BacktestSetup): Backtest {
     tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape, readers.get(tape.pair))])),
     startedAt: from,
     impact: impactOf(model, setup),
-    script: met.script,
+    script: live.script,
   });
   const { nextPossible, journal } = setup;
   const venue = inProcessVenue(exchange, {
     clock,
     capabilities: 'none',
-    quoteLatencyMs: met.quoteLatencyMs ?? model.quoteLatencyMs,
-    orderLatencyMs: met.orderLatencyMs ?? model.orderLatencyMs,
+    quoteLatencyMs: live.quoteLatencyMs ?? model.quoteLatencyMs,
+    orderLatencyMs: live.orderLatencyMs ?? model.orderLatencyMs,
   });
   const account = exchange.accounts[0]?.name ?? '';
-  for (const { at, currency, amount } of met.flows ?? [])
+  for (const { at, currency, amount } of live.flows ?? [])
     clock.pushFirst(at, () => exchange.deposit(account, currency, amount, at));
   const desk = new Desk(
     {
       clock,
       random: seededRandom(`desk ${seed}`),
-      venue: closingVenue(met.venue?.(venue, clock) ?? venue, {
+      venue: closingVenue(live.venue?.(venue, clock) ?? venue, {
         clock,
         tapes,
         sellsForMs: (tape) => (setup.delisting === 'liquidate' ? gapMaxOf(model, tape) : 0),
       }),
       market: tapeMarket({ clock, tapes, readers, until, nextPossible }),
       journal,
-      operator$: commandsOf(clock, until, met.commands),
-      strategies: met.strategies?.(clock),
+      operator$: commandsOf(clock, until, live.commands),
+      strategies: live.strategies?.(clock),
     },
     {
       ...backtestPolicy(setup.policy),
-      ...(met.accountPollMs === undefined ? {} : { accountPollMs: met.accountPollMs }),
+      ...(live.accountPollMs === undefined ? {} : { accountPollMs: live.accountPollMs }),
     },
     { ...noObserver, ...setup.observer },
     setup.strategies,
@@ -151,7 +151,7 @@ export function backtest(setup: BacktestSetup): Backtest {
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
     // What people order may begin something when all else is done.
-    run: runner(desk, clock, { isUntilDone: (met.commands ?? []).length === 0 }),
+    run: runner(desk, clock, { isUntilDone: (live.commands ?? []).length === 0 }),
   };
 }
 
@@ -225,7 +225,11 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
 });
 
 /** The end of the tape is handled as a command, after those that people gave. */
-const commandsOf = (clock: VirtualClock, until: Instant, given: Met['commands'] = []): Observable<Command> =>
+const commandsOf = (
+  clock: VirtualClock,
+  until: Instant,
+  given: LiveFacts['commands'] = [],
+): Observable<Command> =>
   new Observable<Command>((subscriber) => {
     const drain = { at: until, command: { do: 'drain', why: 'the end of the tape' } as const };
     const taken = [...given.filter(({ at }) => at < until), drain].map(({ at, command }) =>

@@ -1,28 +1,20 @@
 import { text } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
-import type { CandidateComparison, Told } from './candidate.ts';
+import type { CandidateComparison, StrategySum } from './candidate.ts';
 import { inBps } from './compare.ts';
 import { causes } from './twin-setup.ts';
 import { CAUSES, shownBps } from './twin-json.ts';
-import type { CauseShare } from './twin-json.ts';
+import type { CauseShare, ComparisonHead } from './twin-json.ts';
 import type { Unasked } from './live-answers.ts';
 
 /** `candidate.json`. Amounts are text. Differences are of the candidate less live, in USD; above zero, the candidate would have done better. */
-export interface CandidateReport {
-  readonly version: 1;
-  readonly journal: string;
-  /** Hash of the last record, which proves all others. */
-  readonly head: string;
-  readonly modes: readonly string[];
-  readonly from: string;
-  readonly until: string;
-  readonly model: string;
+export interface CandidateReport extends ComparisonHead {
   readonly strategy: string;
   /** Hash of the text of the candidate, as a start of it would stand in the journal. */
   readonly hash: string;
-  readonly live: ToldText;
-  readonly candidate: ToldText;
+  readonly live: StrategySumText;
+  readonly candidate: StrategySumText;
   readonly difference_usd: string;
   /** Of what live traded; absent where it traded nothing. */
   readonly difference_bps: string | undefined;
@@ -34,7 +26,7 @@ export interface CandidateReport {
   readonly notes: readonly string[];
 }
 
-interface ToldText {
+interface StrategySumText {
   readonly slices: number;
   readonly filled: number;
   readonly traded_usd: string;
@@ -67,8 +59,8 @@ export function candidateReport(
     model,
     strategy: source.id,
     hash: source.hash,
-    live: toldText(live),
-    candidate: toldText(candidate),
+    live: strategySumText(live),
+    candidate: strategySumText(candidate),
     difference_usd: text(total),
     difference_bps: bps,
     causes: ([...causes, 'rest'] as const).map((cause) => ({
@@ -90,7 +82,7 @@ export function candidateReport(
   };
 }
 
-const toldText = ({ slices, filled, traded, meanBps }: Told): ToldText => ({
+const strategySumText = ({ slices, filled, traded, meanBps }: StrategySum): StrategySumText => ({
   slices,
   filled,
   traded_usd: text(traded),

@@ -5,9 +5,10 @@ import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { meanCostOf, sharesOf, worthAt } from './compare.ts';
 import type { Worth } from './compare.ts';
 import type { Unasked } from './live-answers.ts';
+import { sliceKey } from './outcomes.ts';
 import type { SliceOutcome } from './outcomes.ts';
 import { marketOf, play } from './play.ts';
-import type { Played } from './play.ts';
+import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinSetup } from './twin-setup.ts';
 
@@ -17,8 +18,8 @@ export interface CandidateComparison {
   readonly until: Instant;
   /** Hash of the last record of live. */
   readonly head: string;
-  readonly live: Told;
-  readonly candidate: Told;
+  readonly live: StrategySum;
+  readonly candidate: StrategySum;
   readonly total: Money;
   /** `text`: what the text changes by the model alone. Each cause: how much more it changes the candidate than the text of live. Sums exactly. */
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
@@ -29,7 +30,7 @@ export interface CandidateComparison {
 }
 
 /** One strategy, over all its slices. */
-export interface Told {
+export interface StrategySum {
   readonly slices: number;
   readonly filled: number;
   /** USD. */
@@ -48,21 +49,21 @@ export function compareCandidate(
   const market = marketOf(setup);
   const worth = worthAt(setup, market, until);
   const taken = [new Set<Cause>(), ...causes.map((_, i) => new Set(causes.slice(0, i + 1)))];
-  const asLive = taken.map((each) => play({ ...setup, candidate: undefined }, market, each));
-  const instead = taken.map((each) => play(setup, market, each));
+  const liveRuns = taken.map((each) => play({ ...setup, candidate: undefined }, market, each));
+  const candidateRuns = taken.map((each) => play(setup, market, each));
   const differences = taken.map((_, i) =>
-    subtract(worthIn(instead[i], id, worth), worthIn(asLive[i], id, worth)),
+    subtract(worthIn(candidateRuns[i], id, worth), worthIn(liveRuns[i], id, worth)),
   );
-  const own = [...recorded.slices.values()].filter(({ strategy }) => strategy === id);
-  const last = instead.at(-1);
-  const would = slicesIn(last, id);
-  const total = subtract(sum(would, worth), sum(own, worth));
+  const liveSlices = [...recorded.slices.values()].filter(({ strategy }) => strategy === id);
+  const last = candidateRuns.at(-1);
+  const candidateSlices = slicesIn(last, id);
+  const total = subtract(sum(candidateSlices, worth), sum(liveSlices, worth));
   return {
     from: recorded.from,
     until,
     head: recorded.head,
-    live: toldOf(own, worth),
-    candidate: toldOf(would, worth),
+    live: strategySum(liveSlices, worth),
+    candidate: strategySum(candidateSlices, worth),
     total,
     shares: sharesOf((cause) => {
       if (cause === 'rest') return subtract(total, differences.at(-1) ?? NO_MONEY);
@@ -72,21 +73,20 @@ export function compareCandidate(
       );
       return cause === 'text' ? add(differences[0] ?? NO_MONEY, step) : step;
     }),
-    modelled: would.filter(({ parent, slice }) => last?.modelled.has(`${parent}-${slice}`) === true).length,
+    modelled: candidateSlices.filter((slice) => last?.modelled.has(sliceKey(slice)) === true).length,
     unasked: countsOf(last?.unasked ?? []),
   };
 }
 
-const slicesIn = (played: Played | undefined, id: string): readonly SliceOutcome[] =>
-  [...(played?.slices.values() ?? [])].filter(({ strategy }) => strategy === id);
+const slicesIn = (run: TwinRun | undefined, id: string): readonly SliceOutcome[] =>
+  [...(run?.slices.values() ?? [])].filter(({ strategy }) => strategy === id);
 
-const worthIn = (played: Played | undefined, id: string, worth: Worth): Money =>
-  sum(slicesIn(played, id), worth);
+const worthIn = (run: TwinRun | undefined, id: string, worth: Worth): Money => sum(slicesIn(run, id), worth);
 
 const sum = (slices: readonly SliceOutcome[], worth: Worth): Money =>
   slices.reduce((all, slice) => add(all, worth.of(slice)), NO_MONEY);
 
-const toldOf = (slices: readonly SliceOutcome[], worth: Worth): Told => ({
+const strategySum = (slices: readonly SliceOutcome[], worth: Worth): StrategySum => ({
   slices: slices.length,
   filled: slices.filter(({ result }) => result === 'filled').length,
   traded: slices.reduce((all, slice) => add(all, worth.traded(slice)), NO_MONEY),

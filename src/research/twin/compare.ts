@@ -18,7 +18,7 @@ import { seededRandom } from '../../simulator/market/random.ts';
 import { lastKnownRow, priceAt } from '../tape/tape.ts';
 import type { SliceOutcome } from './outcomes.ts';
 import { marketOf, play } from './play.ts';
-import type { Played } from './play.ts';
+import type { TwinRun } from './play.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
@@ -117,10 +117,10 @@ export const sharesOf = (of: (cause: Cause | 'rest') => Money): Row['shares'] =>
 
 interface Compared {
   readonly live: SliceOutcome | undefined;
-  readonly plain: Played;
+  readonly plain: TwinRun;
   /** One for each cause, on top of those before it. */
-  readonly runs: readonly Played[];
-  readonly last: Played;
+  readonly runs: readonly TwinRun[];
+  readonly last: TwinRun;
   readonly worth: Worth;
 }
 

@@ -8,7 +8,7 @@ import { solvedOver } from '../run/wake-index.ts';
 import type { Tape } from '../tape/tape.ts';
 import { LiveAnswers } from './live-answers.ts';
 import type { Unasked } from './live-answers.ts';
-import { metOf } from './met.ts';
+import { liveFacts } from './live-facts.ts';
 import { Outcomes, sliceKey } from './outcomes.ts';
 import type { SliceOutcome } from './outcomes.ts';
 import { referenceTape } from './references.ts';
@@ -16,7 +16,7 @@ import { sourcesOf, textsOf } from './texts.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
 /** A twin that has run. */
-export interface Played {
+export interface TwinRun {
   /** By `sliceKey`. */
   readonly slices: ReadonlyMap<string, SliceOutcome>;
   /** Slices, as `sliceKey`, with a quote that live never got: the model answered. */
@@ -35,7 +35,7 @@ export function play(
   setup: TwinSetup,
   { tapes, nextPossible }: TwinMarket,
   taken: ReadonlySet<Cause>,
-): Played {
+): TwinRun {
   const { recorded, model, candidate } = setup;
   const answers = new LiveAnswers(recorded, { isCandidate: candidate !== undefined });
   const market: TwinMarket = { tapes, nextPossible };
@@ -56,7 +56,7 @@ export function play(
     seed: 'twin',
     currencies: setup.currencies,
     journal,
-    met: metOf(setup, market, taken, answers),
+    live: liveFacts(setup, market, taken, answers),
   });
   run.run();
   const outcomes = new Outcomes();

@@ -7,8 +7,8 @@ import type { SliceOutcome } from './outcomes.ts';
 import { causes } from './twin-setup.ts';
 import type { Cause } from './twin-setup.ts';
 
-/** `twin.json`. Amounts are text. Differences are of live less its twin, in USD; above zero, live did better. */
-export interface TwinReport {
+/** What a comparison was made from. */
+export interface ComparisonHead {
   readonly version: 1;
   readonly journal: string;
   /** Hash of the last record, which proves all others. */
@@ -17,6 +17,10 @@ export interface TwinReport {
   readonly from: string;
   readonly until: string;
   readonly model: string;
+}
+
+/** `twin.json`. Amounts are text. Differences are of live less its twin, in USD; above zero, live did better. */
+export interface TwinReport extends ComparisonHead {
   /** `beyond`: the difference, its sign aside, is larger than the bound. `empty`: live traded nothing. */
   readonly verdict: 'within' | 'beyond' | 'empty';
   readonly bound_bps: string;

@@ -6,7 +6,7 @@ import type { OrderAnswer, QuoteAnswer } from '../../core/venue.ts';
 import type { StrategiesPort, VenuePort } from '../../engine/ports.ts';
 import type { VirtualClock } from '../../engine/time/virtual-clock.ts';
 import type { Ask } from '../calibrate/asks.ts';
-import type { Met } from '../run/run.ts';
+import type { LiveFacts } from '../run/run.ts';
 import type { ExecutionModel } from '../run/model.ts';
 import { TapeReader } from '../run/tape-market.ts';
 import type { LiveAnswers } from './live-answers.ts';
@@ -14,12 +14,12 @@ import { sourcesOf, textsOf } from './texts.ts';
 import type { Cause, TwinMarket, TwinSetup } from './twin-setup.ts';
 
 /** What the twin takes over from live. */
-export function metOf(
+export function liveFacts(
   setup: TwinSetup,
   { tapes }: TwinMarket,
   taken: ReadonlySet<Cause>,
   answers: LiveAnswers,
-): Met {
+): LiveFacts {
   const { recorded, model, policy } = setup;
   const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
   const midOf = (pair: string, at: Instant): Price | undefined => readers.get(pair)?.last(at);
