@@ -200,9 +200,9 @@ export const alerts = {
     severity: 'warning',
     says: 'for days in a row the desk did not trade as its model says: the difference from its twin is beyond the bound',
     runbook:
-      '`cause` has the largest share of the difference of `day`. `tranche twin --day DAY` shows every cause and slice. For `quote`, `latency` and `last_look` compare the venue with its terms, then fit the model with `tranche calibrate` and name it in `operate.twin`; for `rest` look for restarts and changed limits.',
+      '`cause` has the largest share of the difference of `day`. `tranche twin --day DAY` shows every cause and slice. For `quote`, `latency` and `last_look` compare the venue with its terms, then fit the model with `tranche calibrate` and name it in `operate.twin`; for `rest` look for restarts and waits for approvals.',
     onDashboard:
-      '`cause` has the largest share of the difference of `day`. The screen Twin shows every cause and the largest slices. For `quote`, `latency` and `last_look` compare the venue with its terms, then have the model fitted anew; for `rest` look for restarts and changed limits.',
+      '`cause` has the largest share of the difference of `day`. The screen Twin shows every cause and the largest slices. For `quote`, `latency` and `last_look` compare the venue with its terms, then have the model fitted anew; for `rest` look for restarts and waits for approvals.',
   },
   disk_full: {
     severity: 'critical',
