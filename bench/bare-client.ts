@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const AGENT = 'host: venue\r\nauthorization: Bearer bench\r\ncontent-type: application/json';
 const post = (path: string, body: string): string =>
@@ -23,11 +24,23 @@ async function exchange(socket: Socket, request: string): Promise<string> {
   return await promise;
 }
 
+export interface BareOptions {
+  /** What must be done between a quote and its order. */
+  readonly beforeOrder?: (cycle: number) => Promise<unknown>;
+  /** Between two cycles, milliseconds: processors that wait longer are slower to begin. */
+  readonly intervalMs?: number;
+}
+
 /**
  * The least that any client needs: on the last byte of a quote, the order goes out on a second socket that is open and
  * waits. No check, no record, no limit: this is the floor of the machine and of the venue, not a way to trade.
  */
-export async function bareCycles(port: number, cycles: number, name: string): Promise<void> {
+export async function bareCycles(
+  port: number,
+  cycles: number,
+  name: string,
+  { beforeOrder, intervalMs = 0 }: BareOptions = {},
+): Promise<void> {
   const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')] as const;
   const [quotes, orders] = sockets;
   for (const socket of sockets) {
@@ -39,9 +52,11 @@ export async function bareCycles(port: number, cycles: number, name: string): Pr
     const wanted = `{"pair":"btcusd","side":"buy","quantity":0.01,"client_quote_id":"${id}"}`;
     const quote = await exchange(quotes, post('/v1/quote', wanted));
     const quoteId = /"quote_id":"(?<id>[^"]+)"/u.exec(quote)?.groups?.['id'] ?? '';
+    if (beforeOrder !== undefined) await beforeOrder(i);
     const order = `{"currency_pair":"btcusd","quote_id":"${quoteId}","quantity":0.01,"client_order_id":"${id}"}`;
     const answer = await exchange(orders, post('/v1/orders/buy', order));
     if (!answer.includes('"Done"')) throw new Error(`not filled: ${answer} for the quote: ${quote}`);
+    if (intervalMs > 0) await sleep(intervalMs);
   }
   for (const socket of sockets) socket.destroy();
 }

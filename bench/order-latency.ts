@@ -23,12 +23,14 @@ export interface DeskCycles {
   /** Between two slices, milliseconds. */
   readonly intervalMs?: number;
   readonly token?: string;
+  /** Called when an order has been answered. */
+  readonly onOrder?: () => void;
 }
 
 /** One desk with one twap on `journal`, which is empty, from its first slice to its last; with the real client. Closes the journal. */
 export async function deskCycles(
   journal: JournalPort & { close(): void },
-  { port, name, slices, intervalMs = INTERVAL_MS, token = 'bench' }: DeskCycles,
+  { port, name, slices, intervalMs = INTERVAL_MS, token = 'bench', onOrder }: DeskCycles,
 ): Promise<void> {
   const http = venueHttp({
     baseUrl: `http://127.0.0.1:${port}`,
@@ -47,7 +49,7 @@ export async function deskCycles(
   const desk = new Desk(
     { clock: systemClock, random: { next: Math.random }, venue, journal, operator$: new Subject<Command>() },
     { ...policy, pace },
-    noObserver,
+    { ...noObserver, ordered: () => onOrder?.() },
     [
       benchTwap(name, {
         pair: 'btcusd',

@@ -1,7 +1,8 @@
 /**
  * What a journal in PostgreSQL costs an order. First the time between the last byte of a quote and the first byte of its order, as
  * bench/latency.ts takes it, with the journal in a file and in PostgreSQL in turn, each beside a bare client: PostgreSQL puts one
- * commit into that time, the fenced write that accepts the quote. Then forty desks with a journal each in one database, fifty slices
+ * commit into that time, the fenced write that accepts the quote. The bound is the bare client with one such write of one row between quote and
+ * order, in plain SQL, at the same rate: what no program can undercut that checks its right to trade after the quote. Then forty desks with a journal each in one database, fifty slices
  * a second together. The server is a real one on this machine. Exit code 1 when the first misses its target.
  *
  * Run: `npm run bench:postgres -- [--cycles N] [--rounds R] [--seconds S] [--json]`
@@ -12,7 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import pg from 'pg';
 import { postgresJournal } from '../src/journal/postgres/postgres.ts';
+import { readPostgresUrl } from '../src/journal/postgres/postgres-url.ts';
 import { preparePostgres } from '../src/journal/postgres/prepare.ts';
 import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
 import { startPostgres } from '../test/journal/postgres-server.ts';
@@ -28,6 +31,8 @@ const QUOTE_DELAY_MS = 15;
 /** Between two slices: more than a busy machine needs for one, or slices expire and nothing is measured. */
 const INTERVAL_MS = 100;
 const DESKS = 40;
+/** Not counted: forty desks start at once, and read their accounts. */
+const STARTS_MS = 10_000;
 const SLICES_PER_SECOND = 50;
 
 const { values } = parseArgs({
@@ -45,6 +50,7 @@ interface Latency {
   readonly round: number;
   /** Medians, ms. */
   readonly bare: number;
+  readonly bound: number;
   readonly sqlite: number;
   readonly postgres: number;
   /** What PostgreSQL takes longer than the bare client, to what the file does. */
@@ -54,6 +60,32 @@ interface Latency {
   readonly commitP50: number;
   readonly commitP99: number;
 }
+
+/** What `run` gives with a fenced write of one row, of the size of a quote, before each order. */
+async function boundOf<T>(
+  server: PostgresServer,
+  run: (beforeOrder: () => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: readPostgresUrl(server.url('any')).connectionString });
+  await client.connect();
+  try {
+    await client.query('CREATE TABLE IF NOT EXISTS bound_desk (desk text PRIMARY KEY, epoch bigint NOT NULL)');
+    await client.query("INSERT INTO bound_desk VALUES ('any', 1) ON CONFLICT DO NOTHING");
+    await client.query('CREATE TABLE IF NOT EXISTS bound_record (seq bigserial PRIMARY KEY, body text NOT NULL)');
+    const body = 'x'.repeat(600);
+    return await run(async () => {
+      const { rowCount } = await client.query({
+        name: 'fenced',
+        text: `WITH owner AS (SELECT 1 FROM bound_desk WHERE desk = 'any' AND epoch = 1 FOR SHARE)
+          INSERT INTO bound_record (body) SELECT $1 FROM owner`,
+        values: [body],
+      });
+      if (rowCount !== 1) throw new Error('the fenced write added no row');
+    });
+  } finally {
+    await client.end();
+  }
+} // prettier-ignore
 
 async function latency(server: PostgresServer, round: number): Promise<Latency> {
   const name = `round-${round}`;
@@ -66,8 +98,15 @@ async function latency(server: PostgresServer, round: number): Promise<Latency> 
     return quantile(all, 0.5);
   };
   const bare = await at(async (port) => {
-    await bareCycles(port, slices, name);
+    await bareCycles(port, slices, name, { intervalMs: INTERVAL_MS });
   });
+  const bound = await boundOf(
+    server,
+    async (beforeOrder) =>
+      await at(async (port) => {
+        await bareCycles(port, slices, `${name}-bound`, { intervalMs: INTERVAL_MS, beforeOrder });
+      }),
+  );
   const sqlite = await at(async (port) => {
     await deskCycles(sqliteJournal(join(folder, `${name}.db`)), {
       port,
@@ -87,6 +126,7 @@ async function latency(server: PostgresServer, round: number): Promise<Latency> 
   return {
     round,
     bare,
+    bound,
     sqlite,
     postgres,
     ofAdded: (postgres - bare) / (sqlite - bare),
@@ -109,25 +149,28 @@ async function crowd(server: PostgresServer, seconds: number): Promise<Crowd> {
   const venue = new Worker(new URL('halt-venue.ts', import.meta.url), { workerData: accounts });
   const [port] = (await once(venue, 'message')) as [number];
   const intervalMs = (1_000 * DESKS) / SLICES_PER_SECOND;
-  const each = Math.ceil((seconds * 1_000) / intervalMs);
-  const commits: number[] = [];
-  const commitsOf = { now: () => performance.now(), observe: (ms: number) => commits.push(ms) };
+  const commits: { readonly endedAt: number; readonly ms: number }[] = [];
+  const orders: number[] = [];
+  const now = (): number => performance.now();
+  const commitsOf = { now, observe: (ms: number) => commits.push({ endedAt: now(), ms }) };
   const journals = accounts.map(({ name }) => postgresJournal(server.url(name), { commits: commitsOf }));
-  const from = performance.now();
+  const from = now() + STARTS_MS;
+  const until = from + seconds * 1_000;
   await Promise.all(
     accounts.map(async ({ name, token }, i) => {
       const journal = journals[i];
       if (journal === undefined) return;
-      await deskCycles(journal, { port, name, token, slices: each, intervalMs });
+      const each = Math.ceil((STARTS_MS + seconds * 1_000) / intervalMs) + 1;
+      await deskCycles(journal, { port, name, token, slices: each, intervalMs, onOrder: () => orders.push(now()) });
     }),
   ); // prettier-ignore
-  const tookMs = performance.now() - from;
   await venue.terminate();
+  const counted = commits.filter(({ endedAt }) => endedAt >= from && endedAt < until).map(({ ms }) => ms);
   return {
-    slicesPerSecond: (each * DESKS * 1_000) / tookMs,
-    commits: commits.length,
-    commitP50: quantile(commits, 0.5),
-    commitP99: quantile(commits, 0.99),
+    slicesPerSecond: orders.filter((at) => at >= from && at < until).length / seconds,
+    commits: counted.length,
+    commitP50: quantile(counted, 0.5),
+    commitP99: quantile(counted, 0.99),
   };
 }
 
@@ -150,6 +193,7 @@ try {
           round: one.round,
           'bare p50 ms': one.bare.toFixed(3),
           'SQLite p50': one.sqlite.toFixed(3),
+          'bound p50': one.bound.toFixed(3),
           'PostgreSQL p50': one.postgres.toFixed(3),
           'of added': one.ofAdded.toFixed(2),
           'with the quote': one.ofWhole.toFixed(2),
@@ -160,6 +204,9 @@ try {
     );
     console.log(
       `added latency of an order: ${ratio.toFixed(2)} × that of SQLite in the median of ${rounds.length}; target ≤ ${RATIO_MAX}: ${isReached ? 'reached' : 'MISSED'}`,
+    );
+    console.log(
+      `the bound: ${median(rounds.map(({ bare, bound, sqlite }) => (bound - bare) / (sqlite - bare))).toFixed(2)} × that of SQLite without any program; over the bound, PostgreSQL adds ${median(rounds.map(({ bound, bare, postgres, sqlite }) => (postgres - bound) / (sqlite - bare))).toFixed(2)} ×`,
     );
     console.log(
       `${DESKS} desks: ${together.slicesPerSecond.toFixed(1)} slices/s, ${together.commits} commits, p50 ${together.commitP50.toFixed(2)} ms, p99 ${together.commitP99.toFixed(2)} ms`,

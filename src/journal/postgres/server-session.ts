@@ -5,6 +5,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Row, Statement } from './blocking-client.ts';
 import { factsOf, isTransient } from './postgres-errors.ts';
 import { SETTINGS, checkSettings } from './server-settings.ts';
+import type { rowsOf as Rows } from './connection.ts';
 import type { Session } from './session.ts';
 
 export interface ServerSessionOptions {
@@ -15,13 +16,19 @@ export interface ServerSessionOptions {
   readonly timeoutMs: number;
 }
 
+/** A connection with the function of the module that made it: an import for each statement would delay each order. */
+interface Connected {
+  readonly client: Client;
+  readonly rowsOf: typeof Rows;
+}
+
 /**
  * One connection that blocks nothing, made when it is needed and again after it broke. Statements run one after the other, in
  * the order in which they were asked for. The client library is loaded with the first of them: a desk on a file does without it.
  */
 export class ServerSession implements Session {
   readonly #options: ServerSessionOptions;
-  #client: Promise<Client> | undefined;
+  #client: Promise<Connected> | undefined;
   #before: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -52,8 +59,7 @@ export class ServerSession implements Session {
     if (this.#isClosed)
       throw new OperatorError('storage', `journal ${this.#options.shown}: the connection is closed`);
     try {
-      const client = await this.#connected();
-      const { rowsOf } = await import('./connection.ts');
+      const { client, rowsOf } = await this.#connected();
       return await rowsOf(client, statement);
     } catch (error) {
       // A connection in an unknown state is not used again.
@@ -68,7 +74,7 @@ export class ServerSession implements Session {
     if (client !== undefined) void endLater(client);
   }
 
-  async #connected(): Promise<Client> {
+  async #connected(): Promise<Connected> {
     if (this.#client !== undefined) return await this.#client;
     const connecting = this.#connect(() => {
       if (this.#client === connecting) this.#client = undefined;
@@ -77,13 +83,13 @@ export class ServerSession implements Session {
     return await connecting;
   }
 
-  async #connect(onEnd: () => void): Promise<Client> {
+  async #connect(onEnd: () => void): Promise<Connected> {
     const { connectionString, shown, timeoutMs } = this.#options;
     const { connectTo, rowsOf } = await import('./connection.ts');
     const client = await connectTo(connectionString, { timeoutMs, onEnd });
     try {
       checkSettings(shown, (await rowsOf(client, { text: SETTINGS }))[0]);
-      return client;
+      return { client, rowsOf };
     } catch (error) {
       await client.end();
       throw error;
@@ -91,7 +97,7 @@ export class ServerSession implements Session {
   }
 }
 
-async function endLater(connecting: Promise<Client>): Promise<void> {
+async function endLater(connecting: Promise<Connected>): Promise<void> {
   const { endConnection } = await import('./connection.ts');
-  await endConnection(connecting);
+  await endConnection(connecting.then(({ client }) => client));
 }
