@@ -2,7 +2,9 @@
  * Three machines, their desks, one PostgreSQL with a synchronous standby and one venue, as real processes in real time, in which everything fails:
  * test/system/support/fleet-drill.ts.
  *
- * Run: `npm run drill:fleet -- [--seconds 600] [--desks 12] [--seed 1] [--promote-every 170] [--only 'machine dies']`
+ * Run: `npm run drill:fleet -- [--seconds 600] [--desks 12] [--seed 1] [--promote-every 170] [--only 'machine dies'] [--still 1] [--mutant NAME]`
+ *
+ * `--mutant` breaks a rule of the product by its name in test/simulation/mutants.ts: the run must then show violations.
  */
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
@@ -15,6 +17,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     'promote-every': { type: 'string', default: '170' },
     only: { type: 'string', default: '' },
+    still: { type: 'string', default: '1' },
+    mutant: { type: 'string', default: '' },
   },
 });
 
@@ -27,6 +31,8 @@ const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'slow', 'test
     FLEET_DRILL_SEED: values.seed,
     FLEET_DRILL_PROMOTE_EVERY: values['promote-every'],
     FLEET_DRILL_ONLY: values.only,
+    FLEET_DRILL_STILL_SECONDS: values.still,
+    FLEET_DRILL_MUTANT: values.mutant,
   },
 });
 process.exitCode = status ?? 1;

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { uniform } from '../../../src/core/uniform.ts';
 import { median } from '../../../bench/measure.ts';
+import { LEASE_MS } from '../../../src/journal/postgres/take-desk.ts';
 import type { PostgresServer } from '../../journal/postgres-server.ts';
 import { openIntents } from './checks.ts';
 import { fillsOf } from './deaths.ts';
@@ -30,8 +31,12 @@ export interface FleetDrillOptions {
   readonly desks: number;
   /** Seconds until the standby is promoted, and again and again. */
   readonly promoteEverySeconds: number;
-  /** This alone goes wrong, again and again; default: everything. */
+  /** This alone goes wrong, again and again, on one machine after the other; default: everything. */
   readonly only?: string;
+  /** Rule of the product that is broken on all machines: a name of test/simulation/mutants.ts. Default: none. */
+  readonly mutant?: string;
+  /** Least time for which a machine stands still, seconds; default: 1. */
+  readonly stillSeconds?: number;
 }
 
 /** From the death of the owner of a desk until the next fill of that desk. */
@@ -61,7 +66,6 @@ export interface FleetDrillReport {
 const MACHINES = ['north', 'south', 'west'] as const;
 const QUOTE = /^POST \/v1\/quote /u;
 const ORDER = /^POST \/v1\/orders\//u;
-const LEASE_MS = 15_000;
 const QUOTE_LIFE_MS = 10_000;
 /** Until all desks are re-armed after a failover. */
 const REARMED_MS = 30_000;
@@ -130,6 +134,7 @@ class FleetDrill {
           fleet,
           name,
           reachStore: () => connect(join(pair.primary.home, '.s.PGSQL.5432')),
+          mutant: options.mutant,
         }),
       );
     return drill;
@@ -146,16 +151,22 @@ class FleetDrill {
   async fail(): Promise<void> {
     const { seconds, promoteEverySeconds } = this.#options;
     this.#endsAt = Date.now() + seconds * 1_000;
-    const machines = this.#machines.map(async (machine) => {
-      await this.#again(4, 14, async () => await this.#strikeMachine(machine));
-    });
-    if (this.#options.only !== undefined) {
-      await Promise.all(machines);
+    const { only } = this.#options;
+    if (only !== undefined) {
+      let turn = 0;
+      await this.#again(1, 4, async () => {
+        const machine = this.#machines[turn++ % this.#machines.length];
+        if (machine !== undefined) await this.#strikesOf(machine)[only]?.();
+      });
       return;
     }
     await Promise.all([
-      ...machines,
+      ...this.#machines.map(async (machine) => {
+        await this.#again(4, 14, async () => await this.#strikeMachine(machine));
+      }),
       this.#again(2, 6, async () => await this.#strikeDesk()),
+      this.#again(2, 6, async () => await this.#strikeDesk()),
+      this.#again(2, 6, async () => await this.#moveDesk()),
       this.#again(40, 80, async () => await this.#restartServer()),
       this.#again(promoteEverySeconds, promoteEverySeconds * 1.2, async () => await this.#promote()),
     ]);
@@ -214,9 +225,10 @@ class FleetDrill {
     return values[Math.floor(this.#between(0, values.length))];
   }
 
-  /** Seconds, at most until the end. */
+  /** Seconds, at most until the end, unless this alone goes wrong. */
   async #wait(seconds: number): Promise<void> {
-    await sleep(Math.max(0, Math.min(seconds * 1_000, this.#endsAt - Date.now())));
+    const left = this.#options.only === undefined ? this.#endsAt - Date.now() : Number.POSITIVE_INFINITY;
+    await sleep(Math.max(0, Math.min(seconds * 1_000, left)));
   }
 
   async #again(least: number, most: number, strike: () => Promise<void>): Promise<void> {
@@ -253,9 +265,7 @@ class FleetDrill {
   } // prettier-ignore
 
   async #strikeMachine(machine: Machine): Promise<void> {
-    const { only } = this.#options;
-    const strikes = this.#strikesOf(machine);
-    await (only === undefined ? this.#pick(Object.values(strikes)) : strikes[only])?.();
+    await this.#pick(Object.values(this.#strikesOf(machine)))?.();
   }
 
   #strikesOf(machine: Machine): Readonly<Record<string, () => Promise<void>>> {
@@ -314,7 +324,8 @@ class FleetDrill {
   async #standStill(machine: Machine, what: string, at: RegExp | undefined): Promise<void> {
     const release = at === undefined ? undefined : await machine.venue.holdNext(at, 5_000);
     if (at !== undefined && release === undefined) return;
-    const seconds = this.#between(1, 60);
+    const { stillSeconds: least = 1 } = this.#options;
+    const seconds = this.#between(least, Math.max(60, least));
     await this.#note({ what, machine, isDeath: seconds * 1_000 > LEASE_MS + 5_000 }, undefined, async () => {
       // The intent becomes durable meanwhile.
       await sleep(50);
@@ -322,7 +333,11 @@ class FleetDrill {
       await this.#wait(seconds);
       release?.();
       await sleep(300);
-      machine.wake(this.#between(0, 1) < 0.5);
+      // It reaches the venue at once, and the database a little later.
+      machine.database.set('silent');
+      machine.wake(this.#options.mutant !== undefined || this.#between(0, 1) < 0.5);
+      await sleep(this.#between(0.5, 2) * 1_000);
+      machine.database.set('open');
     });
   }
 
@@ -331,7 +346,9 @@ class FleetDrill {
     const token = desk === undefined ? '' : tokenOf(desk);
     const release = await machine.venue.holdNext(new RegExp(`${ORDER.source}[^]*${token}`, 'u'), 5_000);
     if (release === undefined) return;
-    const orderSeconds = this.#between(0, (0.95 * QUOTE_LIFE_MS) / 1_000);
+    // As late as its quote allows where a rule is broken.
+    const latest = (0.95 * QUOTE_LIFE_MS) / 1_000;
+    const orderSeconds = this.#options.mutant === undefined ? this.#between(0, latest) : latest;
     const what = `${desk === undefined ? 'machine' : 'desk'} dies, its order arrives late`;
     await this.#note({ what, machine, isDeath: true }, desk === undefined ? undefined : [desk], async () => {
       if (desk === undefined) this.#up.delete(machine);
@@ -358,6 +375,17 @@ class FleetDrill {
         await this.#wait(this.#between(1, 20));
         machine.signal('SIGCONT', desk);
       });
+  }
+
+  /** Nothing fails: a person sends it to another machine. */
+  async #moveDesk(): Promise<void> {
+    const desk = this.#pick(this.#fleet.desks) ?? '';
+    const from = this.#machines.find((one) => one.processes(desk).length > 0);
+    const to = this.#pick(this.#machines.filter((one) => one !== from));
+    if (to === undefined) return;
+    await this.#note({ what: 'desk is moved' }, [desk], async () => {
+      await this.#fleet.tried('move', desk, '--to', to.name);
+    });
   }
 
   async #restartServer(): Promise<void> {
@@ -508,6 +536,7 @@ async function judge({ desk, records, breaks }: Story, fleet: Fleet): Promise<re
   const rows = await readTrades({ ...fleet.venue, token: tokenOf(desk) });
   const fills = fillsOf(records);
   const intents = new Set(records.filter(({ kind }) => kind === 'intent').map(({ client_order_id: id }) => id));
+  const absent = new Set(records.filter(({ kind, result }) => kind === 'attempt' && result === 'absent').map(({ client_order_id: id }) => id));
   const trades = tradesOf(rows);
   const wrong = (check: () => void): readonly string[] => {
     try {
@@ -520,6 +549,8 @@ async function judge({ desk, records, breaks }: Story, fleet: Fleet): Promise<re
   return [
     ...breaks,
     ...[...Map.groupBy(trades, ({ id }) => id)].filter(([, all]) => all.length > 1).map(([id]) => `${desk}: ${id} was executed twice`),
+    // The desk trades on as if it were nothing: what executes later executes beside its successor.
+    ...trades.filter(({ id }) => absent.has(id)).map(({ id }) => `${desk}: ${id} was executed and is proven absent`),
     ...trades.filter(({ id }) => !intents.has(id)).map(({ id }) => `${desk}: ${id} was executed without an intent`),
     ...wrong(() => {
       expectSameSums(fills, records, rows);

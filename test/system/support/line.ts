@@ -7,7 +7,7 @@ export type LineState = 'open' | 'cut' | 'silent';
 
 interface Connection {
   readonly near: Socket;
-  readonly far: Socket;
+  far: Socket;
   /** What the line holds back, in the order in which it came. */
   readonly held: { readonly to: Socket; readonly bytes: Buffer | 'end' }[];
   /** One message was caught on its way: what comes from the near side waits. */
@@ -19,22 +19,27 @@ export class Line {
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
   readonly #reach: () => Socket;
+  readonly #redials: boolean;
   #state: LineState = 'open';
   #trap: { readonly pattern: RegExp; readonly caught: (one: Connection) => void } | undefined;
 
-  private constructor(server: Server, reach: () => Socket) {
+  private constructor(server: Server, reach: () => Socket, redials: boolean) {
     this.#server = server;
     this.#reach = reach;
+    this.#redials = redials;
     server.on('connection', (near) => {
       this.#connect(near);
     });
   }
 
-  /** `reach` opens a connection to the server that the line leads to at that moment. */
-  static async to(reach: () => Socket): Promise<Line> {
+  /**
+   * `reach` opens a connection to the server that the line leads to at that moment. `redials`: the near side outlives a server that closes an
+   * idle connection, as behind a load balancer.
+   */
+  static async to(reach: () => Socket, { redials = false } = {}): Promise<Line> {
     // Not even the end of a connection crosses a line that is silent.
     const server = createServer({ allowHalfOpen: true });
-    const line = new Line(server, reach);
+    const line = new Line(server, reach, redials);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return line;
@@ -93,31 +98,51 @@ export class Line {
       near.destroy();
       return;
     }
-    const far = this.#reach();
-    const one: Connection = { near, far, held: [], isCaught: false };
+    const one: Connection = { near, far: this.#dial(), held: [], isCaught: false };
     this.#connections.add(one);
-    for (const socket of [near, far]) socket.setNoDelay(true).on('error', () => undefined);
+    near.setNoDelay(true).on('error', () => undefined);
+    this.#hear(one);
     near.on('data', (bytes: Buffer) => {
       if (!one.isCaught && this.#trap?.pattern.test(bytes.toString('latin1')) === true) {
         one.isCaught = true;
         this.#trap.caught(one);
         this.#trap = undefined;
       }
-      this.#pass(one, far, bytes);
-    });
-    far.on('data', (bytes: Buffer) => {
-      this.#pass(one, near, bytes);
+      if (this.#redials && one.far.readableEnded) {
+        one.far = this.#dial();
+        this.#hear(one);
+      }
+      this.#pass(one, one.far, bytes);
     });
     near.on('end', () => {
-      this.#pass(one, far, 'end');
-    });
-    far.on('end', () => {
-      this.#pass(one, near, 'end');
+      this.#pass(one, one.far, 'end');
     });
     near.on('close', () => {
-      if (!one.isCaught) far.destroy();
+      if (!one.isCaught) one.far.destroy();
+      this.#connections.delete(one);
+    });
+  }
+
+  #dial(): Socket {
+    return this.#reach()
+      .setNoDelay(true)
+      .on('error', () => undefined);
+  }
+
+  /** What the far side of a connection says, and its end. */
+  #hear(one: Connection): void {
+    const { near, far } = one;
+    far.on('data', (bytes: Buffer) => {
+      // Said to a connection without a request, which then closes.
+      if (this.#redials && bytes.toString('latin1').startsWith('HTTP/1.1 408 ')) return;
+      this.#pass(one, near, bytes);
+    });
+    far.on('end', () => {
+      if (this.#redials && !near.writableEnded) far.end();
+      else this.#pass(one, near, 'end');
     });
     far.on('close', () => {
+      if (this.#redials && far.readableEnded) return;
       near.destroy();
       this.#connections.delete(one);
     });

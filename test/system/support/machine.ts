@@ -15,6 +15,8 @@ export interface MachineOptions {
   readonly name: string;
   /** Opens a connection to the server of the moment. */
   readonly reachStore: () => Socket;
+  /** Broken in its processes: a name of test/simulation/mutants.ts. */
+  readonly mutant?: string | undefined;
 }
 
 const CLOCK_WRONG_MS = 3_000;
@@ -48,12 +50,12 @@ export class Machine {
   static async make(options: MachineOptions): Promise<Machine> {
     const venuePort = portOf(options.fleet);
     const database = await Line.to(options.reachStore);
-    const venue = await Line.to(() => connect(venuePort, '127.0.0.1'));
+    const venue = await Line.to(() => connect(venuePort, '127.0.0.1'), { redials: true });
     return new Machine(options, database, venue);
   }
 
   start(): void {
-    const { fleet, name } = this.#options;
+    const { fleet, name, mutant } = this.#options;
     const reroute = pathToFileURL(join(import.meta.dirname, 'hooks/reroute.ts'));
     reroute.search = String(
       new URLSearchParams({ from: String(portOf(fleet)), to: String(this.venue.port) }),
@@ -61,7 +63,13 @@ export class Machine {
     const clocks = pathToFileURL(join(import.meta.dirname, 'hooks/stand-still.ts'));
     clocks.search = String(new URLSearchParams({ file: pathToFileURL(this.#clocks).href }));
     const store = `postgres://tranche@127.0.0.1:${this.database.port}/postgres`;
-    this.daemons.push(fleet.daemon(name, { store, imports: [reroute.href, clocks.href] }));
+    const imports = [reroute.href, clocks.href];
+    if (mutant !== undefined) {
+      const broken = pathToFileURL(join(import.meta.dirname, 'hooks/mutant.ts'));
+      broken.search = String(new URLSearchParams({ name: mutant }));
+      imports.push(broken.href);
+    }
+    this.daemons.push(fleet.daemon(name, { store, imports }));
   }
 
   standStill(): void {

@@ -1,10 +1,13 @@
 import { openSync, readSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 /**
  * Loaded before the program with `--import`: the clocks of the process are behind those of this machine by as much as a file says, which the test
  * changes while the process stands still. So it stood still with every clock, as a virtual machine does that was paused: nothing in it can
- * tell. `file` holds two numbers of eight bytes: milliseconds of the steady clock, and of the wall clock. Nothing of the program is changed.
+ * tell. Timers that would end meanwhile wait once more. `file` holds two numbers of eight bytes: milliseconds of the steady clock, and of the
+ * wall clock. Nothing of the program is changed.
  */
 const path = new URL(import.meta.url).searchParams.get('file');
 if (path === null) throw new RangeError(`no file in ${import.meta.url}`);
@@ -17,6 +20,11 @@ const behind = (clock: 0 | 1): number => {
 
 const realNow = performance.now.bind(performance);
 performance.now = (): number => realNow() - behind(0);
+
+// The boot clock goes on while a machine sleeps, but not while its host has paused it.
+const realUptime = os.uptime.bind(os);
+os.uptime = (): number => realUptime() - behind(0) / 1_000;
+syncBuiltinESMExports();
 
 const RealDate = Date;
 const wall = (): number => RealDate.now() - Math.round(behind(1));
@@ -31,3 +39,33 @@ class BehindDate extends RealDate {
   }
 }
 globalThis.Date = BehindDate as DateConstructor;
+
+/** A timer of Node may end up to a millisecond before the steady clock says so. */
+const EARLY_MS = 1;
+type Callback = (...parts: unknown[]) => void;
+
+const realTimeout = setTimeout;
+const realInterval = setInterval;
+const steadyTimeout = (callback: Callback, ms = 0, ...parts: unknown[]): NodeJS.Timeout => {
+  const due = performance.now() + ms - EARLY_MS;
+  const timer = realTimeout(() => {
+    if (performance.now() < due) timer.refresh();
+    else callback(...parts);
+  }, ms);
+  return timer;
+};
+const steadyInterval = (callback: Callback, ms = 0, ...parts: unknown[]): NodeJS.Timeout => {
+  let due = performance.now() + ms - EARLY_MS;
+  return realInterval(() => {
+    const now = performance.now();
+    if (now < due) return;
+    due = now + ms - EARLY_MS;
+    callback(...parts);
+  }, ms);
+};
+/** What Node attaches to a function, such as the promise of a timeout, stays. */
+const like = <T extends object>(real: T, own: object): T =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it gets all that `real` has
+  Object.defineProperties(own, Object.getOwnPropertyDescriptors(real)) as T;
+globalThis.setTimeout = like(realTimeout, steadyTimeout);
+globalThis.setInterval = like(realInterval, steadyInterval);
