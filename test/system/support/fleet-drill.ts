@@ -106,6 +106,7 @@ class FleetDrill {
   #endsAt = 0;
   #isWatching = true;
   #takeovers = 0;
+  #serverWork: Promise<void> = Promise.resolve();
   #drawn = 0;
 
   private constructor(options: FleetDrillOptions, pair: PostgresPair, fleet: Fleet) {
@@ -164,11 +165,15 @@ class FleetDrill {
       ...this.#machines.map(async (machine) => {
         await this.#again(4, 14, async () => await this.#strikeMachine(machine));
       }),
-      this.#again(2, 6, async () => await this.#strikeDesk()),
-      this.#again(2, 6, async () => await this.#strikeDesk()),
-      this.#again(2, 6, async () => await this.#moveDesk()),
-      this.#again(40, 80, async () => await this.#restartServer()),
-      this.#again(promoteEverySeconds, promoteEverySeconds * 1.2, async () => await this.#promote()),
+      this.#again(1, 5, async () => await this.#strikeDesk()),
+      this.#again(1, 5, async () => await this.#strikeDesk()),
+      this.#again(1, 5, async () => await this.#moveDesk()),
+      this.#again(40, 80, async () => await this.#onServer(async () => await this.#restartServer())),
+      this.#again(
+        promoteEverySeconds,
+        promoteEverySeconds * 1.2,
+        async () => await this.#onServer(async () => await this.#promote()),
+      ),
     ]);
   }
 
@@ -386,6 +391,13 @@ class FleetDrill {
     await this.#note({ what: 'desk is moved' }, [desk], async () => {
       await this.#fleet.tried('move', desk, '--to', to.name);
     });
+  }
+
+  /** One after the other: a server that is replaced cannot be started again. */
+  async #onServer(work: () => Promise<void>): Promise<void> {
+    const before = this.#serverWork;
+    this.#serverWork = before.then(work);
+    await this.#serverWork;
   }
 
   async #restartServer(): Promise<void> {
