@@ -373,15 +373,15 @@ export const alerts = {
   },
   token_replaced: {
     severity: 'info',
-    says: 'the file of the venue token has a new token; new requests carry it',
+    says: 'the venue token was replaced; new requests carry the new one',
     runbook:
       'No action needed. End the old token at the venue once this alert has come, and not before: a request with a token that the venue refuses halts the desk.',
   },
   token_refused: {
     severity: 'warning',
-    says: 'the file of the venue token changed and cannot be used; the desk keeps the token it has',
+    says: 'a new venue token cannot be used; the desk keeps the token it has',
     runbook:
-      '`why` names what is wrong: mode, owner, kind of file, content, an address to which the token is not bound, or a venue that refuses the token. Write the file anew; the desk reads it again by itself, or on SIGHUP.',
+      '`why` names what is wrong: mode, owner, kind of file, content, an address to which the token is not bound, a venue that refuses the token, or a store that does not take it. Write the file anew, or use `tranche fleet token`; the desk reads the file again by itself, or on SIGHUP.',
   },
   certificate_refused: {
     severity: 'critical',

@@ -33,6 +33,7 @@ import { publishHeads } from './publish-heads.ts';
 import { secretsOf } from '../notify/notify-config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
 import { linkDesk } from '../fleet/link-desk.ts';
+import { keptToken } from '../fleet/tokens/kept-token.ts';
 import { channelsInUse, heartbeatInUse } from './channels-in-use.ts';
 import { whatWaits } from '../notify/what-waits.ts';
 import type { Environment } from '../config/yaml.ts';
@@ -201,8 +202,20 @@ async function assemble(
     log.close();
   });
 
+  const settings = deskSettingsOf(config, { ...options, areLimitsKept: true });
+  const kept = await keptToken(config, {
+    lease: journal.lease,
+    account: settings.account,
+    isAccountChanged: options.accountChanged !== undefined,
+    env: options.env,
+    hide: options.onToken,
+    tryToken: world.tryToken,
+    warn,
+  });
+  const account = kept?.account ?? settings.account;
   const tokens = tokenRotation(config, {
     clock: systemClock,
+    keeper: kept,
     tryToken: world.tryToken,
     onReplaced(token) {
       options.onToken(token);
@@ -273,12 +286,12 @@ async function assemble(
     }),
     alerts: alertRecords,
   };
-  const settings = deskSettingsOf(config, { ...options, areLimitsKept: true });
-  const inForce = settingsInForce(config, settings.account);
+  const inForce = settingsInForce(config, account);
   const desk = new Desk(
     ports,
     {
       ...settings,
+      account,
       settings: { ...inForce, ...storedVersionSettings(config.file).texts },
       startedBy: options.startedBy,
     },
@@ -343,6 +356,13 @@ async function assemble(
         return;
       }
       waits.isReady = true;
+      // The first time, and after a change that a person confirmed.
+      if (config.venue.token !== undefined)
+        kept?.keep(config.venue.token).catch((error: unknown) => {
+          warn('the token is not in the store of the desk yet: another owner would start with its own', {
+            error,
+          });
+        });
       const publishing = merge(heads$, twin?.running$ ?? EMPTY).subscribe();
       closers.push(() => {
         publishing.unsubscribe();

@@ -18,6 +18,18 @@ export interface RotationWorld {
   /** Called when the token has its new text, which no request has carried yet. */
   readonly onReplaced: (token: Secret) => void;
   readonly onRefused: (why: string) => void;
+  /** Where the token survives this process; absent: in its file alone. */
+  readonly keeper?: TokenKeeper | undefined;
+}
+
+/** Hands the token on to the next owner of the desk. */
+export interface TokenKeeper {
+  /** Whether the desk used this token before the one that it has. */
+  isFormer(token: Secret): boolean;
+  /** Makes a token durable. Rejects: it is not certain to be, and must not be used yet. */
+  keep(token: Secret): Promise<void>;
+  /** The token that somebody else has put since the last call. */
+  newer(): Promise<Secret | undefined>;
 }
 
 /** The venue's reaction to a token; `no_answer`: nothing conclusive. */
@@ -25,6 +37,8 @@ export type TokenTrial = 'accepted' | 'refused' | 'no_answer';
 
 /** Time between two checks at the file. */
 const LOOK_MS = 2_000;
+/** The store is asked at each fifteenth look. */
+const LOOKS_PER_READ = 15;
 
 /**
  * Replaces the text of the venue's token when its file has another one, under the rules of a start: requests take the text when they are
@@ -33,31 +47,83 @@ const LOOK_MS = 2_000;
  *
  * The file is looked at every two seconds, as names that are moved over it escape a watch, and read once it has been the same for two
  * looks: half a token is no token.
+ *
+ * With a keeper the token is durable there before a request carries it, and one that a person puts there is taken as well.
  */
 export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRotation {
   const { token, tokenFile: file } = venue;
-  if (token === undefined || file === undefined)
+  const { keeper } = world;
+  if (token === undefined || (file === undefined && keeper === undefined))
     return { reread: async () => await Promise.resolve(undefined), close: () => undefined };
 
   let isUntried = false;
+  /** From the keeper, until the venue has answered. */
+  let given: Secret | undefined;
+  let lastTrouble: string | undefined;
   const refuse = (why: string): string => {
     world.onRefused(why);
     return `the desk keeps its token: ${why}`;
   };
+  /** Once for each trouble: it is tried again every two seconds. */
+  const trouble = (error: unknown): string => {
+    const why = `the store of its tokens: ${error instanceof Error ? error.message : String(error)}`;
+    if (why !== lastTrouble) world.onRefused(why);
+    lastTrouble = why;
+    return `the desk keeps its token: ${why}`;
+  };
+  const use = (next: Secret): string => {
+    lastTrouble = undefined;
+    token.replace(next);
+    world.onReplaced(token);
+    return 'new requests carry the new token';
+  };
+  const UNANSWERED = 'the desk keeps its current token until the venue accepts the new one';
+
+  const takeGiven = async (): Promise<string | undefined> => {
+    if (keeper === undefined) return undefined;
+    try {
+      given = (await keeper.newer()) ?? given;
+    } catch (error) {
+      return trouble(error);
+    }
+    if (given === undefined) return undefined;
+    const next = given;
+    const trial = next.reveal() === token.reveal() ? undefined : await world.tryToken(next);
+    if (trial === 'no_answer') {
+      isUntried = true;
+      return UNANSWERED;
+    }
+    given = undefined;
+    if (trial === undefined) return undefined;
+    if (trial === 'accepted') return use(next);
+    // The next owner must not start with it.
+    await keeper.keep(token).catch(trouble);
+    return refuse('the venue refuses the token that was put into the store');
+  };
+
   const readAndTry = async (): Promise<string | undefined> => {
     isUntried = false;
+    const taken = await takeGiven();
+    if (taken !== undefined || file === undefined) return taken;
     const read = readTokenFor(file, [venue.baseUrl, venue.wsUrl]);
     if ('problem' in read) return refuse(read.problem);
-    if (read.token.reveal() === token.reveal()) return undefined;
-    const trial = await world.tryToken(read.token);
+    const next = read.token;
+    if (next.reveal() === token.reveal()) return undefined;
+    if (keeper?.isFormer(next) === true)
+      return `${file} holds a token that was replaced: it is not used again`;
+    const trial = await world.tryToken(next);
     if (trial === 'refused') return refuse(`the venue refuses the token in ${file}`);
     if (trial === 'no_answer') {
       isUntried = true;
-      return 'the desk keeps its current token until the venue accepts the new one';
+      return UNANSWERED;
     }
-    token.replace(read.token);
-    world.onReplaced(token);
-    return 'new requests carry the new token';
+    try {
+      await keeper?.keep(next);
+    } catch (error) {
+      isUntried = true;
+      return trouble(error);
+    }
+    return use(next);
   };
   /** Serialized: a signal may arrive while the file is being checked. */
   let last: Promise<unknown> = Promise.resolve();
@@ -71,12 +137,13 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
   let seen: string | undefined;
   const looking = interval(LOOK_MS, world.clock.scheduler)
     .pipe(
-      concatMap(async () => {
-        const now = await look(file);
+      concatMap(async (looks) => {
+        const now = file === undefined ? undefined : await look(file);
         const isNew = now === seen && now !== read;
         seen = now;
         if (isNew) read = now;
-        if (isNew || isUntried) await reread();
+        const isToAsk = keeper !== undefined && looks % LOOKS_PER_READ === LOOKS_PER_READ - 1;
+        if (isNew || isUntried || isToAsk) await reread();
       }),
     )
     .subscribe();

@@ -51,6 +51,19 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
       done(await fleetSignIn(options, io));
     });
   fleet
+    .command('token')
+    .description('replace the venue token of a desk, whoever runs it')
+    .argument('<desk>', 'name of the desk')
+    .requiredOption('--token-file <file>', 'file with the new token, mode 0600')
+    .requiredOption('--store <url>', STORE)
+    .option('--why <reason>', 'reason, kept with the token')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .action(async (desk, options) => {
+      const { fleetToken } = await import('./tokens/fleet-token.ts');
+      await fleetToken(desk, options, io);
+      done(0);
+    });
+  fleet
     .command('limits')
     .description('show the limits of the firm over all desks, or replace those of a mode')
     .requiredOption('--store <url>', STORE)

@@ -123,6 +123,17 @@ const STEPS: readonly string[] = [
   `,
   ADDRESS_STEP,
   FIRM_STEP,
+  `
+  CREATE TABLE desk_token (            -- the venue token of each desk, encrypted with a key that the database never has
+    desk text PRIMARY KEY REFERENCES desk,
+    version bigint NOT NULL,
+    sealed text NOT NULL,
+    person text,                       -- who put it, in their own words; null: the owner of the desk
+    why text NOT NULL,
+    author text NOT NULL,              -- role of the database
+    at timestamptz NOT NULL
+  );
+  `,
 ];
 
 /** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */
@@ -224,6 +235,7 @@ export const grants = (role: string): readonly string[] => {
     `GRANT INSERT (verb, desk, epoch, daemon, why) ON tranche.fleet_command TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.fleet_desk TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON tranche.fleet_daemon TO ${name}`,
+    `GRANT SELECT, INSERT, UPDATE ON tranche.desk_token TO ${name}`,
     ...addressGrants(name),
     ...firmGrants(name),
   ];

@@ -197,7 +197,7 @@ export class Fleet {
   }
 
   /** Every chain verifies, and the fills of each desk are the trades of its account. */
-  async everyOrderOnce(): Promise<void> {
+  async everyOrderOnce(tokenNow: (desk: string) => string = tokenOf): Promise<void> {
     await Promise.all(
       this.desks.map(async (name) => {
         const url = this.server.url(name);
@@ -205,7 +205,7 @@ export class Fleet {
         const { stdout } = await succeeded(['journal', 'export', '--kind', 'fills', url], this.#cwd);
         const fills: readonly FillRow[] = parse(stdout, { columns: true });
         if (fills.length === 0) throw new Error(`desk ${name} has no fill`);
-        expectSameStory(fills, await readTrades({ ...this.venue, token: tokenOf(name) }));
+        expectSameStory(fills, await readTrades({ ...this.venue, token: tokenNow(name) }));
       }),
     );
   }

@@ -1,0 +1,119 @@
+import type { KeyObject } from 'node:crypto';
+import { OperatorError } from '../../../core/errors.ts';
+import type { Observer } from '../../../engine/observer.ts';
+import type { TokenKeeper, TokenTrial } from '../../daemon/token-rotation.ts';
+import { Secret } from '../../config/secret.ts';
+import { formerOf, openToken, sealToken, tokenDigest, undecipherable } from './sealed-token.ts';
+import type { KeptToken } from './sealed-token.ts';
+import type { StoredToken, TokenStore } from './token-store.ts';
+
+export interface DeskTokenOptions {
+  readonly store: Pick<TokenStore, 'read' | 'write'>;
+  readonly key: KeyObject;
+  readonly desk: string;
+  /** Of the owner of the desk. */
+  readonly epoch: number;
+  /** Of the venue that the desk trades at. */
+  readonly origin: string;
+  /** What the desk trades with. It came from its config, and has the text of the store afterwards where that one is newer. */
+  readonly token: Secret;
+  /** Account id of the journal if the token of the config is its first. */
+  readonly account: string;
+  /** A person says that the token of the config is one of the same account: the one in the store no longer counts. */
+  readonly isAccountChanged: boolean;
+  readonly tryToken: (token: Secret) => Promise<TokenTrial>;
+  readonly warn: Observer['warn'];
+}
+
+/**
+ * The token of a desk in the store of its journal, so that the next owner starts with the one that this owner trades with. The store
+ * has a token before the first request carries it.
+ */
+export class DeskToken implements TokenKeeper {
+  readonly #options: DeskTokenOptions;
+  /** As this process last read or wrote it. */
+  #kept: KeptToken | undefined;
+  #version = 0;
+
+  private constructor(options: DeskTokenOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Decides which token the desk starts with. A token of the config that the desk never used is newer than that of the store if the venue
+   * accepts it; one that was replaced is not used again.
+   *
+   * @throws OperatorError `config` when the token in the store cannot be decrypted, `storage` when the server does not answer
+   */
+  static async open(options: DeskTokenOptions): Promise<DeskToken> {
+    const { token, origin, isAccountChanged, tryToken, warn } = options;
+    const desk = new DeskToken(options);
+    const stored = await options.store.read(options.desk);
+    if (stored === undefined) return desk;
+    desk.#version = stored.version;
+    if (isAccountChanged) return desk;
+    const kept = desk.#opened(stored);
+    if (kept.origin !== origin) {
+      warn(`the store has a token of this desk for ${kept.origin}: it is not sent to ${origin}`);
+      return desk;
+    }
+    desk.#kept = kept;
+    if (kept.token.reveal() === token.reveal()) return desk;
+    if (!desk.isFormer(token)) {
+      const trial = await tryToken(token);
+      if (trial === 'accepted') {
+        await desk.keep(token);
+        return desk;
+      }
+      warn(
+        trial === 'refused'
+          ? 'the venue refuses the token of the config: the desk uses the one in the store'
+          : 'the venue did not answer a trial of the token of the config: the desk uses the one in the store',
+      );
+    }
+    token.replace(kept.token);
+    return desk;
+  }
+
+  /** Account id of the journal: that of the first token. */
+  get account(): string {
+    return this.#kept?.account ?? this.#options.account;
+  }
+
+  isFormer(token: Secret): boolean {
+    return this.#kept?.former.includes(tokenDigest(token)) === true;
+  }
+
+  async keep(token: Secret): Promise<void> {
+    const { store, desk, epoch, origin } = this.#options;
+    const kept = this.#kept;
+    if (kept?.token.reveal() === token.reveal()) return;
+    const former = kept === undefined ? [] : formerOf(kept, token);
+    const next: KeptToken = { account: this.account, origin, token: new Secret(token.reveal()), former };
+    const place = { desk, version: this.#version + 1 };
+    const sealed = sealToken(next, place, this.#options.key);
+    if (!(await store.write({ ...place, sealed, epoch, why: 'replaced' }))) {
+      const stored = await store.read(desk);
+      // An earlier try whose answer was lost.
+      if (stored?.version !== place.version || this.#opened(stored).token.reveal() !== token.reveal())
+        throw new OperatorError('again', 'another owner has the desk, or a person replaced its token');
+    }
+    this.#kept = next;
+    this.#version = place.version;
+  }
+
+  async newer(): Promise<Secret | undefined> {
+    const stored = await this.#options.store.read(this.#options.desk);
+    if (stored === undefined || stored.version === this.#version) return undefined;
+    const kept = this.#opened(stored);
+    this.#kept = kept;
+    this.#version = stored.version;
+    return kept.token;
+  }
+
+  #opened(stored: StoredToken): KeptToken {
+    const kept = openToken(stored.sealed, stored, this.#options.key);
+    if (kept === undefined) throw undecipherable(stored);
+    return kept;
+  }
+}
