@@ -18,14 +18,27 @@ export class StoreSession {
   readonly #connectionString: string;
   readonly #listening: Listening | undefined;
   #client: Connecting | undefined;
+  #before: Promise<unknown> = Promise.resolve();
 
   constructor(connectionString: string, listening?: Listening) {
     this.#connectionString = connectionString;
     this.#listening = listening;
   }
 
-  /** @throws OperatorError `storage` when the server does not answer */
+  /**
+   * Statements run one after the other, in the order in which they were asked for: the client takes one at a time.
+   *
+   * @throws OperatorError `storage` when the server does not answer
+   */
   async rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
+    const answer = this.#after(this.#before, text, values);
+    // Whoever asked is told of an error; the next statement does not depend on it.
+    this.#before = answer.catch(() => undefined);
+    return await answer;
+  }
+
+  async #after(before: Promise<unknown>, text: string, values: readonly Value[]): Promise<readonly Row[]> {
+    await before;
     this.#client ??= this.#connect();
     const client = this.#client;
     try {

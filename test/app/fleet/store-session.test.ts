@@ -1,0 +1,52 @@
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { StoreSession } from '../../../src/app/fleet/store-session.ts';
+import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
+import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
+import type { PostgresServer } from '../../journal/postgres-server.ts';
+
+const missing = noPostgres();
+
+describe.skipIf(missing !== undefined)(
+  `a session of the store${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  () => {
+    let server: PostgresServer;
+    beforeAll(async () => {
+      server = await startPostgres();
+    }, 60_000);
+    afterAll(async () => {
+      await server.stop();
+    });
+
+    it('asks one statement at a time of its connection, and goes on after one that fails', async () => {
+      const warnings: string[] = [];
+      const hear = ({ message }: Error): void => {
+        warnings.push(message);
+      };
+      process.on('warning', hear);
+      onTestFinished(() => {
+        process.off('warning', hear);
+      });
+      const session = new StoreSession(readPostgresUrl(server.url('main')).connectionString);
+      onTestFinished(async () => {
+        await session.close();
+      });
+      await session.rows('SELECT 1');
+      const answers = await Promise.allSettled(
+        ['SELECT pg_sleep(0.05)::text, 1', 'SELECT 1 / 0', 'SELECT 2', 'SELECT 3'].map(
+          async (text) => await session.rows(text),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'fulfilled',
+      ]);
+      expect(answers[3]).toMatchObject({ value: [[3]] });
+      // Node emits warnings after the code that caused them.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(warnings).toEqual([]);
+    });
+  },
+);
