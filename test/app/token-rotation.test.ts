@@ -107,7 +107,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     function aStore() {
       const state = { kept: [] as string[], put: undefined as Secret | undefined, isAway: false };
       const keeper: TokenKeeper = {
-        isFormer: (token) => token.reveal() === 'a-former-token',
+        refusalOf: (token) => (token.reveal() === 'a-former-token' ? 'was replaced' : undefined),
         async keep(token) {
           if (state.isAway) throw new Error('no answer');
           state.kept.push(token.reveal());
@@ -139,7 +139,7 @@ describe.runIf(process.platform !== 'win32')('a token whose file is read again',
     it('is never one that was replaced', async () => {
       const { token, reread, heard } = running([], aStore().keeper);
       put('a-former-token');
-      expect(await reread()).toContain('holds a token that was replaced');
+      expect(await reread()).toContain('was replaced');
       expect(token.reveal()).toBe('the-old-token');
       expect(heard).toEqual([]);
     });

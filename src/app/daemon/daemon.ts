@@ -209,7 +209,6 @@ async function assemble(
     isAccountChanged: options.accountChanged !== undefined,
     env: options.env,
     hide: options.onToken,
-    tryToken: world.tryToken,
     warn,
   });
   const account = kept?.account ?? settings.account;

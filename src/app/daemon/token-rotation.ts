@@ -24,8 +24,8 @@ export interface RotationWorld {
 
 /** Hands the token on to the next owner of the desk. */
 export interface TokenKeeper {
-  /** Whether the desk used this token before the one that it has. */
-  isFormer(token: Secret): boolean;
+  /** Why this token of a file is not even tried; `undefined`: it may be. */
+  refusalOf(token: Secret): string | undefined;
   /** Makes a token durable. Rejects: it is not certain to be, and must not be used yet. */
   keep(token: Secret): Promise<void>;
   /** The token that somebody else has put since the last call. */
@@ -109,8 +109,8 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     if ('problem' in read) return refuse(read.problem);
     const next = read.token;
     if (next.reveal() === token.reveal()) return undefined;
-    if (keeper?.isFormer(next) === true)
-      return `${file} holds a token that was replaced: it is not used again`;
+    const refusal = keeper?.refusalOf(next);
+    if (refusal !== undefined) return `the desk keeps its token: that in ${file} ${refusal}`;
     const trial = await world.tryToken(next);
     if (trial === 'refused') return refuse(`the venue refuses the token in ${file}`);
     if (trial === 'no_answer') {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { OperatorError } from '../../../core/errors.ts';
 import type { Observer } from '../../../engine/observer.ts';
-import type { TokenKeeper, TokenTrial } from '../../daemon/token-rotation.ts';
+import type { TokenKeeper } from '../../daemon/token-rotation.ts';
 import { Secret } from '../../config/secret.ts';
 import { formerOf, openToken, sealToken, tokenDigest, undecipherable } from './sealed-token.ts';
 import type { KeptToken } from './sealed-token.ts';
@@ -21,9 +21,11 @@ export interface DeskTokenOptions {
   readonly account: string;
   /** A person says that the token of the config is one of the same account: the one in the store no longer counts. */
   readonly isAccountChanged: boolean;
-  readonly tryToken: (token: Secret) => Promise<TokenTrial>;
   readonly warn: Observer['warn'];
 }
+
+const UNKNOWN =
+  'is one that the desk never used, and may be one of another account. If it is the new token of this account, put it into the store with "tranche fleet token"';
 
 /**
  * The token of a desk in the store of its journal, so that the next owner starts with the one that this owner trades with. The store
@@ -34,19 +36,21 @@ export class DeskToken implements TokenKeeper {
   /** As this process last read or wrote it. */
   #kept: KeptToken | undefined;
   #version = 0;
+  /** Digest of a token that the config had at the start and the desk never used. */
+  #unknown: string | undefined;
 
   private constructor(options: DeskTokenOptions) {
     this.#options = options;
   }
 
   /**
-   * Decides which token the desk starts with. A token of the config that the desk never used is newer than that of the store if the venue
-   * accepts it; one that was replaced is not used again.
+   * Decides which token the desk starts with: that of the store, if there is one. A token of the config that the desk never used may be one of
+   * another account, which the journal does not fit: it is refused until a person puts it into the store.
    *
    * @throws OperatorError `config` when the token in the store cannot be decrypted, `storage` when the server does not answer
    */
   static async open(options: DeskTokenOptions): Promise<DeskToken> {
-    const { token, origin, isAccountChanged, tryToken, warn } = options;
+    const { token, origin, isAccountChanged, warn } = options;
     const desk = new DeskToken(options);
     const stored = await options.store.read(options.desk);
     if (stored === undefined) return desk;
@@ -59,17 +63,9 @@ export class DeskToken implements TokenKeeper {
     }
     desk.#kept = kept;
     if (kept.token.reveal() === token.reveal()) return desk;
-    if (!desk.isFormer(token)) {
-      const trial = await tryToken(token);
-      if (trial === 'accepted') {
-        await desk.keep(token);
-        return desk;
-      }
-      warn(
-        trial === 'refused'
-          ? 'the venue refuses the token of the config: the desk uses the one in the store'
-          : 'the venue did not answer a trial of the token of the config: the desk uses the one in the store',
-      );
+    if (!desk.#isFormer(token)) {
+      desk.#unknown = tokenDigest(token);
+      warn(`the desk starts with the token in the store: that of its config ${UNKNOWN}`);
     }
     token.replace(kept.token);
     return desk;
@@ -80,8 +76,9 @@ export class DeskToken implements TokenKeeper {
     return this.#kept?.account ?? this.#options.account;
   }
 
-  isFormer(token: Secret): boolean {
-    return this.#kept?.former.includes(tokenDigest(token)) === true;
+  refusalOf(token: Secret): string | undefined {
+    if (this.#isFormer(token)) return 'was replaced, and is not used again';
+    return tokenDigest(token) === this.#unknown ? UNKNOWN : undefined;
   }
 
   async keep(token: Secret): Promise<void> {
@@ -109,6 +106,10 @@ export class DeskToken implements TokenKeeper {
     this.#kept = kept;
     this.#version = stored.version;
     return kept.token;
+  }
+
+  #isFormer(token: Secret): boolean {
+    return this.#kept?.former.includes(tokenDigest(token)) === true;
   }
 
   #opened(stored: StoredToken): KeptToken {

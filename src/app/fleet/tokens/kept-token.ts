@@ -4,7 +4,6 @@ import { readPostgresUrl } from '../../../journal/postgres/postgres-url.ts';
 import type { Config } from '../../config/config.ts';
 import type { Secret } from '../../config/secret.ts';
 import type { Environment } from '../../config/yaml.ts';
-import type { TokenTrial } from '../../daemon/token-rotation.ts';
 import type { DeskToken } from './desk-token.ts';
 
 export interface DeskWithToken {
@@ -14,7 +13,6 @@ export interface DeskWithToken {
   readonly env: Environment;
   /** Keeps a secret out of the variables and messages of this process. */
   readonly hide: (secret: Secret) => void;
-  readonly tryToken: (token: Secret) => Promise<TokenTrial>;
   readonly warn: Observer['warn'];
 }
 
@@ -26,7 +24,7 @@ export interface DeskWithToken {
  */
 export async function keptToken(
   { mode, venue, journal }: Config,
-  { lease, account, isAccountChanged, env, hide, tryToken, warn }: DeskWithToken,
+  { lease, account, isAccountChanged, env, hide, warn }: DeskWithToken,
 ): Promise<DeskToken | undefined> {
   const { token, baseUrl } = venue;
   if (lease === undefined || mode === 'paper' || token === undefined || baseUrl === undefined)
@@ -57,7 +55,6 @@ export async function keptToken(
     token,
     account,
     isAccountChanged,
-    tryToken,
     warn,
   });
   hide(token);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/app/config/secret.ts';
-import type { TokenTrial } from '../../../../src/app/daemon/token-rotation.ts';
 import { DeskToken } from '../../../../src/app/fleet/tokens/desk-token.ts';
 import type { StoredToken, TokenChange } from '../../../../src/app/fleet/tokens/token-store.ts';
 import { KEY_TEXT, OTHER_KEY_TEXT, keyFrom } from './keys.ts';
@@ -33,7 +32,6 @@ interface Start {
   readonly desk?: string;
   readonly epoch?: number;
   readonly key?: string;
-  readonly trial?: TokenTrial;
   readonly origin?: string;
   readonly isAccountChanged?: boolean;
 }
@@ -51,7 +49,6 @@ async function start(store: Rows, given: Start) {
     token,
     account: `account of ${given.token}`,
     isAccountChanged: given.isAccountChanged ?? false,
-    tryToken: async () => await Promise.resolve(given.trial ?? 'accepted'),
     warn: (why) => warned.push(why),
   });
   return { kept, token, warned, use: () => token.reveal() };
@@ -69,21 +66,19 @@ async function replaced(): Promise<Rows> {
 
 describe('the token of a desk in the store', () => {
   it('is what the next owner starts with, as the account of the journal', async () => {
-    const next = await start(await replaced(), { token: 't1', trial: 'refused' });
+    const next = await start(await replaced(), { token: 't1' });
     expect(next.use()).toBe('t2');
     expect(next.kept.account).toBe('account of t1');
-    expect(next.kept.isFormer(new Secret('t1'))).toBe(true);
+    expect(next.kept.refusalOf(new Secret('t1'))).toContain('was replaced');
     expect(next.warned).toEqual([]);
   });
 
-  it('gives way to a token that the desk never used, if the venue accepts it', async () => {
-    const store = await replaced();
-    expect((await start(store, { token: 't3', trial: 'refused' })).use()).toBe('t2');
-    expect((await start(store, { token: 't3', trial: 'no_answer' })).use()).toBe('t2');
-    const next = await start(store, { token: 't3', trial: 'accepted' });
-    expect(next.use()).toBe('t3');
-    expect(next.kept.account).toBe('account of t1');
-    expect((await start(store, { token: 't2' })).use()).toBe('t3');
+  it('does not give way to a token that the desk never used: it may be one of another account', async () => {
+    const next = await start(await replaced(), { token: 't3' });
+    expect(next.use()).toBe('t2');
+    expect(next.kept.refusalOf(new Secret('t3'))).toContain('never used');
+    expect(next.kept.refusalOf(new Secret('t4'))).toBeUndefined();
+    expect(next.warned).toEqual([expect.stringContaining('is one that the desk never used')]);
   });
 
   it('stays the old one when the owner dies before the store has the new one', async () => {
