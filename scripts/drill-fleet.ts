@@ -22,17 +22,23 @@ const { values } = parseArgs({
   },
 });
 
-const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'slow', 'test/system/fleet-drill'], {
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    FLEET_DRILL_SECONDS: values.seconds,
-    FLEET_DRILL_DESKS: values.desks,
-    FLEET_DRILL_SEED: values.seed,
-    FLEET_DRILL_PROMOTE_EVERY: values['promote-every'],
-    FLEET_DRILL_ONLY: values.only,
-    FLEET_DRILL_STILL_SECONDS: values.still,
-    FLEET_DRILL_MUTANT: values.mutant,
+// Not those of CI, whose rules are broken beside it.
+const test = values.mutant === '' ? 'executes each order once' : 'is seen to break the promise with a mutant';
+const { status } = spawnSync(
+  'npx',
+  ['vitest', 'run', '--project', 'slow', 'test/system/fleet-drill', '-t', test],
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      FLEET_DRILL_SECONDS: values.seconds,
+      FLEET_DRILL_DESKS: values.desks,
+      FLEET_DRILL_SEED: values.seed,
+      FLEET_DRILL_PROMOTE_EVERY: values['promote-every'],
+      FLEET_DRILL_ONLY: values.only,
+      FLEET_DRILL_STILL_SECONDS: values.still,
+      FLEET_DRILL_MUTANT: values.mutant,
+    },
   },
-});
+);
 process.exitCode = status ?? 1;

@@ -165,8 +165,9 @@ class FleetDrill {
       ...this.#machines.map(async (machine) => {
         await this.#again(4, 14, async () => await this.#strikeMachine(machine));
       }),
-      this.#again(1, 5, async () => await this.#strikeDesk()),
-      this.#again(1, 5, async () => await this.#strikeDesk()),
+      ...Array.from({ length: 4 }, async () => {
+        await this.#again(1, 4, async () => await this.#strikeDesk());
+      }),
       this.#again(1, 5, async () => await this.#moveDesk()),
       this.#again(40, 80, async () => await this.#onServer(async () => await this.#restartServer())),
       this.#again(
@@ -456,7 +457,7 @@ class FleetDrill {
     }
   } // prettier-ignore
 
-  /** Who is to run these desks, who owns them, and which processes they have. */
+  /** Who is to run these desks, who owns them, which processes they have, and what their journals end with. */
   async #statesOf(desks: readonly string[]): Promise<string> {
     const rows = await this.#ask(
       `SELECT f.desk, f.daemon, d.epoch, d.owner, d.until > clock_timestamp() AS is_leased
@@ -464,7 +465,12 @@ class FleetDrill {
       [desks],
     );
     const processes = this.#machines.flatMap((machine) => desks.flatMap((desk) => machine.processes(desk).map((pid) => ({ machine: machine.name, desk, pid }))));
-    return JSON.stringify([...rows, ...processes]);
+    const ends = await this.#ask(
+      `SELECT desk, at, kind, left(body, 300) AS body FROM (SELECT *, row_number() OVER (PARTITION BY desk, kind = 'control' ORDER BY seq DESC) AS n
+       FROM tranche.record WHERE desk = ANY($1)) newest WHERE n <= 4 ORDER BY desk, seq`,
+      [desks],
+    );
+    return JSON.stringify([...rows, ...processes, ...ends]);
   } // prettier-ignore
 
   /** Gives which daemons do not end. */
