@@ -1,9 +1,10 @@
 /**
  * What a journal in PostgreSQL costs an order. First the time between the last byte of a quote and the first byte of its order, as
  * bench/latency.ts takes it, with the journal in a file and in PostgreSQL in turn, each beside a bare client: PostgreSQL puts one
- * commit into that time, the fenced write that accepts the quote. The bound is the bare client with one such write of one row between quote and
- * order, in plain SQL, at the same rate: what no program can undercut that checks its right to trade after the quote. Then forty desks with a journal each in one database, fifty slices
- * a second together. The server is a real one on this machine. Exit code 1 when the first misses its target.
+ * commit into that time, the fenced write that accepts the quote. The bound is the bare client with one such write of one row between
+ * quote and order, in plain SQL, at the same rate: no program is faster that checks its right to trade after the quote. Then forty desks
+ * with a journal each in one database, fifty slices a second together. The server is a real one on this machine. Exit code 1 when the
+ * first misses its target.
  *
  * Run: `npm run bench:postgres -- [--cycles N] [--rounds R] [--seconds S] [--json]`
  */

@@ -40,26 +40,30 @@ class BehindDate extends RealDate {
 }
 globalThis.Date = BehindDate as DateConstructor;
 
-/** A timer of Node may end up to a millisecond before the steady clock says so. */
-const EARLY_MS = 1;
 type Callback = (...parts: unknown[]) => void;
 
 const realTimeout = setTimeout;
 const realInterval = setInterval;
+
+/** Whether a timer of this machine ended too early: the process stood still since it was set, and its own time is not over. */
+const endsEarly = (ms: number): (() => boolean) => {
+  const stood = behind(0);
+  const due = performance.now() + ms;
+  return () => behind(0) > stood && performance.now() < due;
+};
 const steadyTimeout = (callback: Callback, ms = 0, ...parts: unknown[]): NodeJS.Timeout => {
-  const due = performance.now() + ms - EARLY_MS;
+  const isEarly = endsEarly(ms);
   const timer = realTimeout(() => {
-    if (performance.now() < due) timer.refresh();
+    if (isEarly()) timer.refresh();
     else callback(...parts);
   }, ms);
   return timer;
 };
 const steadyInterval = (callback: Callback, ms = 0, ...parts: unknown[]): NodeJS.Timeout => {
-  let due = performance.now() + ms - EARLY_MS;
+  let isEarly = endsEarly(ms);
   return realInterval(() => {
-    const now = performance.now();
-    if (now < due) return;
-    due = now + ms - EARLY_MS;
+    if (isEarly()) return;
+    isEarly = endsEarly(ms);
     callback(...parts);
   }, ms);
 };
