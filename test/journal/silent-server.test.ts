@@ -34,8 +34,12 @@ const ASKS_AND_ENDS = `
 `;
 const missing = noPostgres();
 
-async function aServer(): Promise<PostgresServer> {
-  const server = await startPostgres();
+/** "Terminate" in the protocol of PostgreSQL. */
+// oxlint-disable-next-line no-control-regex -- the protocol is binary
+const TERMINATE = /^X\0\0\0\u0004$/u;
+
+async function aServer(options?: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
+  const server = await startPostgres(options);
   onTestFinished(async () => {
     await server.stop();
   });
@@ -65,6 +69,20 @@ describe.skipIf(missing !== undefined)(
       line.set('silent');
       child.stdin.write('end\n');
       expect(await ended).toEqual([0, null]);
+    });
+
+    it('holds up nothing when it never confirms the end of a connection that the settings forbid', async () => {
+      const server = await aServer({ settings: { fsync: 'off' } });
+      const line = await Line.to(() => connect(join(server.home, '.s.PGSQL.5432')));
+      const connectionString = `postgres://tranche@127.0.0.1:${line.port}/postgres`;
+      const session = new ServerSession({ connectionString, shown: 'test', timeoutMs: 30_000 });
+      onTestFinished(() => {
+        session.close();
+        line.close();
+      });
+      const held = line.holdNext(TERMINATE, 60_000);
+      await expect(firstValueFrom(session.ask({ text: 'SELECT 1' }))).rejects.toThrow('fsync off');
+      expect(await held).toBeDefined();
     });
 
     it('is not asked again by a store whose session is closed', async () => {

@@ -85,13 +85,13 @@ export class ServerSession implements Session {
 
   async #connect(onEnd: () => void): Promise<Connected> {
     const { connectionString, shown, timeoutMs } = this.#options;
-    const { connectTo, rowsOf } = await import('./connection.ts');
+    const { connectTo, endConnection, rowsOf } = await import('./connection.ts');
     const client = await connectTo(connectionString, { timeoutMs, onEnd });
     try {
       checkSettings(shown, (await rowsOf(client, { text: SETTINGS }))[0]);
       return { client, rowsOf };
     } catch (error) {
-      await client.end();
+      await endConnection(Promise.resolve(client));
       throw error;
     }
   }
