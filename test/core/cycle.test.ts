@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OrderMeaning, QuoteMeaning } from '../../src/core/cycle/answer.ts';
-import { follow } from '../../src/core/cycle/cycle.ts';
+import { nextPhase } from '../../src/core/cycle/cycle.ts';
 import type { CycleEvent, Phase, Trust } from '../../src/core/cycle/cycle.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { anOrder, aQuote } from './builders.ts';
@@ -51,7 +51,7 @@ const refused: OrderMeaning = {
 const done: OrderMeaning = { means: 'filled', order: anOrder(), differs: undefined };
 
 const run = (events: readonly CycleEvent[], trust = TRUST, from: Phase = { state: 'quoting' }): Phase =>
-  events.reduce((phase, event) => follow(phase, event, trust), from);
+  events.reduce((phase, event) => nextPhase(phase, event, trust), from);
 const toOrder = [answered({ means: 'quote', quote: aQuote() }), { on: 'approved' }] as const;
 const doubtAfter = (meaning: OrderMeaning, ...more: readonly CycleEvent[]): Phase =>
   run([...toOrder, ordered(meaning), ...more]);
@@ -245,7 +245,7 @@ describe('the life of an attempt', () => {
       fc.property(fc.array(fc.constantFrom(...all), { maxLength: 12 }), (events) => {
         let phase: Phase = { state: 'quoting' };
         for (const each of events) {
-          const next = follow(phase, each, TRUST);
+          const next = nextPhase(phase, each, TRUST);
           expect(rank[next.state]).toBeGreaterThanOrEqual(rank[phase.state]);
           expect(next.state !== 'ordering' || phase.state === 'ordering' || each.on === 'approved').toBe(
             true,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { classifyOrder } from '../../src/core/cycle/answer.ts';
-import { follow, lastResendStart } from '../../src/core/cycle/cycle.ts';
+import { nextPhase, lastResendStart } from '../../src/core/cycle/cycle.ts';
 import type { QuoteLife, Phase, Trust } from '../../src/core/cycle/cycle.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { after, monotonic } from '../../src/core/time.ts';
@@ -22,7 +22,7 @@ const quote = aQuote();
 const copy = (copies: number): Phase => ({ state: 'ordering', quote, life, copies });
 const answered = (from: Phase, answer: OrderAnswer, trust: Trust, at = 1_000): Phase => {
   const meaning = classifyOrder(anOrderRequest(), quote, answer);
-  return follow(from, { on: 'order_answer', meaning, at: monotonic(at) }, trust);
+  return nextPhase(from, { on: 'order_answer', meaning, at: monotonic(at) }, trust);
 };
 
 const lost = (sent: boolean): OrderAnswer => ({ kind: 'lost', sent, why: 'connection reset' });
@@ -110,7 +110,8 @@ describe('the answer from an order', () => {
 
 describe('another copy', () => {
   const silent = (from: Phase, at: number): Phase => answered(from, lost(true), TRUST, at);
-  const resend = (from: Phase, at: number): Phase => follow(from, { on: 'resend', at: monotonic(at) }, TRUST);
+  const resend = (from: Phase, at: number): Phase =>
+    nextPhase(from, { on: 'resend', at: monotonic(at) }, TRUST);
 
   it('leaves 300 ms after the first silence and 600 ms after the second; there is no fourth', () => {
     const first = silent(copy(1), 1_000);
@@ -141,7 +142,7 @@ describe('another copy', () => {
   });
 
   it('that is held back leaves a doubt with the whole proof before it', () => {
-    const held = follow(silent(copy(1), 1_000), { on: 'hold', why: 'halted' }, TRUST);
+    const held = nextPhase(silent(copy(1), 1_000), { on: 'hold', why: 'halted' }, TRUST);
     expect(held).toMatchObject({ ...DOUBT, detail: 'connection reset; halted' });
   });
 

@@ -5,7 +5,7 @@ import type { Monotonic } from '../time.ts';
 import type { Order, Quote } from '../venue.ts';
 
 /**
- * The state machine of one attempt: quote, check, execute. Transitions that `follow` does not list cannot happen. A
+ * The state machine of one attempt: quote, check, execute. Transitions that `nextPhase` does not list cannot happen. A
  * doubt never ends by a timer or a count: only by a fill, or by reads of the account that prove its absence.
  */
 export type Phase = Readonly<
@@ -92,9 +92,10 @@ export interface Trust {
   readonly resend: boolean;
 }
 
-const END = { do: 'again' } as const;
+const AGAIN = { do: 'again' } as const;
 
-export function follow(from: Phase, event: CycleEvent, trust: Trust): Phase {
+/** The phase after `event`. An event that does not belong to the phase changes nothing. */
+export function nextPhase(from: Phase, event: CycleEvent, trust: Trust): Phase {
   switch (from.state) {
     case 'quoting':
       return event.on === 'quote_answer' ? quoted(event) : stoppedOr(from, event);
@@ -171,12 +172,18 @@ function ordered(
   switch (meaning.means) {
     case 'not_sent':
       if (copies > 1) return doubt(meaning.detail);
-      return { state: 'ended', result: 'discarded', reason: 'never_sent', detail: meaning.detail, next: END };
+      return {
+        state: 'ended',
+        result: 'discarded',
+        reason: 'never_sent',
+        detail: meaning.detail,
+        next: AGAIN,
+      };
     case 'refused': {
       const { reason, detail } = meaning;
       if (copies > 1) return doubt(detail);
       if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
-        return { state: 'ended', result: 'rejected', reason, detail, next: END };
+        return { state: 'ended', result: 'rejected', reason, detail, next: AGAIN };
       }
       // A canceled order has used its quote. After any other refusal a second copy may still use the quote, for as long
       // as it can live.
@@ -228,5 +235,5 @@ function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {
   }
   if (proves === 'nothing') return { ...from, proof: { ...from.proof, readsLeft: 0 } };
   const reason = proves === 'absent' ? 'proven_absent' : from.reason;
-  return { state: 'ended', result: proves, reason, detail: from.detail, next: END };
+  return { state: 'ended', result: proves, reason, detail: from.detail, next: AGAIN };
 }

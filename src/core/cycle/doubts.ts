@@ -1,4 +1,4 @@
-import { follow } from './cycle.ts';
+import { nextPhase } from './cycle.ts';
 import type { QuoteLife, Phase, Proof, Trust } from './cycle.ts';
 import type { TradeEvidence } from './evidence.ts';
 import { NO_QUANTITY, add, size } from '../money.ts';
@@ -138,7 +138,7 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
   const before = trade === undefined ? phase : certain(phase);
   if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
-  const next = follow(before, event, trust);
+  const next = nextPhase(before, event, trust);
   if (next.state === 'ended') return { is: 'closed', phase: next };
   if (next.state !== 'doubt') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
   // All of it must be booked by now: the venue filled less than the whole order.

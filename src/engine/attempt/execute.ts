@@ -1,7 +1,7 @@
 import { finalize } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { classifyQuote } from '../../core/cycle/answer.ts';
-import { follow } from '../../core/cycle/cycle.ts';
+import { nextPhase } from '../../core/cycle/cycle.ts';
 import type { CycleEvent, Phase, Trust } from '../../core/cycle/cycle.ts';
 import { invariant } from '../../core/errors.ts';
 import { clientId } from '../../core/ids.ts';
@@ -127,10 +127,11 @@ function runFrom(run: Run, from: Phase): MaybeAsync<AttemptEnd> {
     const reached = phase;
     const event = effectOf(run, reached);
     if (isAsync(event)) {
-      const next = (one: CycleEvent): MaybeAsync<AttemptEnd> => runFrom(run, follow(reached, one, run.trust));
+      const next = (one: CycleEvent): MaybeAsync<AttemptEnd> =>
+        runFrom(run, nextPhase(reached, one, run.trust));
       return event.pipe(mergeMapMaybe(next));
     }
-    phase = follow(reached, event, run.trust);
+    phase = nextPhase(reached, event, run.trust);
   }
 }
 

@@ -2,7 +2,7 @@ import { classifyOrder, classifyQuote } from '../../../src/core/cycle/answer.ts'
 import { deskRefusal } from '../../../src/core/risk/controls.ts';
 import type { RiskContext as Limited } from '../../../src/core/risk/limits.ts';
 import type { Refusal } from '../../../src/core/risk/refusal.ts';
-import { follow } from '../../../src/core/cycle/cycle.ts';
+import { nextPhase } from '../../../src/core/cycle/cycle.ts';
 import type { CycleEvent, Next, Phase } from '../../../src/core/cycle/cycle.ts';
 import { answerWaitMs, inherited, judge, lastOrderStart } from '../../../src/core/cycle/doubts.ts';
 import type { Doubt } from '../../../src/core/cycle/doubts.ts';
@@ -286,7 +286,7 @@ export class DeskProcess {
     const joined = (): void => {
       if (!isDurable || event === undefined) return;
       this.#trying.delete(key);
-      this.#quoted(attempt, follow({ state: 'quoting' }, event, this.#life.work.trust));
+      this.#quoted(attempt, nextPhase({ state: 'quoting' }, event, this.#life.work.trust));
     };
     const answered = (answer: QuoteAnswer): void => {
       if (event !== undefined) return;
@@ -323,7 +323,7 @@ export class DeskProcess {
     }
     this.#life.step('gate');
     const event = this.#gate(attempt, phase) ?? ({ on: 'approved' } as const);
-    const next = follow(phase, event, this.#life.work.trust);
+    const next = nextPhase(phase, event, this.#life.work.trust);
     if (next.state === 'ordering') this.#order(attempt, next);
     else this.#conclude(attempt, next);
   }
@@ -388,7 +388,7 @@ export class DeskProcess {
       world.note('order answered', meaning.means);
       if (answer.kind === 'error' && answer.status === 401) oracle.unauthorised(this.#life.number);
       if (copies > 1) world.probe(`answer to a copy: ${meaning.means}`);
-      next = follow(phase, { on: 'order_answer', meaning, at: clock.monotonic() }, this.#life.work.trust);
+      next = nextPhase(phase, { on: 'order_answer', meaning, at: clock.monotonic() }, this.#life.work.trust);
       this.#life.step('answered');
       joined();
     };
@@ -420,7 +420,7 @@ export class DeskProcess {
       const event: CycleEvent = isHeld
         ? { on: 'hold', why: 'held' }
         : { on: 'resend', at: clock.monotonic() };
-      const next = follow(phase, event, work.trust);
+      const next = nextPhase(phase, event, work.trust);
       if (next.state === 'ordering') {
         world.probe('order sent again');
         this.#order(attempt, next);
