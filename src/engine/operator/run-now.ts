@@ -4,7 +4,7 @@ import { reasons } from '../../core/reasons.ts';
 import type { IntentText, WakeRecord } from '../../core/record.ts';
 import type { Desk } from '../desk.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
-import type { RunOrder, StrategyWake } from '../stages/triggers.ts';
+import type { RunCommand, StrategyWake } from '../stages/triggers.ts';
 
 /** The parts of a desk that this file uses. */
 export type RunNowContext = Pick<
@@ -12,7 +12,7 @@ export type RunNowContext = Pick<
   'control' | 'controlWhy' | 'instruments' | 'ports' | 'state' | 'strategies'
 >;
 
-const isRunNow = (command: Command): command is RunOrder => command.do === 'run';
+const isRunNow = (command: Command): command is RunCommand => command.do === 'run';
 
 /** Longest wait for a fresh price after a person's command; then nothing runs. */
 export const RUN_WAIT_MS = 3_000;
@@ -32,7 +32,7 @@ export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
         return EMPTY;
       }
       const wake = { on: 'run', at: desk.ports.clock.wall(), by, why } as const;
-      return of({ strategy, wake, isAtOnce: false, order: command });
+      return of({ strategy, wake, isAtOnce: false, command });
     }),
   );
 

@@ -16,7 +16,7 @@ import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
 import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
-import type { RunOrder, StrategyWake } from './triggers.ts';
+import type { RunCommand, StrategyWake } from './triggers.ts';
 import type { DeskViewContext } from '../state/desk-view.ts';
 
 /** The parts of a desk that this file uses. */
@@ -46,11 +46,11 @@ type Decided = OpenSlice | Stepped;
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
   // Woken, but the step is not recorded yet: without this a reload would re-arm and wake the strategy twice.
   const deciding = new Map<StrategyRun, Wake>();
-  const stepOn = ({ strategy, wake, isAtOnce, order }: StrategyWake): MaybeAsync<readonly Decided[]> => {
+  const stepOn = ({ strategy, wake, isAtOnce, command }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);
     const life = desk.state.lives.get(strategy);
     if (source === undefined || life === undefined || deciding.has(life)) {
-      refuse(order, `${strategy} is deciding at this moment: try again`);
+      refuse(command, `${strategy} is deciding at this moment: try again`);
       return NONE;
     }
     deciding.set(life, wake);
@@ -59,12 +59,12 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
     };
     const ready = andThen(prepare(desk, source, wake), () => whenTakenIn(desk));
     const step = (): MaybeAsync<readonly IntentText[] | undefined> =>
-      takeStep(desk, { source, life, wake, isAtOnce, order });
+      takeStep(desk, { source, life, wake, isAtOnce, command });
     const tooLate = `no fresh price within ${RUN_WAIT_MS / 1000} s: nothing was run`;
     const intents =
-      order === undefined
+      command === undefined
         ? andThen(ready, step)
-        : andThen(isInTime(desk, ready), (isReady) => (isReady ? step() : refuse(order, tooLate)));
+        : andThen(isInTime(desk, ready), (isReady) => (isReady ? step() : refuse(command, tooLate)));
     const decided = andThen(intents, (wanted) => {
       release();
       return wanted === undefined
@@ -77,8 +77,8 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
 }
 
 /** Answers a person whose command leads to nothing; emits `NONE`, so that the strategy waits again. */
-function refuse(order: RunOrder | undefined, says: string): readonly never[] {
-  order?.answer({ isDone: false, says });
+function refuse(command: RunCommand | undefined, says: string): readonly never[] {
+  command?.answer({ isDone: false, says });
   return NONE;
 }
 
@@ -106,31 +106,31 @@ const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
 /** The strategy's decision, once durable; `undefined` if the strategy no longer runs. */
 function takeStep(
   desk: DecideContext,
-  woken: Woken & Pick<StrategyWake, 'isAtOnce' | 'order'>,
+  woken: Woken & Pick<StrategyWake, 'isAtOnce' | 'command'>,
 ): MaybeAsync<readonly IntentText[] | undefined> {
-  const { life, order } = woken;
+  const { life, command } = woken;
   const { strategy } = life;
   // A reload may have happened meanwhile: the woken strategy may be gone, or another run may have its document.
   const isSame = desk.state.lives.get(strategy) === life;
   if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {
-    refuse(order, `${strategy} is not run any more`);
+    refuse(command, `${strategy} is not run any more`);
     return undefined;
   }
   // Paused after it was armed: the triggers arm it again, and hold it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(strategy) !== undefined)
-    return refuse(order, `${strategy} was paused`);
-  if (hearsOfTradeFirst(woken)) return refuse(order, `${strategy} has just heard of a trade: try again`);
-  const fault = order && runNowFault(desk, strategy);
-  if (fault !== undefined) return refuse(order, fault);
-  const record = signed(withSpin(desk, woken, wakeRecord(desk, woken)), order);
+    return refuse(command, `${strategy} was paused`);
+  if (hearsOfTradeFirst(woken)) return refuse(command, `${strategy} has just heard of a trade: try again`);
+  const fault = command && runNowFault(desk, strategy);
+  if (fault !== undefined) return refuse(command, fault);
+  const record = signed(withSpin(desk, woken, wakeRecord(desk, woken)), command);
   return andThen(desk.journal.write(withPause(desk, record)), () => {
-    order?.answer(ranAnswer(desk, record));
+    command?.answer(ranAnswer(desk, record));
     return record.intents;
   });
 }
 
-const signed = (record: WakeRecord, order: RunOrder | undefined): WakeRecord =>
-  order?.token === undefined ? record : { ...record, token: order.token };
+const signed = (record: WakeRecord, command: RunCommand | undefined): WakeRecord =>
+  command?.token === undefined ? record : { ...record, token: command.token };
 
 /**
  * Whether a late trade of an earlier slice appeared while the step waited for prices. The trigger then arms the strategy

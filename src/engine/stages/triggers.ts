@@ -38,7 +38,7 @@ export type TriggersContext = Pick<
   WatchClocksContext;
 
 /** A person's command to run a strategy now. */
-export type RunOrder = Command & { readonly do: 'run' };
+export type RunCommand = Command & { readonly do: 'run' };
 
 /** A wake of one strategy. */
 export interface StrategyWake {
@@ -47,7 +47,7 @@ export interface StrategyWake {
   /** Whether the wait was already true, or nearly so, when it was armed. */
   readonly isAtOnce: boolean;
   /** The command of a person who waits for the answer. */
-  readonly order?: RunOrder | undefined;
+  readonly command?: RunCommand | undefined;
 }
 
 /** Arms the waits of each arriving strategy; the first wait that comes true is its next wake. */
