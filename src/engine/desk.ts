@@ -114,7 +114,7 @@ export class Desk {
     this.instruments = new Instruments((pair) => policy.minimumOf(pair));
     this.strategies = new RunningStrategies(strategies, { state, instruments: this.instruments, changed$ });
     this.outcomes$ = changed$.pipe(
-      map(() => this.strategies.toTell()),
+      map(() => this.strategies.withOutcomes()),
       filter(({ size }) => size > 0),
       share(),
     );

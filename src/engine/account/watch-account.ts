@@ -156,7 +156,7 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
   return defer(() => {
     const retryAt = after(clock.monotonic(), RETRY_MS);
     return readAccount(desk).pipe(
-      concatMap((read) => digest(desk, read)),
+      concatMap((read) => applyRead(desk, read)),
       catchError((error: unknown) => {
         if (!(error instanceof VenueError)) throw error;
         desk.account.readFault = error.message;
@@ -174,7 +174,7 @@ export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
 }
 
 /** Applies a whole read: fills first, so that balances include them, then proofs of absence. */
-function digest(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
+function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
     desk.venueHealth.answered();
@@ -202,7 +202,7 @@ function digest(desk: AccountWatchContext, read: AccountRead): Observable<Attemp
     const { openAtFirst } = desk.account;
     const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known, openAtFirst };
     tellForeign(desk, whole);
-    const ends = resolved(desk, whole);
+    const ends = judgeDoubts(desk, whole);
     return concat(
       compare(desk, whole),
       defer(() => report(desk, audited)),
@@ -353,8 +353,11 @@ function report(
   return halt(desk, `the account shows another past than before: rows ${ids}`);
 }
 
-/** Returns the doubts that this read ends: with a trade, or with proof that there is none. */
-function resolved(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
+/**
+ * Judges each open doubt by this read: returns those that end, with a trade or with proof that there is none, and those
+ * whose proof has progressed.
+ */
+function judgeDoubts(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
   for (const open of desk.state.doubts) {
     const { intent } = open;

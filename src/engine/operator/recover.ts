@@ -69,7 +69,7 @@ export function recover(desk: RecoverContext): Observable<never> {
   const steps = concat(
     defer(() => learnVenue(desk)),
     defer(() => checkPairs(desk)),
-    defer(() => sweep(desk)),
+    defer(() => firstRead(desk)),
     // Last, because a strategy without start_time begins now: a long first read must not cost it its first slots.
     defer(() => beginLives(desk)),
     of('over' as const),
@@ -420,7 +420,7 @@ const infeasibleWords = (faults: readonly StrategyFault[]): string =>
   ['the strategies cannot trade as they are written:', ...faults.map(faultLine)].join('\n  ');
 
 /** The first whole read of the account, before the first quote; retried until it succeeds. */
-function sweep(desk: RecoverContext): Observable<never> {
+function firstRead(desk: RecoverContext): Observable<never> {
   return defer(() => readOnce(desk)).pipe(
     record(desk, EMPTY),
     ignoreElements(),

@@ -57,7 +57,7 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
     const release = (): void => {
       if (deciding.get(life) === wake) deciding.delete(life);
     };
-    const ready = andThen(prepare(desk, source, wake), () => whenTakenIn(desk));
+    const ready = andThen(prepare(desk, source, wake), () => whenAccountTradesRecorded(desk));
     const step = (): MaybeAsync<readonly IntentText[] | undefined> =>
       takeStep(desk, { source, life, wake, isAtOnce, command });
     const tooLate = `no fresh price within ${RUN_WAIT_MS / 1000} s: nothing was run`;
@@ -94,11 +94,11 @@ const isInTime = (desk: DecideContext, ready: MaybeAsync<unknown>): MaybeAsync<b
       )
     : true;
 
-/** Waits until account data are recorded; `undefined` if none are being recorded. */
-const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
-  desk.journal.isTakingIn
+/** Waits until trades that a read of the account showed are durable; `undefined` if all are. */
+const whenAccountTradesRecorded = (desk: DecideContext): MaybeAsync<unknown> =>
+  desk.journal.hasPendingAccountTrades
     ? desk.changed$.pipe(
-        filter(() => !desk.journal.isTakingIn),
+        filter(() => !desk.journal.hasPendingAccountTrades),
         take(1),
       )
     : undefined;

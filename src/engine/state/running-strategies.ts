@@ -46,7 +46,7 @@ export class RunningStrategies {
   }
 
   /** Strategies with an outcome that no step has consumed yet. */
-  toTell(): ReadonlySet<string> {
+  withOutcomes(): ReadonlySet<string> {
     const strategies = new Set<string>();
     for (const { strategy, outcomes, late } of this.#parts.state.lives.values())
       if (outcomes.length > 0 || late.length > 0) strategies.add(strategy);

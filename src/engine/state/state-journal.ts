@@ -34,7 +34,7 @@ export class StateJournal {
   readonly #parts: StateJournalParts;
   readonly #startedAt: Instant;
   /** Number of records about the account's rows that are not durable yet. */
-  #takingIn = 0;
+  #pendingAccountTrades = 0;
   /** When this process last recorded that a limit may allow what it refused. */
   #freedAt: Instant | undefined;
 
@@ -54,7 +54,7 @@ export class StateJournal {
     if (this.#isFencedOut) return this.#tooLate(bodies);
     for (const body of bodies) {
       this.#setKillSwitch(body);
-      if (isShownByAccount(body)) this.#takingIn++;
+      if (isShownByAccount(body)) this.#pendingAccountTrades++;
     }
     const stored = journal.append(bodies, instant(Math.floor(clock.wall())));
     if (!isAsync(stored)) {
@@ -117,7 +117,7 @@ export class StateJournal {
     const { ports, state, account, snapshotWriter, observer, changed$ } = this.#parts;
     for (const record of stored) {
       state.apply(record);
-      if (isShownByAccount(record.body)) this.#takingIn--;
+      if (isShownByAccount(record.body)) this.#pendingAccountTrades--;
       if (isFreeing(record.body)) this.#freedAt = ports.clock.wall();
       if (record.body.kind === 'fill') account.booked(record.body);
       // Before all listeners: a state ahead of its record number would be folded twice.
@@ -132,8 +132,8 @@ export class StateJournal {
    * Whether a trade shown by the account, or its correction, is not durable yet. No strategy takes a step meanwhile, because it
    * would size without that trade.
    */
-  get isTakingIn(): boolean {
-    return this.#takingIn > 0;
+  get hasPendingAccountTrades(): boolean {
+    return this.#pendingAccountTrades > 0;
   }
 
   /**
