@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { certain } from '../../core/cycle/doubts.ts';
 import type { ResolvedRecord } from '../../core/record.ts';
 import { isPart, missingFault, resolutionFault } from '../../core/cycle/resolution.ts';
-import { fillFromWord } from '../attempt/booking.ts';
+import { fillFromResolution } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
 import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
 import type { Command } from '../ports.ts';
@@ -67,7 +67,7 @@ function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptE
   }
   const { intent } = known;
   const record = resolvedRecord(command);
-  const word: OperatorResolution = {
+  const resolution: OperatorResolution = {
     record,
     answer: (answer) => {
       command.answer(answer);
@@ -77,7 +77,7 @@ function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptE
     return of({
       end: 'closed',
       intent,
-      word,
+      resolution,
       phase: {
         state: 'ended',
         result: 'absent',
@@ -86,11 +86,11 @@ function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptE
         next: { do: 'again' },
       },
     });
-  if (figures === undefined) return of({ end: 'doubt', intent, word, phase: certain(known.phase) });
-  const fill = fillFromWord(known, figures, {
+  if (figures === undefined) return of({ end: 'doubt', intent, resolution, phase: certain(known.phase) });
+  const fill = fillFromResolution(known, figures, {
     now: desk.limitDay.now(),
     decisionPrice: desk.state.decisionPrice(intent),
   });
   const differs = isPart(intent, figures) ? 'the operator says that less was filled' : undefined;
-  return of({ end: 'filled', intent, word, fill, differs });
+  return of({ end: 'filled', intent, resolution, fill, differs });
 }

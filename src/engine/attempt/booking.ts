@@ -116,7 +116,7 @@ export const fillFromLookup = (
 });
 
 /** From an operator's resolution, for an attempt that was in doubt. */
-export const fillFromWord = (
+export const fillFromResolution = (
   { intent, quote }: OpenAttempt,
   figures: TradeFigures,
   { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },

@@ -39,7 +39,7 @@ export interface OperatorResolution {
 }
 
 /** How an attempt ended: with an outcome, or as a doubt. */
-export type AttemptEnd = { readonly word?: OperatorResolution | undefined } & (
+export type AttemptEnd = { readonly resolution?: OperatorResolution | undefined } & (
   | {
       readonly end: 'filled';
       readonly intent: IntentRecord;
@@ -86,7 +86,7 @@ export function execute(
     const { pair, side, client_order_id: clientOrderId } = intent;
     const request = { pair, side, size: item.size, clientId: clientOrderId };
     const breaks = desk.continuity.count;
-    const run: Run = {
+    const attempt: Attempt = {
       desk,
       drain$,
       until,
@@ -102,7 +102,7 @@ export function execute(
       desk.leaving.delete(clientOrderId);
       permit.settle();
     };
-    const end = runFrom(run, QUOTING);
+    const end = runFrom(attempt, QUOTING);
     if (isAsync(end)) return end.pipe(finalize(release));
     release();
     return end;
@@ -112,7 +112,7 @@ export function execute(
 const QUOTING: Phase = { state: 'quoting' };
 
 /** One attempt. */
-interface Run extends Gated, Sending {
+interface Attempt extends Gated, Sending {
   readonly desk: ExecuteContext;
   readonly trust: Trust;
   /** Permission to request the quote. */
@@ -120,18 +120,18 @@ interface Run extends Gated, Sending {
 }
 
 /** Each phase has an effect, whose event leads to the next phase. */
-function runFrom(run: Run, from: Phase): MaybeAsync<AttemptEnd> {
+function runFrom(attempt: Attempt, from: Phase): MaybeAsync<AttemptEnd> {
   let phase = from;
   for (;;) {
-    if (isFinal(phase)) return endOf(run, phase);
+    if (isFinal(phase)) return endOf(attempt, phase);
     const reached = phase;
-    const event = effectOf(run, reached);
+    const event = effectOf(attempt, reached);
     if (isAsync(event)) {
       const next = (one: CycleEvent): MaybeAsync<AttemptEnd> =>
-        runFrom(run, nextPhase(reached, one, run.trust));
+        runFrom(attempt, nextPhase(reached, one, attempt.trust));
       return event.pipe(mergeMapMaybe(next));
     }
-    phase = nextPhase(reached, event, run.trust);
+    phase = nextPhase(reached, event, attempt.trust);
   }
 }
 
@@ -140,17 +140,17 @@ type Final = Phase & { readonly state: 'filled' | 'doubt' | 'ended' };
 const isFinal = (phase: Phase): phase is Final =>
   phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended';
 
-function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent> {
+function effectOf(attempt: Attempt, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent> {
   switch (phase.state) {
     case 'quoting':
-      return askForQuote(run);
+      return askForQuote(attempt);
     case 'quoted':
-      return passGate(run, phase);
+      return passGate(attempt, phase);
     case 'ordering':
-      invariant(run.approved !== undefined, 'the gate approves before an order leaves');
-      return acceptAndSend(run, run.approved);
+      invariant(attempt.approved !== undefined, 'the gate approves before an order leaves');
+      return acceptAndSend(attempt, attempt.approved);
     case 'resending':
-      return passResendGate(run, phase);
+      return passResendGate(attempt, phase);
   }
 }
 
@@ -158,22 +158,22 @@ function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent
  * Sends one copy of an order. If accepting the quote took a write, the gate checks once more in the tick in which the order
  * leaves.
  */
-function acceptAndSend(run: Run, approved: Approved): MaybeAsync<CycleEvent> {
-  const accepted = acceptQuote(run, approved);
-  if (!isAsync(accepted)) return sendOrder(run, approved);
+function acceptAndSend(attempt: Attempt, approved: Approved): MaybeAsync<CycleEvent> {
+  const accepted = acceptQuote(attempt, approved);
+  if (!isAsync(accepted)) return sendOrder(attempt, approved);
   return accepted.pipe(
     mergeMapMaybe(() => {
-      const refused = refusalNow(run, approved);
-      if (refused === undefined) return sendOrder(run, approved);
+      const refused = refusalNow(attempt, approved);
+      if (refused === undefined) return sendOrder(attempt, approved);
       approved.giveBack();
       const meaning = { means: 'not_sent', detail: refused.detail } as const;
-      return { on: 'order_answer', meaning, at: run.desk.ports.clock.monotonic() } as const;
+      return { on: 'order_answer', meaning, at: attempt.desk.ports.clock.monotonic() } as const;
     }),
   );
 }
 
 /** The request leaves first; the intent becomes durable while it is under way. Both must be done before anything follows. */
-function askForQuote({ desk, intent, request, item, permit }: Run): MaybeAsync<CycleEvent> {
+function askForQuote({ desk, intent, request, item, permit }: Attempt): MaybeAsync<CycleEvent> {
   const { clock, venue } = desk.ports;
   const askedAt = clock.monotonic();
   const answer = andThen(venue.quote(request), (one): CycleEvent => {
@@ -220,7 +220,7 @@ function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
   return intent;
 }
 
-function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
+function endOf({ desk, item, intent }: Attempt, phase: Final): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
       // Uses the days of the limits: a clock that was set back must not book into a past day.

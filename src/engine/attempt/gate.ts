@@ -94,8 +94,8 @@ export interface Refused {
  * The gate: the only way to send an order. `approve` checks in the tick in which the order leaves, unless the order limit is
  * full; this function applies the consequences of the result.
  */
-export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
-  const { desk, intent, until } = run;
+export function passGate(attempt: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
+  const { desk, intent, until } = attempt;
   const { quote, life } = phase;
   const fault = quoteFault(desk, quote);
   if (fault !== undefined) return stoppedBy(fault);
@@ -113,34 +113,34 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     deadline,
     until,
   };
-  const decide = (permit: Permit | undefined): CycleEvent => {
+  const withPermit = (permit: Permit | undefined): CycleEvent => {
     if (permit === undefined) return desk.isStopping ? SHUTDOWN : refuse(lateRefusal(phase, desk));
     desk.observer.paced('order', 'execute', permit.waitedMs);
-    const decision = approve(run, phase, permit);
+    const decision = approve(attempt, phase, permit);
     if (!(decision instanceof Approval)) {
       permit.giveBack();
       return refuse(decision);
     }
     quoteSufficed(desk, intent.pair);
-    run.approved = decision;
+    attempt.approved = decision;
     desk.leaving.set(intent.client_order_id, intent);
     if (intent.override !== undefined) tellUse(desk, intent);
     return { on: 'approved' };
   };
   const permit = desk.rateLimiter.takeAtOnce(request);
-  if (permit !== undefined) return decide(permit);
-  return desk.rateLimiter.take(request).pipe(defaultIfEmpty(undefined), map(decide));
+  if (permit !== undefined) return withPermit(permit);
+  return desk.rateLimiter.take(request).pipe(defaultIfEmpty(undefined), map(withPermit));
 }
 
 /** Whether the order may leave on this quote now. Changes nothing. */
 export function approve(
-  run: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
+  attempt: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
   phase: Quoted,
   permit: Permit,
 ): Approved | Refused {
   return (
-    refusalNow(run, phase) ??
-    new Approval(phase, permit, { copies: 1, parentAmount: judgedAmount(run.desk, run.item.slice) })
+    refusalNow(attempt, phase) ??
+    new Approval(phase, permit, { copies: 1, parentAmount: judgedAmount(attempt.desk, attempt.item.slice) })
   );
 }
 
@@ -149,18 +149,18 @@ export function approve(
  * approval may no longer hold.
  */
 export function refusalNow(
-  run: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
+  attempt: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
   { quote, life }: Pick<Quoted, 'quote' | 'life'>,
 ): Refused | undefined {
-  const { ports, policy } = run.desk;
+  const { ports, policy } = attempt.desk;
   return ports.clock.monotonic() > lastOrderStart(life, policy.orderMarginMs)
-    ? lateRefusal({ quote, life }, run.desk)
-    : refusalOf(run, quote);
+    ? lateRefusal({ quote, life }, attempt.desk)
+    : refusalOf(attempt, quote);
 }
 
 /** The gate for a further copy: waits, takes a permit, and checks again in the tick in which the copy leaves. */
-export function passResendGate(run: Gated, phase: Resending): Observable<CycleEvent> {
-  const { desk, intent, drain$ } = run;
+export function passResendGate(attempt: Gated, phase: Resending): Observable<CycleEvent> {
+  const { desk, intent, drain$ } = attempt;
   const { clock } = desk.ports;
   const deadline = lastResendStart(phase.life);
   const hold = (why: string): CycleEvent => ({ on: 'hold', why });
@@ -171,9 +171,9 @@ export function passResendGate(run: Gated, phase: Resending): Observable<CycleEv
   ).pipe(
     takeUntil(drain$),
     map((permit): CycleEvent => {
-      const decision = approveResend(run, phase, permit);
+      const decision = approveResend(attempt, phase, permit);
       if (decision instanceof Approval) {
-        run.approved = decision;
+        attempt.approved = decision;
         return { on: 'resend', at: clock.monotonic() };
       }
       permit.giveBack();

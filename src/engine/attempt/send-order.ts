@@ -40,9 +40,9 @@ export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<
  * Sends the order that the gate approved, and records its quote while the answer is under way. Whatever ends the wait also closes
  * the exchange, so that two copies are never in flight.
  */
-export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEvent> {
+export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<CycleEvent> {
   const { quote, life, copies, parentAmount } = approved;
-  const { desk, intent, request } = run;
+  const { desk, intent, request } = attempt;
   const { orderTimeoutMs, inDoubt } = desk.policy;
   const { receivedAt } = life;
   const { clock, venue } = desk.ports;

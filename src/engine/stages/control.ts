@@ -49,7 +49,7 @@ export function controlled(desk: ControlContext, item: Sized | Stopped): Sized |
   if (refused === undefined) return item;
   // The override is bound to the one attempt whose intent names it, and the gate checks it again.
   for (const { id, limits } of overridesFor(desk, item.slice, undefined))
-    if (held(desk, item, { ...figures, limits }) === undefined) return { ...item, override: id };
+    if (limitRefusal(desk, item, { ...figures, limits }) === undefined) return { ...item, override: id };
   return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
@@ -72,15 +72,15 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
 
 /** Why the item may not proceed with these figures; `undefined` if it may. A limit that cannot be checked refuses. */
 export function refuses(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
-  const refused = held(desk, item, figures);
+  const refused = limitRefusal(desk, item, figures);
   if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
   for (const { id, limits } of overridesFor(desk, item.slice, figures.clientId))
-    if (id === item.override) return held(desk, item, { ...figures, limits });
+    if (id === item.override) return limitRefusal(desk, item, { ...figures, limits });
   return refused;
 }
 
 /** Compares the figures with the limits. */
-function held(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
+function limitRefusal(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { pair, side, decision_price: decision } = slice.intent;
   try {

@@ -63,13 +63,12 @@ interface Ending {
 }
 
 function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
-  if ('stage' in end)
-    return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
+  if ('stage' in end) return retryOrEnd(desk, end.slice, { ...end, bodies: [] });
   const { intent } = end;
   const id = intent.client_order_id;
   // Two sources may prove the same end: the first one is recorded.
   if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
-    end.word?.answer({ isDone: false, says: `${id} is no longer in doubt` });
+    end.resolution?.answer({ isDone: false, says: `${id} is no longer in doubt` });
     return { bodies: [] };
   }
   if (isOutdated(desk, end)) return { bodies: [] };
@@ -80,7 +79,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
     after: () => {
       const again = after?.();
       desk.closing.delete(id);
-      end.word?.answer({ isDone: true, says: `${id} ${became[end.end]}` });
+      end.resolution?.answer({ isDone: true, says: `${id} ${became[end.end]}` });
       return again;
     },
   };
@@ -91,7 +90,7 @@ function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
  * absence.
  */
 const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
-  end.word === undefined &&
+  end.resolution === undefined &&
   account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
   (end.end === 'closed' || (end.end === 'doubt' && end.phase.proof.proves !== 'nothing'));
 
@@ -101,7 +100,8 @@ const became: Readonly<Record<AttemptEnd['end'], string>> = {
   doubt: 'traded; it will be booked when the account shows its figures',
 };
 
-const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefined ? [] : [word.record]);
+const resolutionOf = ({ resolution }: AttemptEnd): readonly RecordBody[] =>
+  resolution === undefined ? [] : [resolution.record];
 
 function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
   const { intent } = end;
@@ -111,7 +111,7 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
       const isNew = !desk.account.doubts.has(intent.client_order_id);
       desk.account.doubts.set(intent.client_order_id, end.phase);
       const bodies: RecordBody[] = [
-        ...wordOf(end),
+        ...resolutionOf(end),
         attemptRecord(desk, intent, { ...end.phase, result: 'doubt' }),
       ];
       if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
@@ -131,13 +131,17 @@ function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
           client_order_id: intent.client_order_id,
           why: end.differs,
         });
-      return settleFill(desk, slice, end);
+      return fillEnding(desk, slice, end);
     case 'closed': {
       desk.account.doubts.delete(intent.client_order_id);
       const { phase } = end;
-      const bodies = [...wordOf(end), attemptRecord(desk, intent, phase), ...statedMaximum(intent, phase)];
+      const bodies = [
+        ...resolutionOf(end),
+        attemptRecord(desk, intent, phase),
+        ...statedMaximum(intent, phase),
+      ];
       if (slice === undefined) return { bodies };
-      return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
+      return retryOrEnd(desk, slice, { ...phase, bodies });
     }
   }
 }
@@ -161,7 +165,7 @@ export function attemptRecord(
 }
 
 /** Books a fill. The slice continues after a piece, and ends when it is complete or was cut for lack of funds. */
-function settleFill(
+function fillEnding(
   desk: RecordContext,
   slice: OpenSlice | undefined,
   end: AttemptEnd & { end: 'filled' },
@@ -169,7 +173,7 @@ function settleFill(
   const { fill, intent, differs } = end;
   const isTwice = end.isMore === true && desk.control !== 'halted';
   const bodies: RecordBody[] = [
-    ...wordOf(end),
+    ...resolutionOf(end),
     ...(isTwice ? [haltRecord(executedTwice(intent, differs))] : []),
     fill,
     attemptRecord(desk, intent, { result: 'filled', detail: differs }),
@@ -231,7 +235,11 @@ interface EndedTry {
 }
 
 /** After an attempt that did not trade: a retry later, or the end of the slice. */
-function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, bodies }: EndedTry): Ending {
+function retryOrEnd(
+  desk: RecordContext,
+  slice: OpenSlice,
+  { reason, detail, next, bodies }: EndedTry,
+): Ending {
   if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {

@@ -153,7 +153,7 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
 
     step(was, wake, plan, context): Step<State> {
       const slices = planOf(plan, context.begunAt, context.view.instrument(plan.pair));
-      if (wake.on === 'outcome') return settle(was, wake, plan, slices);
+      if (wake.on === 'outcome') return takeOutcome(was, wake, plan, slices);
       return startSlice(was, wake.at, plan, slices);
     },
 
@@ -251,7 +251,7 @@ const undone = ({ left }: State, plan: Sliced, { total }: Slices): string =>
   `${left} of ${text(total)} ${(plan.total_quantity ?? plan.total_notional)?.currency ?? ''} not traded`;
 
 /** An outcome: takes off what was filled and waits for the next slot. */
-function settle(was: State, wake: Wake & { on: 'outcome' }, plan: Sliced, slices: Slices): Step<State> {
+function takeOutcome(was: State, wake: Wake & { on: 'outcome' }, plan: Sliced, slices: Slices): Step<State> {
   const { filled, filledAmount } = wake.outcome;
   const done = plan.total_quantity === undefined ? filledAmount : filled;
   const now: State = { ...was, left: text(subtract(leftOf(was, plan), done)) };
