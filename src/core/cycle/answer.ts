@@ -37,7 +37,7 @@ const TOO_LARGE =
   /^request USD value (?<asked>\d+(?:\.\d+)?) greater than max USD value (?<max>\d+(?:\.\d+)?) for pair (?<pair>[a-z0-9]+)$/iu;
 const UNSUPPORTED = /not currently supported for RFQ/iu;
 
-/** Life that a quote may claim, milliseconds. Source: reliability requirements, row 49. */
+/** Life that a quote may claim, milliseconds. A quote that claims another is not executed. */
 const LIFE_MIN_MS = 1_000;
 const LIFE_MAX_MS = 300_000;
 
@@ -165,8 +165,9 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
-      // This answer comes from a gateway, not from the venue. After 409, 425 and 429 another copy would make things worse.
+      // Perhaps the answer of a gateway, after the order had passed: it says nothing about the order.
       if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
+      // Another copy would make things worse.
       if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
     }
