@@ -160,6 +160,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   needsValuation?(params: Params): boolean;
   /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms?: boolean | undefined;
+  /** Whether the times and sizes of its slices follow from document, clock and fills alone: no price or volume changes them. */
+  readonly isTimed?: boolean | undefined;
   /**
    * Why a person cannot start an occurrence now; `undefined`: they can, and a step on `run` starts it. Omitted by kinds without
    * occurrences.
@@ -286,6 +288,7 @@ export interface AnyStrategy {
   readonly kind: string;
   readonly summary: string;
   readonly params: z.ZodType;
+  readonly isTimed?: boolean | undefined;
   /** @throws ZodError when `raw` does not fit `params`. */
   bind(raw: unknown): BoundStrategy;
   /** The kind with the code of a user's module. Only of kinds whose code is the user's. */

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { priceNotes } from '../../src/app/twin/check-prices.ts';
 import { addTwin } from '../../src/app/twin/twin-cli.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { CandidateReport } from '../../src/research/twin/candidate-json.ts';
+import type { Recorded } from '../../src/research/twin/recorded.ts';
 import type { TwinReport } from '../../src/research/twin/twin-json.ts';
+import { strategies } from '../../src/strategy/registry.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
@@ -127,5 +130,24 @@ describe('tranche twin', () => {
       code: 64,
       err: expect.stringContaining(says) as string,
     });
+  });
+});
+
+describe('the notes of a twin without prices of its own', () => {
+  it('warn of every strategy that follows prices or volume between two references, and of no other', () => {
+    const documents = [...strategies.keys()].map((kind) => ({
+      strategy: kind,
+      hash: '',
+      type: kind,
+      document: {},
+    }));
+    const recorded = {
+      references: new Map([['btcusd', []]]),
+      texts: [{ at: instant(0), documents }],
+    } as unknown as Recorded;
+    const [, note = ''] = priceNotes(recorded, []);
+    expect(note.split(':')[0]?.split(', ')).toEqual([
+      'pov', 'rebalance', 'limit', 'sweep', 'settle', 'module',
+    ]); // prettier-ignore
   });
 });

@@ -4,11 +4,10 @@ import { isoOf } from '../../core/time.ts';
 import { knownAt, lastKnownRow, priceAt } from '../../research/tape/tape.ts';
 import type { Tape } from '../../research/tape/tape.ts';
 import type { Recorded } from '../../research/twin/recorded.ts';
+import { strategies } from '../../strategy/registry.ts';
 
 /** A file whose prices are further from what live saw, in the median, is of another pair. */
 const GAP_MAX = 0.05;
-/** Kinds that decide by the clock: the references of the journal are all that they need. */
-const BY_THE_CLOCK: ReadonlySet<string> = new Set(['twap', 'vwap', 'shortfall', 'recurring']);
 
 /**
  * What a reader must know about the prices of a twin.
@@ -49,11 +48,13 @@ function tapeNotes({ references, from, until }: Recorded, tape: Tape): readonly 
       ];
 }
 
-/** Such strategies decide by prices or volume between two references. */
+/** Names the strategies that decide by prices or volume between two references; the others need no more than those of the journal. */
 function followersNote({ texts }: Recorded): readonly string[] {
   const documents = texts.flatMap((each) => each.documents);
   const names = [
-    ...new Set(documents.filter(({ type }) => !BY_THE_CLOCK.has(type)).map(({ strategy }) => strategy)),
+    ...new Set(
+      documents.filter(({ type }) => strategies.get(type)?.isTimed !== true).map(({ strategy }) => strategy),
+    ),
   ];
   return names.length === 0
     ? []

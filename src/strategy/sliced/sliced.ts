@@ -138,6 +138,7 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
     summary: kind.summary,
     params: kind.params,
     state,
+    isTimed: true,
     pairs: (plan) => [plan.pair],
     check: (plan, world) => check({ ...kind, planOf }, plan, world),
     ladder: ladderOf,

@@ -208,6 +208,7 @@ export const recurring = defineStrategy<Params, State>({
   summary: 'the same buy or sell at every time of a calendar',
   params,
   state,
+  isTimed: true,
   pairs: (plan) => [plan.pair],
   isReplaceable: ({ now }) => now === undefined,
   runFault,
