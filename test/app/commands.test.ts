@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -217,15 +217,14 @@ describe('the committed schemas', () => {
   );
 });
 
-describe('the examples of the other kinds', () => {
-  it.each(['btc-vwap', 'btc-shortfall', 'weekday-btc', 'btc-limit', 'payments-to-usd', 'close-credit'])(
-    'can be used as they are: %s',
-    (name) => {
-      const to = io(repo);
-      expect(validate({ files: [`strategies/examples/${name}.yaml`] }, to)).toBe(0);
-      expect(to.printed.out).toContain(name);
-    },
-  );
+describe('the examples of strategies', () => {
+  const files = readdirSync(join(repo, 'strategies/examples')).filter((file) => file.endsWith('.yaml'));
+
+  it.each(files)('can be used as they are: %s', (file) => {
+    const to = io(repo);
+    expect(validate({ files: [`strategies/examples/${file}`] }, to)).toBe(0);
+    expect(to.printed.out).toContain(file.replace('.yaml', ''));
+  });
 });
 
 describe('init', () => {
