@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { propertiesOf, wireJsonSchema } from '../../src/wire/documents/json-schema.ts';
 import { strategies } from '../../src/strategy/registry.ts';
+import { STRATEGIES } from '../golden/backtests.ts';
 import { everyKind } from '../research/every-kind.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -25,13 +26,22 @@ const fieldsOf = (kind: string): readonly string[] => {
   return params === undefined ? [] : propertiesOf(wireJsonSchema(params)).map(([name]) => name);
 };
 
+const has = (kind: string, ...fields: readonly string[]): boolean =>
+  fields.every((field) => fieldsOf(kind).includes(field));
+
+const names = (file: string, pattern: string): boolean => new RegExp(pattern, 'mu').test(read(file));
+
+/** The entries of STRATEGIES that begin with a document of `kind`. */
+const goldenOf = (kind: string): readonly string[] =>
+  Object.entries(STRATEGIES).flatMap(([id, { text }]) => (text.startsWith(`kind: ${kind}\n`) ? [id] : []));
+
 /** Whether a sentence of docs/tactics.md that begins with `opening` names `kind` before it ends. */
 const namesKind = (opening: string, kind: string): boolean =>
   read('docs/tactics.md')
     .replaceAll(/\s+/gu, ' ')
     .split(opening)
     .slice(1)
-    .some((rest) => rest.slice(0, 120).includes(`\`${kind}\``));
+    .some((rest) => (/^.*?[.:](?= )/u.exec(rest)?.[0] ?? rest).includes(`\`${kind}\``));
 
 /** Where a kind must appear, and whether it does. */
 const places: Readonly<Record<string, (kind: string) => boolean>> = {
@@ -45,14 +55,24 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
     new RegExp(`^kind: ${kind}\\b`, 'mu').test(examples),
   'test/research/every-kind.ts: a desk for the proof that no backtest looks ahead': (kind) =>
     lookAhead.has(kind),
-  'test/golden/backtests.ts: an entry of STRATEGIES': (kind) =>
-    read('test/golden/backtests.ts').includes(`kind: ${kind}\\n`),
+  'test/golden/backtests.ts: an entry of STRATEGIES': (kind) => goldenOf(kind).length > 0,
+  'test/golden/expected.txt: its backtests, which npm run golden writes': (kind) =>
+    goldenOf(kind).every((id) => read('test/golden/expected.txt').includes(`\nbacktest ${id}, `)),
   'test/system/kinds.slow.test.ts: an entry of runs': (kind) =>
-    new RegExp(`^ {2}${kind}: \\{`, 'mu').test(read('test/system/kinds.slow.test.ts')),
+    names('test/system/kinds.slow.test.ts', `^ {2}${kind}: \\{`),
   'docs/tactics.md: the kinds that take its fields': (kind) =>
-    fieldsOf(kind).includes('max_slippage_bps') === namesKind('Every kind that trades in slices', kind),
+    has(kind, 'max_slippage_bps') === namesKind('Every kind that trades in slices', kind),
   'docs/tactics.md: the kinds that take size_ladder': (kind) =>
-    fieldsOf(kind).includes('size_ladder') === namesKind('With `size_ladder`', kind),
+    has(kind, 'size_ladder') === namesKind('With `size_ladder`', kind),
+  'src/strategy/kinds/: isTimed where slices are known beforehand, as size_ladder needs them, nowhere else': (
+    kind,
+  ) => has(kind, 'size_ladder') === (strategies.get(kind)?.isTimed === true),
+  'test/strategy/tactics.test.ts: an entry of documents': (kind) =>
+    !has(kind, 'size_ladder') || names('test/strategy/tactics.test.ts', `^ {2}${kind}: `),
+  'test/app/sizes.test.ts: an entry of KINDS': (kind) =>
+    !has(kind, 'size_ladder') || names('test/app/sizes.test.ts', `^const KINDS = .*'${kind}'`),
+  'test/engine/sliced.test.ts: an entry of kinds': (kind) =>
+    !has(kind, 'size_ladder', 'total_quantity') || names('test/engine/sliced.test.ts', `^ {2}${kind}: `),
 };
 
 /** What a kind still lacks, one line for each place. */

@@ -14,6 +14,7 @@ const PLAN = {
   slices: 10,
 };
 const kinds = {
+  twap: { jitter: { time_pct: 0, size_pct: 20, seed: 5 } },
   vwap: { profile: { weights: Array.from({ length: 1440 }, (_, minute) => 1 + ((minute * 7) % 10)) } },
   shortfall: {
     risk_aversion: 30,

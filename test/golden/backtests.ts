@@ -41,7 +41,7 @@ const ALL: Market = { pairs: PAIR_NAMES, holdings: ALL_HOLDINGS };
 const twap = (more: string): string => `kind: twap\npair: btcusd\n${more}\n`;
 
 /** Every kind, with the settings that lead to different code. */
-const STRATEGIES: Readonly<Record<string, Market & { readonly text: string }>> = {
+export const STRATEGIES: Readonly<Record<string, Market & { readonly text: string }>> = {
   'twap-buy': {
     ...BTC,
     text: twap(
