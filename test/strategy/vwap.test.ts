@@ -138,6 +138,16 @@ describe('the profile of a vwap', () => {
     expect(small.last).toMatchObject({ finished: 'invalid_plan' });
   });
 
+  it('is refused with the size of its smallest slice as it is planned', () => {
+    const plan = { ...PLAN, profile: { weights: hours({ 10: 2, 11: 4 }) } };
+    const minimum = { quantity: quantity('1.1') };
+    const rest = (smallest: string): string =>
+      `slices: the smallest of 4 slices is ${smallest} btc, below the venue's minimum of 1.1 btc; at most 3 slices are possible`;
+    expect(messagesOf(vwap, plan, minimum)).toEqual([rest('1')]);
+    const jitter = { time_pct: 0, size_pct: 10, seed: 1 };
+    expect(messagesOf(vwap, { ...plan, jitter }, minimum)).toEqual([rest('0.9')]);
+  });
+
   it.each([
     [{ weights: Array.from({ length: 23 }, () => 1) }, 'profile.weights'],
     [{ weights: [] }, 'profile.weights'],

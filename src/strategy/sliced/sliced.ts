@@ -10,6 +10,7 @@ import {
   ONE,
   price,
   quantity,
+  ratio,
   ratioOf,
   roundDown,
   scale,
@@ -455,7 +456,7 @@ function checkMinimum(
   const slices = slicesOf(plan, durationMs);
   const [tightest] = minimumsOf(plan, world).toSorted((a, b) => a.feasible - b.feasible);
   if (tightest === undefined) return [];
-  const { minimum, total, unit, shareMin } = tightest;
+  const { minimum, total, reduced, unit, shareMin } = tightest;
   const curve = curveOf(slices);
   const smallest = curve === undefined ? undefined : smallestShare(curve, slices);
   if (smallest === undefined ? slices <= tightest.feasible : smallest.gte(shareMin)) return [];
@@ -469,7 +470,7 @@ function checkMinimum(
   const wrong =
     smallest === undefined
       ? `${text(total)} ${unit} in ${slices} slices is below ${bound} each`
-      : `the smallest of ${slices} slices is ${text(roundDown(scale(minimum, fraction(smallest, shareMin)), 8))} ${unit}, below ${bound}`;
+      : `the smallest of ${slices} slices is ${text(roundDown(scale(reduced, smallest), 8))} ${unit}, below ${bound}`;
   const fix = `at most ${feasible} slices are possible${field === 'interval' ? `, so write slices: ${feasible} instead` : ''}`;
   const other = smallest === undefined || hint === undefined ? '' : `; ${hint}`;
   return [{ path: [field], message: `${wrong}; ${fix}${other}` }];
@@ -499,6 +500,8 @@ function feasibleAlong(curveOf: CurveMaker, slices: number, { shareMin, feasible
 interface Bound {
   readonly minimum: Quantity | Money;
   readonly total: Quantity | Money;
+  /** The total when jitter makes every slice as small as it may. */
+  readonly reduced: Quantity | Money;
   readonly unit: string;
   /** Most equal slices that it allows. */
   readonly feasible: number;
@@ -511,7 +514,8 @@ function boundOf(plan: Sliced, { minimum, total, unit }: Pick<Bound, 'minimum' |
   const needed = scale(minimum, ratioOf(100));
   const smallest = scale(total, ratioOf(100 - (plan.jitter?.size_pct ?? 0)));
   const feasible = needed.gt(0) ? approximate(roundDown(fraction(smallest, needed), 0)) : SLICES_MAX;
-  return { minimum, total, unit, feasible, shareMin: fraction(needed, smallest) };
+  const reduced = scale(smallest, ratio('0.01'));
+  return { minimum, total, reduced, unit, feasible, shareMin: fraction(needed, smallest) };
 }
 
 /** The minimums that can be compared: in the unit of the total, and through limit_price in the other one. */
