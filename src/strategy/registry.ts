@@ -10,7 +10,7 @@ import { sweep } from './kinds/sweep/sweep.ts';
 import { twap } from './kinds/twap.ts';
 import { vwap } from './kinds/vwap.ts';
 
-/** Every kind of strategy: one line each. */
+/** Every kind of strategy, in the order in which schemas list them. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
   [twap, vwap, shortfall, pov, rebalance, recurring, limit, sweep, settle, module].map((kind) => [
     kind.kind,
