@@ -101,7 +101,7 @@ const idIn = (value: unknown): string => {
   return typeof id === 'number' || typeof id === 'string' ? String(id) : '';
 };
 
-/** A day at the venue: every route is asked at least once. */
+/** A day at the venue: requests every route at least once. It takes the reads without parameters from the table of routes. */
 async function day(venue: VenueUnderTest, ask: Ask): Promise<void> {
   for (const side of ['buy', 'sell']) {
     const quote = await ask('POST /v1/quote', {
@@ -127,14 +127,15 @@ async function day(venue: VenueUnderTest, ask: Ask): Promise<void> {
   await ask(`DELETE /v1/orders?ids=${idIn(second)}`);
   await ask('POST /v1/orders/buy', limit);
   await ask('DELETE /v1/orders/open');
+  const plain = routes.filter(
+    ({ method, path, query }) => method === 'GET' && query === undefined && !path.includes(':'),
+  );
+  for (const { path } of plain) await ask(`GET ${path}`);
   for (const path of [
     '/v1/orders/done?limit=5', '/v1/account/trades?page_size=2', '/v1/account/transactions?limit=10&types=buy,deposit',
-    '/v1/account/balance/history?start_date=0&interval=3600', '/v1/currency', '/v1/post-trade-settlement/interest',
-    '/v1/post-trade-settlement/risk-modes', '/v1/post-trade-settlement', '/v1/post-trade-settlement/positions',
-    '/v1/post-trade-settlement/interest/history', '/v1/user/balance', '/v1/markets/currency-pairs', '/v1/markets/tickers',
-    '/v1/markets/orderbook', '/v1/markets/orderbook/btcusd', '/v1/account/fee-rates', '/v1/health',
-    '/v1/withdraw-fee/usd?channel=international', '/v1/withdraw-fee/btc', '/v1/user/deposit/address/btc', '/v1/approval-rules',
-    '/v1/approvals', '/v1/whitelisted-addresses',
+    '/v1/account/balance/history?start_date=0&interval=3600', '/v1/post-trade-settlement/positions',
+    '/v1/post-trade-settlement/interest/history', '/v1/markets/orderbook/btcusd', '/v1/withdraw-fee/usd?channel=international',
+    '/v1/withdraw-fee/btc', '/v1/user/deposit/address/btc', '/v1/approvals',
   ]) await ask(`GET ${path}`); // prettier-ignore
   const now = Math.floor(Date.now() / 1000);
   await ask(`GET /candlesticks?pair=btcusd&startTime=${now - 600}&endTime=${now}&period=60`);
@@ -186,7 +187,8 @@ describe('the OpenAPI document', () => {
     await ask('DELETE /v1/orders/1'); // 400
     expect(inspector.problems).toEqual([]);
     const all = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/gu, '{$1}')}`);
-    expect(all.filter((each) => !inspector.answered.has(each))).toEqual([]);
+    const unanswered = all.filter((each) => !inspector.answered.has(each));
+    expect(unanswered.map((each) => `request it with success in day() of this file: ${each}`)).toEqual([]);
   });
 
   it('says what a strict venue refuses', () => {
