@@ -55,7 +55,7 @@ export const withBody =
     return body.ok ? answer(exchange, body.value, call) : body;
   };
 
-/** Schema of a path parameter with a fixed set of values. */
+/** Schema of an id in a path. */
 export const id = z.string().min(1).max(128);
 
 /** The caller: the account, and the user that the token belongs to. */
