@@ -1,7 +1,11 @@
-import { rmSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from '@commander-js/extra-typings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addAccount } from '../../src/app/cli/account/account-cli.ts';
+import type { AccountIo } from '../../src/app/commands/account/account-session.ts';
+import { commandNodes } from '../../src/app/completion/command-tree.ts';
 import { aVenue } from '../simulator/client.ts';
 import type { VenueUnderTest } from '../simulator/client.ts';
 import { run, steady } from './account/support.ts';
@@ -213,6 +217,47 @@ const commands: readonly (readonly [right: string, wrong: string])[] = [
   ['pts interest', 'pts interest --limit 0'],
   ['sync --store never.db', 'sync --from now'],
 ];
+
+/** Each command of `tranche account` that asks the venue, as the command line builds it. */
+function ofVenue(): readonly string[] {
+  const program = new Command('tranche');
+  addAccount(program, { io: {} as AccountIo, done: () => undefined });
+  return commandNodes(program)
+    .filter(({ options }) => options.some(({ flag }) => flag === '--base-url'))
+    .map(({ path }) => path.replace('account ', ''));
+}
+
+/** The words between backquotes in each row of the table of commands in docs/account.md. */
+const rows = readFileSync(new URL('../../docs/account.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => new Set([...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/gu)].flatMap(([, code = '']) => code.split(/[ \\|]+/u)))); // prettier-ignore
+
+/** Where a command must appear, and whether it does. */
+const places: Readonly<Record<string, (name: string) => boolean>> = {
+  'docs/account.md: a row in the table of commands': (name) =>
+    rows.some((row) => name.split(' ').every((word) => row.has(word))),
+  'test/app/account-commands.test.ts: an entry of commands': (name) =>
+    commands.some(([right]) => `${right} `.startsWith(`${name} `)),
+};
+
+const missing = (name: string): readonly string[] =>
+  Object.entries(places).flatMap(([place, holds]) => (holds(name) ? [] : [`${place}: ${name}`]));
+
+describe('the lists of the account commands', () => {
+  it('name every command that asks the venue', () => {
+    const all = ofVenue();
+    expect(all).toContain('pts modes');
+    expect(all.flatMap(missing)).toEqual([]);
+  });
+
+  it('name each place that a new command has forgotten', () => {
+    expect(missing('trial')).toEqual([
+      'docs/account.md: a row in the table of commands: trial',
+      'test/app/account-commands.test.ts: an entry of commands: trial',
+    ]);
+  });
+});
 
 describe.each(commands)('tranche account %s', (right, wrong) => {
   it('refuses politely without a token', async () => {
