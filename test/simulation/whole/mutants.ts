@@ -125,7 +125,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the account is not read before the first quote',
     file: 'src/engine/operator/recover.ts',
-    find: 'defer(() => sweep(desk)),',
+    find: 'defer(() => firstRead(desk)),',
     put: '',
   },
   {
@@ -143,8 +143,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a failed read counts as an empty one',
     file: 'src/engine/account/watch-account.ts',
-    find: '    concatMap((read) => digest(desk, read)),',
-    put: "    catchError((error: unknown) => { if (!(error instanceof VenueError) || error.code === 'unauthorised') throw error; return of({ startedAt: desk.ports.clock.monotonic(), at: desk.ports.clock.wall(), rows: [] }); }), concatMap((read) => digest(desk, read)),",
+    find: '    concatMap((read) => applyRead(desk, read)),',
+    put: "    catchError((error: unknown) => { if (!(error instanceof VenueError) || error.code === 'unauthorised') throw error; return of({ startedAt: desk.ports.clock.monotonic(), at: desk.ports.clock.wall(), rows: [] }); }), concatMap((read) => applyRead(desk, read)),",
   },
   {
     name: 'one read proves an absence',
@@ -198,7 +198,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the gate is asked for the quote and not for the order',
     file: 'src/engine/attempt/gate.ts',
-    find: 'refusalNow(run, phase) ??',
+    find: 'refusalNow(attempt, phase) ??',
     put: '',
   },
   {
