@@ -314,7 +314,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
       ? {
           reason: 'misfire',
           note: misfireNote({ due: first, isSkipped, lateMs: at - first, lost: lost.length, isAll }),
-          missed: slicesAt(plan, lost),
+          missed: lost.flatMap((time) => allSlices(plan, time)),
         }
       : SILENT;
   if (isSkipped) return idle({ ...was, after: first }, plan, report);
@@ -352,9 +352,6 @@ function begin(
   if (slot > at) return withReport({ state: under, waits: [{ on: 'at', at: slot }] }, report);
   return startSlice(under, { at, report, slices }, setting);
 }
-
-const slicesAt = (plan: Params, times: readonly Instant[]): Missed =>
-  times.flatMap((due) => allSlices(plan, due));
 
 /** A slot of the occurrence under way has come. Slots that passed, and one that the calendar closes, are not tried. */
 function startSlice(
@@ -551,7 +548,7 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const minimum = plan.each_quantity === undefined ? notional : least;
   const each = smallestSize(anySlices(plan, undefined));
   if (minimum === undefined || each.gte(minimum)) return [];
-  const unit = (plan.each_quantity ?? plan.each_notional)?.currency ?? '';
+  const unit = currencyOf(plan);
   const most = feasibleSlices(plan, minimum);
   const fix =
     most < 1
