@@ -77,7 +77,9 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
 
 /** What a kind still lacks, one line for each place. */
 const missing = (kind: string): readonly string[] =>
-  Object.entries(places).flatMap(([place, holds]) => (holds(kind) ? [] : [place.replace('KIND', kind)]));
+  Object.entries(places).flatMap(([place, holds]) =>
+    holds(kind) ? [] : [place.replace('KIND.md', `${kind}.md`)],
+  );
 
 describe('the lists that name every strategy kind', () => {
   it.each([...strategies.keys()])('have %s', (kind) => {
