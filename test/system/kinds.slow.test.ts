@@ -204,6 +204,8 @@ const runs: Readonly<Record<string, Run>> = {
   },
 };
 
+/** An id has hyphens where a kind has underscores. */
+const idOf = (kind: string): string => kind.replaceAll('_', '-');
 const tokenOf = (kind: string): string => `canary-kind-${kind}-77af10c2`;
 
 /** `tranche venue` with an account for every kind. Its limits of requests are not what is tested. */
@@ -242,7 +244,7 @@ interface Begun {
 function begin(kind: string, run: Run, { baseUrl, wsUrl }: Served): Begun {
   const desk = aDesk({
     venue: { baseUrl, token: tokenOf(kind), ...(run.isFed === true ? { wsUrl } : {}) },
-    strategies: run.documents.map((document) => ({ id: kind, kind, ...document })),
+    strategies: run.documents.map((document) => ({ id: idOf(kind), kind, ...document })),
     config: { reference: { interval: 'PT2S' }, pts: { use: 'when_enabled' } },
   });
   for (const [name, source] of Object.entries(run.files ?? {}))
@@ -255,13 +257,13 @@ function begin(kind: string, run: Run, { baseUrl, wsUrl }: Served): Begun {
   };
 }
 
-/** Waits until the strategy named like its kind has so many fills. */
-async function ownFills(daemon: Program, kind: string, wanted: number): Promise<void> {
+/** Waits until the strategy `id` has so many fills. */
+async function ownFills(daemon: Program, id: string, wanted: number): Promise<void> {
   let own = 0;
   for (let count = 1; own < wanted; count++) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other, as they come
     const fill = await daemon.event('fill', { count, withinMs: PATIENCE_MS });
-    if (fill['strategy'] === kind) own++;
+    if (fill['strategy'] === id) own++;
   }
 }
 
@@ -272,7 +274,7 @@ async function judged(
 ): Promise<readonly [string, string]> {
   try {
     if (run.fills !== undefined) {
-      await ownFills(daemon, kind, run.fills);
+      await ownFills(daemon, idOf(kind), run.fills);
       daemon.signal('SIGTERM');
     }
     expect(await daemon.ended(PATIENCE_MS)).toEqual({ code: 0, signal: null });
