@@ -88,6 +88,25 @@ export function mergeMapMaybe<T, R>(
     });
 }
 
+/** RxJS' `mergeAll` for lists: emits their members, and subscribes to none of them. */
+export const mergeLists =
+  <T>(): OperatorFunction<readonly T[], T> =>
+  (lists$) =>
+    new Observable((subscriber) => {
+      const lists = linkedTo<readonly T[]>(subscriber, {
+        next: (list) => {
+          for (const member of list) subscriber.next(member);
+        },
+        error: (reason) => {
+          subscriber.error(reason);
+        },
+        complete: () => {
+          subscriber.complete();
+        },
+      });
+      lists$.subscribe(lists);
+    });
+
 /**
  * A subscriber that closes together with `destination`, even while subscribing: synchronous results must not continue after the
  * stage has ended.

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Subject, finalize, mergeMap, of, range, take, takeUntil } from 'rxjs';
+import { Subject, finalize, mergeAll, mergeMap, of, range, take, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { andThen, mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
+import { andThen, mergeLists, mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
 
 /** Draws `run` in marbles; returns what differs from its expectations. */
@@ -156,6 +156,20 @@ describe('mergeMapMaybe', () => {
       .subscribe(() => emitted++);
     gate.complete();
     expect(emitted).toBe(19_999);
+  });
+});
+
+describe('mergeLists', () => {
+  it('does what mergeAll does with lists, errors and a subscriber that leaves among the members included', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      const lists: Record<string, readonly string[]> = { a: ['1', '2'], b: [], c: ['3'] };
+      for (const marble of ['-a-b-c|', '-a-b-#', '-(abc)-'])
+        for (const count of [1, 2, 9])
+          expectObservable(cold(marble, lists).pipe(mergeLists(), take(count))).toEqual(
+            cold(marble, lists).pipe(mergeAll(), take(count)),
+          );
+    });
+    expect(found).toEqual([]);
   });
 });
 

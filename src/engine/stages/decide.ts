@@ -1,4 +1,4 @@
-import { EMPTY, catchError, filter, finalize, map, mergeAll, mergeMap, of, race, take, timer } from 'rxjs';
+import { EMPTY, catchError, filter, finalize, map, mergeMap, of, race, take, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../../core/errors.ts';
 import { parentId } from '../../core/ids.ts';
@@ -12,7 +12,7 @@ import type { RunNowContext } from '../operator/run-now.ts';
 import type { Desk, StrategySource } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { StrategyRun, OpenSlice } from '../state/engine-state.ts';
-import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
+import { andThen, isAsync, mergeLists, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
 import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
@@ -73,7 +73,7 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
     });
     return isAsync(decided) ? decided.pipe(finalize(release)) : decided;
   };
-  return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeAll());
+  return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeLists());
 }
 
 /** Answers a person whose command leads to nothing; emits `NONE`, so that the strategy waits again. */

@@ -1,4 +1,4 @@
-import { EMPTY, concat, defer, map, merge, mergeMap, of, takeUntil, timer } from 'rxjs';
+import { EMPTY, concat, defer, filter, map, merge, mergeMap, of, takeUntil, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { Next, Proof } from '../../core/cycle/cycle.ts';
 import { proofRecord } from '../../core/cycle/doubts.ts';
@@ -50,7 +50,9 @@ export function record(
         const ending = endingOf(desk, end);
         return ending.bodies.length === 0 ? ending : andThen(desk.journal.write(ending.bodies), () => ending);
       }, 1),
-      mergeMap(({ after }) => after?.()?.pipe(takeUntil(drain$)) ?? EMPTY),
+      map(({ after }) => after?.()),
+      filter((again) => again !== undefined),
+      mergeMap((again) => again.pipe(takeUntil(drain$))),
     );
 }
 

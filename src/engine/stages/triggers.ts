@@ -70,24 +70,21 @@ function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyW
   );
 }
 
-/** A wait that came true, without its strategy. */
-type Fired = Omit<StrategyWake, 'strategy'>;
-
 function firstWake(desk: TriggersContext, life: StrategyRun): Observable<StrategyWake> {
   const { strategy, waits, state } = life;
   const { clock } = desk.ports;
   if (state === undefined) return of({ strategy, wake: { on: 'start', at: clock.wall() }, isAtOnce: false });
-  if (waits.length === 0) {
-    const late = life.late[0];
-    return late === undefined ? EMPTY : of({ strategy, ...outcomeFired(desk, late) });
-  }
+  const ended = endedBefore(life);
+  if (ended !== undefined) return of(outcomeWake(desk.ports, strategy, ended));
+  if (waits.length === 0) return EMPTY;
   // A wait due before this time counts as already true.
   const soon = after(clock.wall(), AT_ONCE_MS);
   const holdMs = desk.spins.holdMs(life);
-  const fired$: Observable<Fired>[] = [];
+  const fired$: Observable<StrategyWake>[] = [];
   // Only between slices: a strategy that waits for an outcome must not mistake a late one for it.
   if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));
-  const armed = (wait: Wait): Observable<Fired> => when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });
+  const armed = (wait: Wait): Observable<StrategyWake> =>
+    when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });
   if (holdMs === 0) fired$.push(...waits.map(armed));
   else {
     const held$ = defer(() => merge(...waits.filter(isNoOutcome).map(armed)));
@@ -96,11 +93,22 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
       timer(holdMs, clock.scheduler).pipe(mergeMap(() => held$)),
     );
   }
-  return merge(...fired$).pipe(
-    take(1),
-    map((fired) => ({ strategy, ...fired })),
-  );
+  return merge(...fired$).pipe(take(1));
 }
+
+/** What a strategy must learn first, where it is known before the strategy waits: the venue may answer at once. */
+function endedBefore(life: StrategyRun): SliceOutcome | undefined {
+  if (life.waits.every(isNoOutcome)) return life.late[0];
+  for (const wait of life.waits) {
+    if (wait.on !== 'outcome') return undefined;
+    const ended = outcomeOf(life, wait);
+    if (ended !== undefined) return ended;
+  }
+  return undefined;
+}
+
+const outcomeOf = (life: StrategyRun | undefined, wait: Wait & { on: 'outcome' }): SliceOutcome | undefined =>
+  life?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice);
 
 const isOutcome = ({ on }: Wait): boolean => on === 'outcome';
 const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
@@ -116,31 +124,43 @@ const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined):
     );
   });
 
-const outcomesOf = ({ outcomes$ }: TriggersContext, strategy: string): Observable<unknown> =>
-  outcomes$.pipe(filter((strategies) => strategies.has(strategy)));
-
-/**
- * Trades found after their slice had ended, at once or as soon as they appear: a strategy that waits for its next time must learn
- * of them before it decides.
- */
-const whenLate = (desk: TriggersContext, strategy: string): Observable<Fired> =>
-  whenFound(outcomesOf(desk, strategy), () => desk.state.lives.get(strategy)?.late[0]).pipe(
-    map((outcome) => outcomeFired(desk, outcome)),
+/** The outcome that `look` finds in the run of a strategy, once its outcomes have changed. */
+const whenTold = (
+  { outcomes$, state, ports }: TriggersContext,
+  strategy: string,
+  look: (life: StrategyRun) => SliceOutcome | undefined,
+): Observable<StrategyWake> =>
+  outcomes$.pipe(
+    mergeMap((strategies) => {
+      const life = strategies.has(strategy) ? state.lives.get(strategy) : undefined;
+      const outcome = life && look(life);
+      return outcome === undefined ? [] : [outcomeWake(ports, strategy, outcome)];
+    }),
   );
+
+/** A trade found after its slice had ended: a strategy that waits for its next time must learn of it before it decides. */
+const whenLate = (desk: TriggersContext, strategy: string): Observable<StrategyWake> =>
+  whenTold(desk, strategy, ({ late }) => late[0]);
 
 const whenEnded = (
   desk: TriggersContext,
   strategy: string,
   wait: Wait & { on: 'outcome' },
-): Observable<Fired> =>
-  whenFound(outcomesOf(desk, strategy), () =>
-    desk.state.lives
-      .get(strategy)
-      ?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice),
-  ).pipe(map((outcome) => outcomeFired(desk, outcome)));
+): Observable<StrategyWake> =>
+  defer(() => {
+    const known = outcomeOf(desk.state.lives.get(strategy), wait);
+    return known === undefined
+      ? whenTold(desk, strategy, (life) => outcomeOf(life, wait))
+      : of(outcomeWake(desk.ports, strategy, known));
+  });
 
-const outcomeFired = (desk: TriggersContext, outcome: SliceOutcome): Fired => ({
-  wake: { on: 'outcome', at: desk.ports.clock.wall(), outcome },
+const outcomeWake = (
+  { clock }: TriggersContext['ports'],
+  strategy: string,
+  outcome: SliceOutcome,
+): StrategyWake => ({
+  strategy,
+  wake: { on: 'outcome', at: clock.wall(), outcome },
   isAtOnce: false,
 });
 
@@ -153,15 +173,17 @@ interface Arming {
 }
 
 /** Emits when `wait` comes true. */
-function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Fired> {
-  if (wait.on === 'outcome') return whenEnded(desk, arming.strategy, wait);
+function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<StrategyWake> {
+  const { strategy, soon } = arming;
+  if (wait.on === 'outcome') return whenEnded(desk, strategy, wait);
   if (wait.on !== 'at')
     return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenCondition(desk, wait, arming)));
   const { at } = wait;
   return untilTime(desk, at).pipe(
-    map((): Fired => ({
+    map((): StrategyWake => ({
+      strategy,
       wake: { on: 'at', at: desk.ports.clock.wall(), due: at },
-      isAtOnce: at < arming.soon,
+      isAtOnce: at < soon,
     })),
   );
 }
@@ -170,13 +192,13 @@ function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Fir
 function whenCondition(
   desk: TriggersContext,
   wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
-  { soon, isHeld }: Arming,
-): Observable<Fired> {
+  { strategy, soon, isHeld }: Arming,
+): Observable<StrategyWake> {
   const isSoon = wait.notBefore < soon;
   let isFirstLook = true;
   // A price that satisfied the wait but is too old after a hold is requested again; it is not news.
   const fired$ = whenSo(desk, wait).pipe(
-    map((wake): Fired => ({ wake, isAtOnce: isSoon && (isFirstLook || isHeld) })),
+    map((wake): StrategyWake => ({ strategy, wake, isAtOnce: isSoon && (isFirstLook || isHeld) })),
   );
   const looked$ = defer(() => {
     isFirstLook = false;

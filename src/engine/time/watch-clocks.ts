@@ -2,7 +2,6 @@ import {
   defer,
   distinctUntilChanged,
   ignoreElements,
-  of,
   repeat,
   startWith,
   switchMap,
@@ -11,10 +10,10 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { HOUR_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import { skewTeller } from './clock-skew.ts';
+import { waitUntil } from './virtual-clock.ts';
 import type { ClockSkewContext } from './clock-skew.ts';
 
 /** The parts of a desk that this file uses. */
@@ -48,15 +47,9 @@ export function watchClocks(desk: WatchClocksContext): Observable<never> {
   });
 }
 
-/** Emits once the wall clock shows `at`, also when it is set or sleeps past it. Long waits run in steps, as in `waitUntil`. */
+/** Emits once the wall clock shows `at`, also when it is set or sleeps past it. */
 export function untilTime(desk: WatchClocksContext, at: Instant): Observable<void> {
-  const { clock } = desk.ports;
-  const isPast = (): boolean => at <= clock.wall();
-  const wait$ = defer(() =>
-    isPast()
-      ? of(undefined)
-      : timer(Math.min(at - clock.wall(), clock.pieceMs ?? HOUR_MS), clock.scheduler).pipe(ignoreElements()),
-  ).pipe(repeat(), take(1));
+  const wait$ = waitUntil(desk.ports.clock, at);
   if (desk.breaks$ === undefined) return wait$;
   const breaks$ = desk.breaks$;
   return defer(() => breaks$.pipe(startWith(desk.continuity.count))).pipe(
