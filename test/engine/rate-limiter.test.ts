@@ -252,6 +252,19 @@ describe('the rate limiter', () => {
     expect([traffic.rateLimiter.waiting, traffic.rateLimiter.utilisation('quote')]).toEqual([0, 0]);
   });
 
+  it('lets an order go within the grant of its quote, and nothing that is less urgent', () => {
+    const { rateLimiter } = new Traffic(windows({ order: { max: 2, perMs: 1_000 } }));
+    const order = aWish({ route: 'order', priority: 'execute' });
+    const went: string[] = [];
+    rateLimiter.take(aWish()).subscribe(() => {
+      if (rateLimiter.takeAtOnce(aWish()) !== undefined) went.push('quote');
+      if (rateLimiter.takeAtOnce(order) !== undefined) went.push('order');
+      rateLimiter.take(aWish({ route: 'read', priority: 'doubt' })).subscribe(() => went.push('doubt'));
+      if (rateLimiter.takeAtOnce(order) !== undefined) went.push('order before a doubt');
+    });
+    expect(went).toEqual(['order', 'doubt']);
+  });
+
   it('waits for deadlines that are further away than a timer of Node can be', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     const delays: number[] = [];

@@ -181,10 +181,10 @@ export class RateLimiter {
     });
   }
 
-  /** A permit, if the request may go now and nothing else waits. Its consequences follow the grant, and may request more. */
+  /** A permit, if the request may go now and is next. Its consequences follow the grant, and may request more. */
   takeAtOnce(request: PermitRequest): Permit | undefined {
     const now = this.#clock.monotonic();
-    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(request.route, now)) return undefined;
+    if (!this.#isNext(request) || !this.#hasRoom(request.route, now)) return undefined;
     if ((request.deadline !== undefined && now >= request.deadline) || request.until?.isOver() === true)
       return undefined;
     return this.#admit(request, now);
@@ -366,6 +366,14 @@ export class RateLimiter {
   #hasRoom(route: Route, now: Monotonic): boolean {
     for (const log of this.#counted[route]) if (log.freeAt(now) > now) return false;
     return true;
+  }
+
+  /** Whether no other request goes first. An order also goes next while a request before it, such as its quote, is being granted. */
+  #isNext({ priority }: PermitRequest): boolean {
+    if (priority !== 'execute') return this.#pending.length === 0 && !this.#isGranting;
+    return this.#pending.every(
+      ({ request: other }) => other.priority !== 'execute' && other.priority !== 'doubt',
+    );
   }
 
   #isBefore(one: Pending, other: Pending): boolean {
