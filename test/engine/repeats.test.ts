@@ -9,7 +9,7 @@ import type { Instant } from '../../src/core/time.ts';
 import { repeatsOf } from '../../src/engine/market/repeats.ts';
 import type { RepeatTrial } from '../../src/engine/market/repeats.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
-import { leftOrder, RecentOrders } from '../../src/engine/state/recent-orders.ts';
+import { RecentOrders } from '../../src/engine/state/recent-orders.ts';
 import type { SavedTotals } from '../../src/engine/state/totals.ts';
 import { everyKind } from '../journal/records.ts';
 import { aPolicy, START } from './harness.ts';
@@ -155,7 +155,7 @@ describe('orders of the last minute', () => {
   it('are no more than ten thousand', () => {
     const orders = new RecentOrders();
     for (let n = 0; n < ORDERS_MAX + 2; n++)
-      orders.add(leftOrder({ ...intentOf, parent: `p-${n}`, client_order_id: `c-${n}` }, START));
+      orders.add({ ...intentOf, parent: `p-${n}`, client_order_id: `c-${n}` }, START);
     expect(orders.saved()).toHaveLength(ORDERS_MAX + 1);
     expect(orders.hasLeft('c-0', after(START, -1))).toBe(false);
     expect(orders.slicesSince(intentOf.pair, after(START, -1))).toBe(ORDERS_MAX + 1);

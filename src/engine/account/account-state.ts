@@ -1,6 +1,7 @@
 import { NO_BOOKS } from '../../core/cycle/account-audit.ts';
 import type { Books } from '../../core/cycle/account-audit.ts';
 import type { Doubt } from '../../core/cycle/doubts.ts';
+import { keepNewest } from '../../core/keep-newest.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { NO_LEDGER } from '../../core/cycle/reconcile.ts';
 import type { Ledger } from '../../core/cycle/reconcile.ts';
@@ -9,7 +10,7 @@ import { after } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../ports.ts';
 
-/** Number of fills of this process whose booking time is remembered. */
+/** At least so many fills of this process have their booking time remembered. */
 const BOOKED_MAX = 1_000;
 
 /** A deposit or a withdrawal. */
@@ -79,8 +80,8 @@ export class AccountState {
     const now = this.#clock.monotonic();
     if (fill.source !== 'dry_run') this.lastFillAt = now;
     this.#bookedAt.set(fill.client_order_id, now);
-    // The oldest entry comes first. With so many newer fills, its booking margin is over.
-    if (this.#bookedAt.size > BOOKED_MAX) this.#bookedAt.delete(this.#bookedAt.keys().next().value ?? '');
+    // With so many newer fills, the booking margin of the oldest is over.
+    keepNewest(this.#bookedAt, BOOKED_MAX);
   }
 
   /**

@@ -50,10 +50,13 @@ function unwrittenOrders(
   { leaving, state }: RepeatsSource,
   { at, minute }: { readonly at: Instant; readonly minute: Instant },
 ): readonly LeftOrder[] {
+  if (leaving.size === 0) return NO_ORDERS;
   return [...leaving.values()]
     .filter((intent) => !state.totals.orders.hasLeft(intent.client_order_id, minute))
     .map((intent) => leftOrder(intent, at));
 }
+
+const NO_ORDERS: readonly LeftOrder[] = [];
 
 interface Compared {
   readonly unwritten: readonly LeftOrder[];
@@ -67,6 +70,8 @@ function twinOf(
   { slice, size }: RepeatTrial,
   { unwritten, from }: Compared,
 ): string | undefined {
+  const { orders } = state.totals;
+  if (unwritten.length === 0 && !orders.hasAny(from)) return undefined;
   const { pair, parent, side } = slice.intent;
   const figure = size.by === 'quantity' ? size.quantity : size.amount;
   const own = { pair, side, size: `${figure.toFixed()} ${size.by}` };
@@ -76,7 +81,7 @@ function twinOf(
     order.pair === pair &&
     order.side === side &&
     order.size === own.size;
-  return (state.totals.orders.alike(own).find(isTwin) ?? unwritten.find(isTwin))?.clientId;
+  return (orders.alike(own).find(isTwin) ?? unwritten.find(isTwin))?.clientId;
 }
 
 /** Other slices of the pair with an order. */

@@ -50,16 +50,15 @@ export class RecentOrders {
   }
 
   /** Adds an order, unless it is known, and forgets those that are a minute older. */
-  add(order: LeftOrder): void {
-    if (this.#byClientId.has(order.clientId)) return;
-    const from = after(order.at, -MINUTE_MS);
-    const recent = this.#all.filter(({ at }) => at > from).slice(-ORDERS_MAX);
-    if (recent.length < this.#all.length) {
-      const kept = new Set(recent);
-      for (const each of this.#all) if (!kept.has(each)) this.#forget(each);
-      this.#all = recent;
-    }
-    this.#push(order);
+  add(intent: IntentRecord, at: Instant): void {
+    if (this.#byClientId.has(intent.client_order_id)) return;
+    this.#forgetUntil(after(at, -MINUTE_MS));
+    this.#push(leftOrder(intent, at));
+  }
+
+  /** Whether any order left after `from`. */
+  hasAny(from: Instant): boolean {
+    return this.#all.findLast(({ at }) => at > from) !== undefined;
   }
 
   /** Whether the order left after `from`. */
@@ -96,6 +95,18 @@ export class RecentOrders {
     const slices = this.#byPair.get(order.pair) ?? new Map<string, LeftOrder[]>();
     this.#byPair.set(order.pair, slices);
     addTo(slices, keyOf(order), order);
+  }
+
+  #forgetUntil(from: Instant): void {
+    const recent = this.#all.filter(({ at }) => at > from).slice(-ORDERS_MAX);
+    if (recent.length === this.#all.length) return;
+    if (recent.length === 0) {
+      for (const index of [this.#byClientId, this.#byLikeness, this.#byPair]) index.clear();
+    } else {
+      const kept = new Set(recent);
+      for (const each of this.#all) if (!kept.has(each)) this.#forget(each);
+    }
+    this.#all = recent;
   }
 
   #forget(order: LeftOrder): void {

@@ -28,7 +28,7 @@ import type { Side } from '../../core/venue.ts';
 import { LateCosts } from '../attempt/late-costs.ts';
 import { ParentSlices } from './parent-slices.ts';
 import type { SavedSlices } from './parent-slices.ts';
-import { leftOrder, RecentOrders } from './recent-orders.ts';
+import { RecentOrders } from './recent-orders.ts';
 import type { LeftOrder } from './recent-orders.ts';
 
 /** Totals of a parent, without doubts. */
@@ -204,7 +204,7 @@ export class Totals {
   /** An order left, or may have left. */
   leave(intent: IntentRecord, at: Instant): void {
     this.#touch(intent.parent, intent.side).slices.leave(intent.slice);
-    this.data.orders.add(leftOrder(intent, at));
+    this.data.orders.add(intent, at);
   }
 
   /** Records how an attempt ended, or that it is in doubt. */
@@ -303,7 +303,10 @@ export class Totals {
   /** Returns the parent and marks it as used last; the oldest parents are dropped. */
   #touch(parent: string, side: Side): Parent {
     if (this.newest?.parent === parent && this.newest.of === this.data) return this.newest.known;
-    const known = this.data.parents.get(parent) ?? {
+    const { parents } = this.data;
+    const before = parents.get(parent);
+    if (before !== undefined) parents.delete(parent);
+    const known = before ?? {
       side,
       arrival: undefined,
       decided: NO_QUANTITY,
@@ -314,9 +317,8 @@ export class Totals {
       collars: 0,
       collarsSince: undefined,
     };
-    this.data.parents.delete(parent);
-    this.data.parents.set(parent, known);
-    keepNewest(this.data.parents, PARENTS_MAX);
+    parents.set(parent, known);
+    keepNewest(parents, PARENTS_MAX);
     this.newest = { of: this.data, parent, known };
     return known;
   }
