@@ -50,21 +50,25 @@ const isShortEnough = (value: DecimalJs): boolean =>
   value.precision() <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
 
 /**
- * Cache of recently parsed amounts by text: the fields of one order are parsed many times. Amounts are immutable, so they can be
- * shared.
+ * Cache of recently read and written amounts by text: the fields of one order are written into a record, and read from it many
+ * times. Amounts are immutable, so they can be shared.
  */
-const lastRead = new Map<string, DecimalJs>();
-const LAST_READ_MAX = 256;
+const recent = new Map<string, DecimalJs>();
+const RECENT_MAX = 256;
+
+function remember(text: string, amount: DecimalJs): void {
+  if (recent.size >= RECENT_MAX) recent.clear();
+  recent.set(text, amount);
+}
 
 function read(what: string, text: string): DecimalJs {
-  const known = lastRead.get(text);
+  const known = recent.get(text);
   if (known !== undefined) return known;
   if (typeof text !== 'string' || !isAmountText(text)) {
     throw new RangeError(`${what}: expected a plain decimal such as "0.25", got ${JSON.stringify(text)}`);
   }
-  if (lastRead.size >= LAST_READ_MAX) lastRead.clear();
   const amount = new Decimal(text);
-  lastRead.set(text, amount);
+  remember(text, amount);
   return amount;
 }
 
@@ -83,7 +87,13 @@ const POINTS = ratio('10000');
 const HALF = ratio('0.5');
 
 /** The canonical text of an amount: no exponent, no leading plus, no trailing zeros. */
-export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amount.toFixed());
+export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : written(amount));
+
+function written(amount: AnyAmount): string {
+  const digits = amount.toFixed();
+  if (digits.length <= DIGITS_MAX) remember(digits, amount);
+  return digits;
+}
 
 /** What `of` units cost at `each`. Exact. */
 export const cost = (each: Price, of: Quantity): Money => each.times(of) as Money;
@@ -199,15 +209,25 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
 
 /** Whether a price is within `bps` of `reference` on either side. Multiplied out, because a quotient is much slower. */
 export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
-  isAboveZero(reference) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
+  isAboveZero(reference) &&
+  (each === reference || each.minus(reference).abs().times(POINTS).lte(reference.times(bps)));
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>
   scale(reference, worse(side, bps));
 
 /** The factor of `worsen`. */
-export const worse = (side: 'buy' | 'sell', bps: Ratio): Ratio =>
-  ONE.plus((side === 'buy' ? bps : bps.negated()).times(BASIS_POINT)) as Ratio;
+export function worse(side: 'buy' | 'sell', bps: Ratio): Ratio {
+  if (lastWorse[side].bps !== bps)
+    lastWorse[side] = {
+      bps,
+      factor: ONE.plus((side === 'buy' ? bps : bps.negated()).times(BASIS_POINT)) as Ratio,
+    };
+  return lastWorse[side].factor;
+}
+
+/** Cached, because the collar is the same for every order. */
+const lastWorse = { buy: { bps: NOTHING, factor: ONE }, sell: { bps: NOTHING, factor: ONE } };
 
 /** For figures that never become money again: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();

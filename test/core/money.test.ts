@@ -155,6 +155,15 @@ describe('text of an amount', () => {
     expect(text(money('1e-30'))).toBe('0.000000000000000000000000000001');
   });
 
+  it('is read as the amount that was written', () => {
+    const written = cost(price('1.1000'), quantity('2.50'));
+    expect(text(written)).toBe('2.75');
+    expect(money('2.75')).toBe(written);
+    // A product of two amounts may have more digits than the journal keeps.
+    const long = cost(price(`0.${'3'.repeat(39)}`), quantity(`0.${'3'.repeat(39)}`));
+    expect(() => money(text(long))).toThrow('expected a plain decimal');
+  });
+
   it('is read when it is a number of at most forty digits', () => {
     fc.assert(
       fc.property(amountText, (each) => {

@@ -202,6 +202,7 @@ const FEE_SHARE_MAX = ratio('0.1');
 
 /** Why these fees cannot belong to this trade: the account decides. `undefined` if they can. */
 export function feesFault({ filledAmount, fees }: Pick<Order, 'filledAmount' | 'fees'>): string | undefined {
+  if (fees.isZero() && isAboveZero(filledAmount)) return undefined;
   const most = filledAmount.times(FEE_SHARE_MAX);
   const taken = size(fees);
   if (taken.lte(most)) return undefined;
