@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
 import type { RunIo } from '../commands/run.ts';
 import type { ControlCli } from './control-cli.ts';
-import { wholeNumber } from './option-values.ts';
+import { durationOf, wholeNumber } from './option-values.ts';
 import { modeOption } from './mode-option.ts';
 
 export interface DeskCli extends ControlCli {
@@ -58,9 +58,13 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       '--settings <file>',
       'with --fleet: file with the address of its health, metrics, API and pages, and the tokens of its callers',
     )
+    .option(
+      '--hibernate <duration>',
+      'with --fleet: end the process of a desk that has nothing to do for this long, such as PT10M, and start it again a minute before it does (default: never)',
+    )
     .option('--folder <folder>', 'with --fleet: where the files of its desks lie (default: ./var/fleet)')
     .action(async (options) => {
-      const { fleet, folder, settings, ...rest } = options;
+      const { fleet, folder, settings, hibernate, ...rest } = options;
       if (fleet !== undefined) {
         const { runFleet } = await import('../fleet/fleet-daemon.ts');
         done(
@@ -68,6 +72,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
             {
               ...rest,
               fleet,
+              hibernateMs: hibernate === undefined ? undefined : await hibernateMsOf(hibernate),
               settings: settings === undefined ? undefined : resolve(io.cwd, settings),
               capacity: rest.capacity ?? DESKS_MAX,
               address: rest.address ?? 'main',
@@ -78,7 +83,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
         );
         return;
       }
-      const alone = (['name', 'capacity', 'address', 'settings', 'folder'] as const).find(
+      const alone = (['name', 'capacity', 'address', 'settings', 'hibernate', 'folder'] as const).find(
         (option) => options[option] !== undefined,
       );
       if (alone !== undefined)
@@ -89,6 +94,17 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       const { run } = await import('../commands/run.ts');
       done(await run(options, io));
     });
+}
+
+async function hibernateMsOf(text: string): Promise<number> {
+  const { HIBERNATE_MIN_MS } = await import('../fleet/hibernation/hibernation.ts');
+  const ms = durationOf('--hibernate', text);
+  if (ms < HIBERNATE_MIN_MS)
+    throw new OperatorError(
+      'usage',
+      `--hibernate: expected PT2M or longer, got ${text}: a start takes seconds`,
+    );
+  return ms;
 }
 
 function addValidate(cli: Command, { io, config, done }: DeskCli): void {

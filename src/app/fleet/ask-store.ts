@@ -7,12 +7,16 @@ import type { Answer } from '../commands/desk/answer.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { CommandStore, HALT, VALID_S, VOID } from './command-store.ts';
 import type { NewCommand } from './command-store.ts';
+import { resumeTime } from './hibernation/resume-time.ts';
 import { StatusStore } from './status-store.ts';
 import { StoreSession } from './store-session.ts';
 
 const LOOK_MS = 100;
 /** Longest wait for an owner that has begun. */
 const BEGUN_MS = 10_000;
+
+/** Longest wait for the start of a desk that hibernated. */
+const WAKE_MS = 30_000;
 
 /** Asks a desk by its store. Commands wait there for its owner; reads give what the owner last said. */
 export async function askStore(
@@ -49,7 +53,12 @@ async function readOf(session: StoreSession, desk: string, path: string): Promis
   const [found] = await new StatusStore(session).all([desk]);
   if (found === undefined)
     throw new OperatorError('unavailable', `desk ${desk} has never reported to this store: check its name`);
-  if (path === '/api/v1/status') return { ...found.report.status, reported_s: found.ageS };
+  if (path === '/api/v1/status')
+    return {
+      ...found.report.status,
+      reported_s: found.ageS,
+      hibernates_until: await resumeTime(session, desk),
+    };
   if (path === '/api/v1/doubts') return { doubts: found.report.doubts };
   throw new OperatorError('usage', 'the store has no answer to this: ask the desk itself, with --url');
 }
@@ -61,8 +70,8 @@ export interface SendOptions {
 }
 
 /**
- * Sends a command and waits for its end. A command that nobody began in time is void for good; a halt waits for the next owner, and the
- * answer says so.
+ * Sends a command and waits for its end. A desk that hibernates is started for it. A command that nobody began in time is void for good; a
+ * halt waits for the next owner, and the answer says so.
  *
  * @throws OperatorError `unavailable`: the desk has never had an owner.
  */
@@ -72,6 +81,11 @@ export async function sendAndWait(
   { waitMs = VALID_S * 1_000, say }: SendOptions = {},
 ): Promise<Answer> {
   const { desk, holds } = command;
+  if (holds === 'addressed' && (await commands.wake(desk))) {
+    say?.(`desk ${desk} hibernates: it starts for this command`);
+    if (!(await isOwned(commands, desk)))
+      return refused(`nothing was done: desk ${desk} hibernated, and has not started within ${WAKE_MS / 1_000} s. Send the command again`); // prettier-ignore
+  }
   const id = await commands.send(command);
   if (id === undefined)
     throw new OperatorError('unavailable', `nobody has run desk ${desk} yet: there is nobody to command`);
@@ -88,6 +102,12 @@ export async function sendAndWait(
     (await ended(commands, id, BEGUN_MS)) ??
     refused(`the owner began command ${id} and has not answered: its journal shows whether it took effect`)
   );
+}
+
+async function isOwned(commands: CommandStore, desk: string): Promise<boolean> {
+  for (const end = performance.now() + WAKE_MS; performance.now() < end; await sleep(LOOK_MS))
+    if ((await commands.owner(desk)) !== undefined) return true;
+  return false;
 }
 
 const refused = (says: string): Answer => ({ status: 409, body: { done: false, says } });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { roles } from '../../core/roles.ts';
 import type { Row } from '../../journal/postgres/blocking-client.ts';
 import type { Caller } from '../../operate/access.ts';
+import { wake } from './hibernation/resume-time.ts';
 import type { StoreSession } from './store-session.ts';
 
 /** A command that waits in the store, or has begun. */
@@ -136,6 +137,11 @@ export class CommandStore {
       answer: String(answer),
       begunBy: typeof epoch === 'number' ? epoch : undefined,
     };
+  }
+
+  /** A desk that hibernates starts. Gives whether it hibernated. */
+  async wake(desk: string): Promise<boolean> {
+    return await wake(this.#session, desk);
   }
 
   /** Who owns a desk now, in words; `undefined`: nobody. */

@@ -93,9 +93,9 @@ export async function fleetList({ store: url, json }: FleetCommandOptions, io: C
         `${forTerminal(`daemon ${daemon}  ${state}  ${count} of ${capacity} desks  on ${host}  tranche ${program}`)}\n`,
       );
     }
-    for (const { desk, daemon, version, epoch, owner } of desks)
+    for (const { desk, daemon, version, epoch, owner, hibernatesS = 0 } of desks)
       io.stdout.write(
-        `${forTerminal(`desk ${desk}  version ${version}  epoch ${epoch}  at ${daemon ?? 'no daemon'}  ${owner === undefined ? 'no lease' : `leased to ${owner}`}`)}\n`,
+        `${forTerminal(`desk ${desk}  version ${version}  epoch ${epoch}  at ${daemon ?? 'no daemon'}  ${owner !== undefined ? `leased to ${owner}` : hibernatesS > 0 ? 'hibernates' : 'no lease'}`)}\n`,
       );
   });
 }

@@ -14,6 +14,8 @@ import { startDeskProcess } from './desk-process.ts';
 import type { DeskProcess } from './desk-process.ts';
 import { FleetStore } from './fleet-store.ts';
 import type { StoredDesk, VersionFacts } from './fleet-store.ts';
+import { Hibernation, RESUME_EARLY_MS, notIdle } from './hibernation/hibernation.ts';
+import type { Idleness } from './hibernation/hibernation.ts';
 import { isAtLeast, placement } from './placement.ts';
 import { SeenHeads, filesOf } from './seen-heads.ts';
 
@@ -26,6 +28,8 @@ export interface FleetOptions {
   readonly folder: string;
   /** Name of the network address of this machine, the same for all daemons behind it. */
   readonly address: string;
+  /** Desks that have nothing to do for so long hibernate, ms. Omitted: none does. */
+  readonly hibernateMs?: number | undefined;
   /** File with the address of its API and who may use it. Omitted: it serves none. */
   readonly settings?: string | undefined;
   readonly json?: boolean | undefined;
@@ -41,7 +45,7 @@ const STEADY_MS = 60_000;
 const HUNG_MS = 30_000;
 
 /** A desk that this daemon starts, and starts again when its process ends. */
-interface Running {
+interface Running extends Idleness {
   process: DeskProcess | undefined;
   version: number;
   isReleased: boolean;
@@ -68,9 +72,12 @@ class FleetDaemon {
   readonly #me: string;
   readonly #instance = randomUUID();
   readonly #heads: SeenHeads;
+  readonly #hibernation: Hibernation;
   readonly #running = new Map<string, Running>();
   #isDraining = false;
   #code = 0;
+  /** Desks whose processes have not reported yet. */
+  #starting = 0;
   /** When the store took the last heartbeat. */
   #beatAt = 0;
   #lastTrouble: string | undefined;
@@ -80,6 +87,7 @@ class FleetDaemon {
     this.#io = io;
     this.#store = new FleetStore(options.fleet);
     this.#me = options.name ?? hostname();
+    this.#hibernation = new Hibernation(options.hibernateMs);
     this.#heads = new SeenHeads(options.folder, () => performance.now());
   }
 
@@ -167,6 +175,9 @@ class FleetDaemon {
       const [desks, daemons] = [await this.#store.desks(), await this.#store.daemons()];
       const { take, release } = placement(this.#me, desks, daemons);
       for (const desk of release) this.#release(desk);
+      this.#starting = desks.filter(
+        ({ desk, isReported }) => !isReported && this.#running.get(desk)?.process !== undefined,
+      ).length;
       let isWell = true;
       for (const one of desks) {
         this.#heads.see(one.desk, one.head);
@@ -201,7 +212,7 @@ class FleetDaemon {
       if (isMine && !isAtLeast(version, one.program)) await this.#store.unclaim(desk, this.#me);
       else if (isMine || isToTake) {
         const claim = { daemon: this.#me, program: version };
-        if (await this.#store.claim(desk, claim, daemon)) await this.#begin(desk);
+        if (await this.#store.claim(desk, claim, daemon)) await this.#begin(one);
       } else this.#heads.keep(desk);
       return;
     }
@@ -215,8 +226,11 @@ class FleetDaemon {
     // Another has it: this daemon was silent for a while.
     if (daemon !== this.#me) this.#release(desk);
     else if (running.isReleased) return;
-    else if (running.process === undefined) {
-      if (performance.now() >= running.notBefore) await this.#start(desk, running);
+    else if (running.process === undefined) await this.#startWhenDue(one, running);
+    else if (running.endsUntil !== undefined) return;
+    else if (this.#hibernation.isToEnd(one, running, performance.now())) {
+      running.endsUntil = one.idle?.until;
+      running.process.drain();
     } else if (one.version > running.version) {
       const newest = await this.#write(desk);
       running.version = newest.version;
@@ -236,8 +250,9 @@ class FleetDaemon {
     child.kill();
   }
 
-  async #begin(desk: string): Promise<void> {
+  async #begin(one: StoredDesk): Promise<void> {
     const running: Running = {
+      ...notIdle(),
       process: undefined,
       version: 0,
       isReleased: false,
@@ -246,7 +261,24 @@ class FleetDaemon {
       notBefore: 0,
       unleasedSince: undefined,
     };
-    this.#running.set(desk, running);
+    this.#running.set(one.desk, running);
+    await this.#startWhenDue(one, running);
+  }
+
+  async #startWhenDue(one: StoredDesk, running: Running): Promise<void> {
+    const { desk, hibernatesS } = one;
+    const { endsUntil } = running;
+    if (endsUntil !== undefined) {
+      const me = { daemon: this.#me, version: running.version };
+      if (await this.#store.hibernate(desk, me, { until: endsUntil, earlyS: RESUME_EARLY_MS / 1_000 }))
+        this.#say('desk_hibernating', { desk, idle_until: endsUntil });
+      Object.assign(running, notIdle());
+      return;
+    }
+    const isDue = performance.now() >= running.notBefore && !this.#hibernation.isAsleep(one);
+    if (!isDue || !this.#hibernation.mayStart(one, this.#starting)) return;
+    if (hibernatesS !== undefined && (await this.#store.wake(desk))) this.#say('desk_waking', { desk });
+    this.#starting += 1;
     await this.#start(desk, running);
   }
 
@@ -275,6 +307,12 @@ class FleetDaemon {
   async #watch(desk: string, running: Running, child: DeskProcess): Promise<void> {
     const code = await child.ended;
     running.process = undefined;
+    if (code === 0 && running.endsUntil !== undefined && !running.isReleased) {
+      running.failures = 0;
+      this.#say('desk_ended', { desk, code });
+      return;
+    }
+    Object.assign(running, notIdle());
     if (running.isReleased && code === exitCodes.again) this.#code = exitCodes.again;
     const wasLong = performance.now() - running.startedAt > STEADY_MS;
     running.failures = wasLong ? 0 : running.failures + 1;

@@ -6,6 +6,7 @@ import type { Head } from '../../journal/proof/chain.ts';
 import { CommandStore } from './command-store.ts';
 import type { DeskFiles } from './desk-files.ts';
 import { seenDesks } from './fleet-view.ts';
+import { wake } from './hibernation/resume-time.ts';
 import type { SeenDesk } from './fleet-view.ts';
 import type { PlacedDaemon, PlacedDesk } from './placement.ts';
 import { StoreSession } from './store-session.ts';
@@ -17,6 +18,14 @@ export interface StoredDesk extends PlacedDesk {
   readonly owner: string | undefined;
   /** Where its journal ends. */
   readonly head: Head;
+  /** Its owner has reported to the store. */
+  readonly isReported: boolean;
+  /** Until when it has nothing to do, as its owner says; `undefined`: it has, or may have at any moment. */
+  readonly idle: { readonly until: string; readonly s: number } | undefined;
+  /** It hibernates for so long; 0: its time has come; `undefined`: it does not. */
+  readonly hibernatesS: number | undefined;
+  /** A command waits for its owner. */
+  readonly hasCommand: boolean;
 }
 
 export interface StoredDaemon extends PlacedDaemon {
@@ -40,12 +49,22 @@ export type VersionFacts = Pick<Version, 'version' | 'author' | 'person' | 'why'
 /** A daemon whose heartbeats stay away for so long is silent, by the clock of the server. */
 const SILENT_S = 10;
 
+const DAY_S = 86_400;
+/** A report that is older says nothing of now. */
+const REPORTED_S = 15;
+
 const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_timestamp(), false), coalesce(d.epoch, 0),
     m.daemon, m.epoch, CASE WHEN d.until > clock_timestamp() THEN d.owner END, coalesce(f.program, '0.0.0'),
-    coalesce(r.seq, 0), coalesce(r.hash, '')
+    coalesce(r.seq, 0), coalesce(r.hash, ''), s.desk IS NOT NULL, s.idle_until,
+    extract(epoch FROM s.idle_until::timestamptz - clock_timestamp())::float8,
+    extract(epoch FROM f.resumes_at - clock_timestamp())::float8,
+    EXISTS (SELECT FROM tranche.desk_answer a WHERE a.desk = v.desk AND a.ended IS NULL)
   FROM (SELECT desk, max(version) AS version FROM tranche.fleet_version GROUP BY desk) v
   LEFT JOIN tranche.fleet_desk f USING (desk)
   LEFT JOIN tranche.desk d USING (desk)
+  LEFT JOIN LATERAL (SELECT s.desk, s.body::json ->> 'idle_until' AS idle_until FROM tranche.desk_status s
+    WHERE s.desk = v.desk AND s.epoch = d.epoch AND d.until > clock_timestamp()
+      AND s.at > clock_timestamp() - make_interval(secs => ${REPORTED_S})) s ON true
   LEFT JOIN LATERAL (SELECT daemon, epoch FROM tranche.fleet_command c
     WHERE c.desk = v.desk AND verb = 'move' ORDER BY id DESC LIMIT 1) m ON true
   LEFT JOIN LATERAL (SELECT seq, hash FROM tranche.record r WHERE r.desk = v.desk ORDER BY seq DESC LIMIT 1) r ON true
@@ -78,7 +97,7 @@ export class FleetStore {
 
   async desks(): Promise<readonly StoredDesk[]> {
     const rows = await this.#rows(DESKS);
-    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner, program, seq, hash]) => ({
+    return rows.map(([desk, version, daemon, isLeased, epoch, to, moveEpoch, owner, program, seq, hash, isReported, idleUntil, idleS, hibernatesS, hasCommand]) => ({
       desk: String(desk),
       version: Number(version),
       daemon: textOf(daemon),
@@ -88,8 +107,12 @@ export class FleetStore {
       owner: textOf(owner),
       program: String(program),
       head: { seq: Number(seq), hash: String(hash) },
+      isReported: isReported === true,
+      idle: typeof idleUntil === 'string' ? { until: idleUntil, s: Number(idleS) } : undefined,
+      hibernatesS: typeof hibernatesS === 'number' ? Math.max(0, hibernatesS) : undefined,
+      hasCommand: hasCommand === true,
     }));
-  }
+  } // prettier-ignore
 
   /** Every desk with the status that its owner last reported. */
   async seen(): Promise<readonly SeenDesk[]> {
@@ -146,7 +169,11 @@ export class FleetStore {
        ON CONFLICT DO NOTHING RETURNING 1`,
       [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why, person ?? null],
     );
-    await this.#rows('INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT DO NOTHING', [desk]);
+    // A desk that hibernates reads it at once.
+    await this.#rows(
+      'INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT (desk) DO UPDATE SET resumes_at = NULL',
+      [desk],
+    );
     return added.length > 0;
   }
 
@@ -217,6 +244,30 @@ export class FleetStore {
       [desk, me.daemon, seen ?? null, me.program],
     );
     return rows.length > 0;
+  }
+
+  /**
+   * Notes that the process of a desk has ended `earlyS` before its idle time does. Desks without a next time of their own resume in the
+   * course of a quarter of a day, not all at once. `false`: a newer version, or another daemon, has it.
+   */
+  async hibernate(
+    desk: string,
+    me: { readonly daemon: string; readonly version: number },
+    { until, earlyS }: { readonly until: string; readonly earlyS: number },
+  ): Promise<boolean> {
+    const rows = await this.#rows(
+      `UPDATE tranche.fleet_desk SET resumes_at = least($3::timestamptz - make_interval(secs => $4::float8),
+         clock_timestamp() + make_interval(secs => ${DAY_S} * 3 / 4 + abs(hashtext($1)) % (${DAY_S} / 4)))
+       WHERE desk = $1 AND daemon = $2
+         AND NOT EXISTS (SELECT FROM tranche.fleet_version WHERE desk = $1 AND version > $5::bigint) RETURNING 1`,
+      [desk, me.daemon, until, earlyS, me.version],
+    );
+    return rows.length > 0;
+  }
+
+  /** The desk is to run, whatever it waits for. Gives whether it hibernated. */
+  async wake(desk: string): Promise<boolean> {
+    return await wake(this.#session, desk);
   }
 
   async unclaim(desk: string, me: string): Promise<void> {

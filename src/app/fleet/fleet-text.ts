@@ -37,6 +37,7 @@ function deskWords({
   name,
   state,
   owner,
+  hibernates_until: hibernates,
   epoch = 0,
   not_ready: reasons,
   open_doubts: doubts = 0,
@@ -44,7 +45,11 @@ function deskWords({
 }: FleetRow): string {
   return [
     `${name}  ${state ?? 'unknown'}  ${owner === undefined ? 'no owner' : `owner ${owner}`}, epoch ${epoch}`,
-    reasons.length === 0 ? 'ready' : `not ready: ${reasons.join('; ')}`,
+    hibernates !== undefined
+      ? `hibernates until ${hibernates}`
+      : reasons.length === 0
+        ? 'ready'
+        : `not ready: ${reasons.join('; ')}`,
     ...(doubts === 0 ? [] : [countOf(doubts, 'doubt')]),
     ...alerts.map(({ alert, severity }) => `${severity} ${alert}`),
   ].join('  ');

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { instant, isoOf } from '../../core/time.ts';
 import type { Row } from '../../journal/postgres/blocking-client.ts';
 import { status as statusSchema } from '../../operate/api/schema-desk.ts';
 import { fleetRow } from '../desk-api/fleet.ts';
@@ -13,7 +14,8 @@ const STALE_S = 20;
 const VIEW = `SELECT k.desk, f.daemon, d.epoch, d.owner,
     CASE WHEN d.until > '-infinity' THEN extract(epoch FROM d.until - clock_timestamp())::float8 END,
     extract(epoch FROM clock_timestamp() - s.at)::float8, s.body, r.seq,
-    (extract(epoch FROM clock_timestamp()) * 1000)::float8 - r.at
+    (extract(epoch FROM clock_timestamp()) * 1000)::float8 - r.at,
+    CASE WHEN f.resumes_at > clock_timestamp() THEN (extract(epoch FROM f.resumes_at) * 1000)::float8 END
   FROM (SELECT desk FROM tranche.fleet_version UNION SELECT desk FROM tranche.desk WHERE until < 'infinity') k
   LEFT JOIN tranche.fleet_desk f USING (desk)
   LEFT JOIN tranche.desk d ON d.desk = k.desk AND d.until < 'infinity'
@@ -32,12 +34,16 @@ export async function seenDesks(session: Pick<StoreSession, 'rows'>): Promise<re
   return (await session.rows(VIEW)).map(seenDesk);
 }
 
-function seenDesk([desk, daemon, epoch, holder, lease, age, body, seq, recordAge]: Row): SeenDesk {
+function seenDesk([desk, daemon, epoch, holder, lease, age, body, seq, recordAge, resumes]: Row): SeenDesk {
   const name = String(desk);
   const leaseS = numberOf(lease) ?? 0;
   const owner = leaseS > 0 ? textOf(holder) : undefined;
   const report = reportOf(body);
-  const error = errorOf({ owner, daemon: textOf(daemon), ageS: numberOf(age), report });
+  const resumesAt = owner === undefined ? numberOf(resumes) : undefined;
+  const error =
+    resumesAt === undefined
+      ? errorOf({ owner, daemon: textOf(daemon), ageS: numberOf(age), report })
+      : undefined;
   const base: FleetRow =
     report?.status === undefined
       ? { name, desk: name, not_ready: [], open_alerts: [] }
@@ -49,6 +55,8 @@ function seenDesk([desk, daemon, epoch, holder, lease, age, body, seq, recordAge
       // Why it is not asked is the one reason that matters: what it said before may have changed.
       ...(error === undefined ? {} : { error, not_ready: [error], silent_s: rounded(age) }),
       holdings: report?.status?.holdings,
+      // Its account was read by its last process, and is read again by the next.
+      ...(resumesAt === undefined ? {} : { hibernates_until: isoOf(instant(resumesAt)), data_age_s: undefined }),
       daemon: textOf(daemon),
       owner,
       epoch: numberOf(epoch),

@@ -1,4 +1,5 @@
 import type { Desk } from '../../engine/desk.ts';
+import { isoOf } from '../../core/time.ts';
 import { haltNote } from '../../engine/operator/operator-commands.ts';
 import type { Command } from '../../engine/ports.ts';
 import type { Journal } from '../../journal/journal.ts';
@@ -7,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { AlertHistory } from '../daemon/open-alerts.ts';
 import { notReady } from '../daemon/readiness.ts';
 import { deskApi } from '../desk-api/desk-api.ts';
+import { idleUntil, isWatchedOutside } from './hibernation/idle-until.ts';
 
 export interface DeskToLink {
   readonly journal: Journal;
@@ -34,6 +36,10 @@ export async function linkDesk(
   const { commandGate } = await import('../../operate/api/command-gate.ts');
   const { linkToStore } = await import('./store-link.ts');
   const operated = deskApi(desk, command, alerts);
+  const idle = (): string | null => {
+    const until = isReady() && !isWatchedOutside(config) ? idleUntil(desk, alerts) : undefined;
+    return until === undefined ? null : isoOf(until);
+  };
   const execute = await commandGate({
     desk: operated,
     bearers: config.operate?.tokens ?? [],
@@ -49,6 +55,7 @@ export async function linkDesk(
       JSON.stringify([
         desk.control,
         isReady() && notReady(desk),
+        idle() === null,
         desk.state.fills,
         desk.state.doubts.length,
         alerts.open(desk).length,
@@ -58,6 +65,7 @@ export async function linkDesk(
       doubts: operated.doubts(),
       head: journal.head().seq,
       url: url() ?? null,
+      idle_until: idle(),
     }),
     warn,
   });

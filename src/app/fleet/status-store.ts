@@ -10,6 +10,8 @@ export interface DeskReport {
   readonly head: number;
   /** Address of its API and pages; `null` when it serves none. */
   readonly url: string | null;
+  /** Until when it has nothing to do, ISO 8601; `null`: it has, or may have at any moment. */
+  readonly idle_until: string | null;
 }
 
 export interface ReportedDesk {

@@ -49,7 +49,8 @@ function probeOf({ row, status }: SeenDesk): Omit<Probe, 'at'> {
       desk: row.name,
       mode: status.mode,
       state: status.state,
-      dataAgeS: status.account_read_age_s,
+      // A desk that hibernates has nothing to read its account for.
+      dataAgeS: row.hibernates_until === undefined ? status.account_read_age_s : undefined,
       recordAgeS: row.last_record_age_s,
       nextAt: nextOf(status),
       head: row.head,

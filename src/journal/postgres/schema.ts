@@ -134,6 +134,9 @@ const STEPS: readonly string[] = [
     at timestamptz NOT NULL
   );
   `,
+  `
+  ALTER TABLE fleet_desk ADD COLUMN resumes_at timestamptz; -- its process has ended until then; null: it is to run
+  `,
 ];
 
 /** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */

@@ -229,6 +229,12 @@ export const fleet = z.strictObject({
   daemon: z.string().optional().describe('Daemon that starts it; omitted: none'),
   owner: z.string().optional().describe('Process that holds its lease; omitted: nobody may trade'),
   epoch: count.optional().describe('Raised by every takeover'),
+  hibernates_until: z
+    .string()
+    .optional()
+    .describe(
+      'It has nothing to do: its daemon starts it at this time, or for a command; omitted: it is to run',
+    ),
   lease_s: seconds.optional().describe('Until the lease lapses unless it is renewed'),
   head: z.int().optional().describe('Number of the newest record in the database'),
   last_record_age_s: seconds.optional(),

@@ -57,6 +57,7 @@ type Figure = readonly [name: string, help: string, figure: (desk: FleetRow) => 
 
 const FIGURES: readonly Figure[] = [
   ['tranche_fleet_desk_owned', '1 when a process holds the lease of the desk', ({ owner }) => Number(owner !== undefined)],
+  ['tranche_fleet_desk_hibernating', '1 when the desk has nothing to do and no process', ({ hibernates_until: until }) => Number(until !== undefined)],
   ['tranche_fleet_desk_ready', '1 when the desk can trade', ({ not_ready: reasons }) => Number(reasons.length === 0)],
   ['tranche_fleet_desk_halted', '1 when the desk is halted', ({ state }) => Number(state === 'halted')],
   ['tranche_fleet_desk_open_doubts', 'orders whose outcome is unknown', ({ open_doubts: doubts }) => doubts],

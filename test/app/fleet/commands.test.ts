@@ -62,7 +62,7 @@ describe.skipIf(missing !== undefined)(
         isReady: () => true,
         isHaltNoted: () => true,
         standing: () => 'active',
-        report: () => ({ status: { desk, state: 'active' }, doubts: [], head: 7, url: null }),
+        report: () => ({ status: { desk, state: 'active' }, doubts: [], head: 7, url: null, idle_until: null }),
         warn: () => undefined,
         ...over,
       });
@@ -203,7 +203,7 @@ describe.skipIf(missing !== undefined)(
       await expect.poll(async () => (await statuses.all(['k'])).length).toBe(1);
       expect((await statuses.all(['k']))[0]).toMatchObject({ desk: 'k', epoch, report: { head: 7 } });
       await takeOver('k');
-      const report = { status: { state: 'halted' }, doubts: [], head: 8, url: null };
+      const report = { status: { state: 'halted' }, doubts: [], head: 8, url: null, idle_until: null };
       await statuses.publish([{ desk: 'k', epoch, report }]);
       expect((await statuses.all(['k']))[0]).toMatchObject({ report: { head: 7 } });
     });

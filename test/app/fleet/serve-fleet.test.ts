@@ -60,6 +60,7 @@ describe.skipIf(missing !== undefined)(
         doubts: [],
         head: 7,
         url: `http://127.0.0.1/${desk}`,
+        idle_until: null,
       };
       await new StatusStore(session).publish([{ desk, epoch: 3, report }]);
     };
@@ -250,7 +251,7 @@ describe.skipIf(missing !== undefined)(
         isReady: () => true,
         isHaltNoted: () => true,
         standing: () => '',
-        report: () => ({ status: {}, doubts: [], head: 7, url: null }),
+        report: () => ({ status: {}, doubts: [], head: 7, url: null, idle_until: null }),
         warn: () => undefined,
       });
       onTestFinished(leave);

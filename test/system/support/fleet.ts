@@ -25,7 +25,11 @@ export interface Listed {
   readonly isLeased: boolean;
   readonly owner?: string;
   readonly program: string;
+  readonly hibernatesS?: number;
 }
+
+/** When the TWAP of a desk begins, Unix ms; one that is not named begins at once. */
+type StartTimes = Readonly<Record<string, number>>;
 
 type DaemonOptions = Pick<ProgramOptions, 'program' | 'imports' | 'env'>;
 
@@ -40,6 +44,7 @@ export class Fleet {
   readonly #configs = new Map<string, string>();
   readonly #machines = new Map<string, string>();
   readonly #everyMs: number;
+  readonly #startsAt: StartTimes;
 
   constructor(
     server: PostgresServer,
@@ -48,13 +53,18 @@ export class Fleet {
       seen,
       desks,
       everyMs = 1_000,
-    }: Pick<Fleet, 'venue' | 'seen' | 'desks'> & { readonly everyMs?: number },
+      startsAt = {},
+    }: Pick<Fleet, 'venue' | 'seen' | 'desks'> & {
+      readonly everyMs?: number;
+      readonly startsAt?: StartTimes;
+    },
   ) {
     this.server = server;
     this.venue = venue;
     this.seen = seen;
     this.desks = desks;
     this.#everyMs = everyMs;
+    this.#startsAt = startsAt;
     onTestFinished(async () => {
       for (const { owner } of await this.list().catch(() => [])) killOwner(owner);
     });
@@ -71,7 +81,7 @@ export class Fleet {
     for (const name of this.desks) {
       const { folder } = aDesk({
         venue: { ...this.venue, token: tokenOf(name) },
-        strategies: [twapOf({ id: `btc-${name}`, slices: 900, everyMs: this.#everyMs })],
+        strategies: [this.#twapOf(name)],
         config: {
           desk: name,
           venue: { token_file: 'token' },
@@ -89,17 +99,29 @@ export class Fleet {
     await Promise.all(this.desks.map(async (name) => await this.put(name)));
   }
 
+  #twapOf(desk: string): Readonly<Record<string, unknown>> {
+    const twap = twapOf({ id: `btc-${desk}`, slices: 900, everyMs: this.#everyMs });
+    const at = this.#startsAt[desk];
+    return at === undefined ? twap : { ...twap, start_time: new Date(at).toISOString() };
+  }
+
   /** A daemon on the machine of its name, which keeps its folder when the daemon is started again. */
   daemon(
     name: string,
     {
       store = this.store,
       settings,
+      args: more = [],
       ...how
-    }: DaemonOptions & { readonly store?: string; readonly settings?: string } = {},
+    }: DaemonOptions & {
+      readonly store?: string;
+      readonly settings?: string;
+      readonly args?: readonly string[];
+    } = {},
   ): Program {
     const args = ['run', '--fleet', store, '--name', name, '--folder', this.folderOf(name), '--json'];
     if (settings !== undefined) args.push('--settings', settings);
+    args.push(...more);
     return start(args, { cwd: this.#cwd, ...how });
   }
 
@@ -212,7 +234,10 @@ export class Fleet {
 }
 
 /** A fleet with these desks in its store, and no daemon. */
-export async function aFleet(desks: readonly string[]): Promise<Fleet> {
+export async function aFleet(
+  desks: readonly string[],
+  options: { readonly startsAt?: StartTimes } = {},
+): Promise<Fleet> {
   const server = await startPostgres();
   onTestFinished(async () => {
     await server.stop();
@@ -221,7 +246,7 @@ export async function aFleet(desks: readonly string[]): Promise<Fleet> {
   const balances = { usd: '10000000', btc: '100', eth: '1000' };
   const accounts = desks.map((name) => ({ name, token: tokenOf(name), balances }));
   const venue = await aServedVenue(tokenOf(desks[0] ?? ''), { accounts }, seen.hooks);
-  const fleet = new Fleet(server, { venue, seen, desks });
+  const fleet = new Fleet(server, { venue, seen, desks, ...options });
   await fleet.prepare();
   return fleet;
 }

@@ -38,9 +38,11 @@ function wordsOf(body: Json): readonly string[] {
       : []),
     ...(Array.isArray(body['not_ready'])
       ? [
-          body['not_ready'].length === 0
-            ? 'ready to trade'
-            : `not ready: ${namesOf(body['not_ready']).join('; ')}`,
+          typeof body['hibernates_until'] === 'string'
+            ? `hibernates until ${body['hibernates_until']}: nothing to do; a command starts it`
+            : body['not_ready'].length === 0
+              ? 'ready to trade'
+              : `not ready: ${namesOf(body['not_ready']).join('; ')}`,
         ]
       : []),
     ...listOf(body['open_alerts']).map(alertWords),

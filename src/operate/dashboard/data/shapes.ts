@@ -268,6 +268,8 @@ export interface FleetDesk {
   readonly fills?: number | undefined;
   readonly data_age_s?: number | undefined;
   readonly error?: string | undefined;
+  /** Omitted: it is to run. */
+  readonly hibernates_until?: string | undefined;
   /** Seconds since it last answered. */
   readonly silent_s?: number | undefined;
 }

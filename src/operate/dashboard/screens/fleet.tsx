@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { count, duration, grouped } from '../data/format.ts';
+import { count, dateTime, duration, grouped } from '../data/format.ts';
 import { isFleet } from '../data/request.ts';
 import type { FleetDesk, FleetPage, FleetTotals } from '../data/shapes.ts';
 import { useRead } from '../data/use-read.ts';
@@ -42,6 +42,13 @@ const needOf = ({
     ...(error === undefined ? notReady : []),
     ...alerts.map(({ says, alert }) => says ?? alert),
   ].join('; ');
+
+const stateOf = ({ error, hibernates_until: hibernates, state }: FleetDesk): string | undefined =>
+  error !== undefined
+    ? 'no answer'
+    : hibernates !== undefined
+      ? `hibernates until ${dateTime(hibernates)}`
+      : state;
 
 /** One line for each mode: paper is not added to a dry run either. */
 const Totals = (props: {
@@ -136,11 +143,7 @@ export function Fleet(): JSX.Element {
               { title: 'Mode', isExtra: true, cell: ({ mode }) => mode ?? '–' },
               {
                 title: 'State',
-                cell: (desk) => (
-                  <Tag level={levels[urgency(desk)] ?? ''}>
-                    {desk.error === undefined ? desk.state : 'no answer'}
-                  </Tag>
-                ),
+                cell: (desk) => <Tag level={levels[urgency(desk)] ?? ''}>{stateOf(desk)}</Tag>,
               },
               {
                 title: 'Action needed',
