@@ -1,8 +1,9 @@
 /**
  * Idle desks on one daemon of a fleet: resident memory of the daemon with all its processes, the processor time that they need, and their
- * connections to PostgreSQL. With `--hibernate` the daemon ends the processes of desks that wait, and all desks are really there. In the same run: a process of Node that does nothing, and a daemon with one desk. All desks are live at one
- * simulated venue and share its address. What each further desk adds gives the figures of 200: a machine that has no room for so many
- * can measure them too. Exit code 1 when 200 desks miss a target. Linux only.
+ * connections to PostgreSQL. In the same run: a process of Node that does nothing, and a daemon with one desk. All desks are live at simulated
+ * venues of up to a hundred accounts each, and share the address. What each further desk adds gives the figures of 200: a machine that has no
+ * room for so many can measure them too. With `--hibernate` the daemon ends the processes of desks that wait, so that `--desks 200` fit.
+ * Exit code 1 when 200 desks miss a target. Linux only.
  *
  * Run: `node bench/fleet-desks.ts [--desks 20] [--idle-s 60] [--hibernate] [--json]`
  */
@@ -20,6 +21,7 @@ import { FleetStore } from '../src/app/fleet/fleet-store.ts';
 import { preparePostgres } from '../src/journal/postgres/prepare.ts';
 import { startPostgres } from '../test/journal/postgres-server.ts';
 import { PROGRAM, ownEnvironment, residentMb, startTranche, stopTranche } from './daemon.ts';
+import type { Running } from './daemon.ts';
 import { table } from './measure.ts';
 
 const TARGET = { desks: 200, residentMb: 600, idlePct: 5 };
@@ -67,11 +69,15 @@ const ownMemoryOf = (pids: readonly number[]): number =>
 const nameOf = (index: number): string => `desk-${index}`;
 const tokenOf = (index: number): string => `bench-fleet-desk-${index}-7f31c9d2`;
 
-function writeVenue(): string {
-  const file = join(folder, 'venue.yaml');
-  const accounts = Array.from({ length: DESKS }, (_, i) => ({
-    name: nameOf(i),
-    token: tokenOf(i),
+/** Most accounts that a simulated venue has. */
+const ACCOUNTS_MAX = 100;
+
+/** A venue with the accounts of the desks from `first` on. */
+function writeVenue(first: number): string {
+  const file = join(folder, `venue-${first}.yaml`);
+  const accounts = Array.from({ length: Math.min(ACCOUNTS_MAX, DESKS - first) }, (_, i) => ({
+    name: nameOf(first + i),
+    token: tokenOf(first + i),
     balances: { usd: '1000000', btc: '25', eth: '400' },
   }));
   writeFileSync(file, JSON.stringify({ accounts }));
@@ -233,20 +239,28 @@ async function measure(): Promise<{ readonly empty: number; readonly one: Figure
   try {
     const url = `postgres://tranche@localhost/postgres?host=${encodeURIComponent(server.home)}`;
     preparePostgres(url);
-    const venue = await startTranche(
-      ['venue', '--port', '0', '--config', writeVenue()],
-      (line) => 'base_url' in line,
-      env,
-    );
+    const venues: Running[] = [];
+    const put = async (i: number): Promise<void> => {
+      const venue = venues[Math.floor(i / ACCOUNTS_MAX)];
+      if (venue !== undefined) await store(url, writeDesk(i, venue.line), nameOf(i));
+    };
     try {
-      await store(url, writeDesk(0, venue.line), nameOf(0));
+      for (let first = 0; first < DESKS; first += ACCOUNTS_MAX)
+        venues.push(
+          await startTranche(
+            ['venue', '--port', '0', '--config', writeVenue(first)],
+            (line) => 'base_url' in line,
+            env,
+          ),
+        );
+      await put(0);
       const empty = await emptyMb();
       const one = await daemon(url, 'one', [0]);
-      for (let i = 1; i < DESKS; i++) await store(url, writeDesk(i, venue.line), nameOf(i));
+      for (let i = 1; i < DESKS; i++) await put(i);
       const all = Array.from({ length: DESKS }, (_, i) => i);
       return { empty, one, many: await daemon(url, 'many', all) };
     } finally {
-      await stopTranche(venue);
+      for (const venue of venues) await stopTranche(venue);
     }
   } finally {
     await server.stop();

@@ -103,6 +103,8 @@ class FleetDrill {
   readonly #machineOf = new Map<string, string>();
   /** Machines that are to run. */
   readonly #up = new Set<Machine>();
+  /** Machines whose clocks stand still. */
+  readonly #still = new Set<Machine>();
   #endsAt = 0;
   #isWatching = true;
   #takeovers = 0;
@@ -169,6 +171,7 @@ class FleetDrill {
         await this.#again(1, 4, async () => await this.#strikeDesk());
       }),
       this.#again(1, 5, async () => await this.#moveDesk()),
+      this.#again(8, 16, async () => await this.#dieBriefly()),
       this.#again(40, 80, async () => await this.#onServer(async () => await this.#restartServer())),
       this.#again(
         promoteEverySeconds,
@@ -312,6 +315,16 @@ class FleetDrill {
     this.#start(machine);
   }
 
+  /** It starts again within a second. A daemon waits longer with each death of one desk; those of a new daemon start at once. */
+  async #dieBriefly(): Promise<void> {
+    const machine = this.#pick([...this.#up].filter((one) => !this.#still.has(one)));
+    if (machine === undefined) return;
+    await this.#note({ what: 'machine dies briefly', machine, isDeath: true }, undefined, async () => {
+      machine.signal('SIGKILL');
+      await this.#wait(2);
+    });
+  }
+
   /** Its desks notice, and end by themselves. */
   async #killDaemon(machine: Machine): Promise<void> {
     await this.#note({ what: 'daemon dies', machine }, undefined, async () => {
@@ -330,6 +343,7 @@ class FleetDrill {
   async #standStill(machine: Machine, what: string, at: RegExp | undefined): Promise<void> {
     const release = at === undefined ? undefined : await machine.venue.holdNext(at, 5_000);
     if (at !== undefined && release === undefined) return;
+    this.#still.add(machine);
     const { stillSeconds: least = 1 } = this.#options;
     const seconds = this.#between(least, Math.max(60, least));
     await this.#note({ what, machine, isDeath: seconds * 1_000 > LEASE_MS + 5_000 }, undefined, async () => {
@@ -345,6 +359,7 @@ class FleetDrill {
       await sleep(this.#between(0.5, 2) * 1_000);
       machine.database.set('open');
     });
+    this.#still.delete(machine);
   }
 
   /** An order is on its way when its machine or the process of its desk dies, and arrives late. */
