@@ -2,7 +2,8 @@
  * What a journal in PostgreSQL costs an order. First the time between the last byte of a quote and the first byte of its order, as
  * bench/latency.ts takes it, with the journal in a file and in PostgreSQL in turn, each beside a bare client: PostgreSQL puts one
  * commit into that time, the fenced write that accepts the quote. The bound is the bare client with one such write of one row between
- * quote and order, in plain SQL, at the same rate: no program is faster that checks its right to trade after the quote. Then forty desks
+ * quote and order, in plain SQL, at the same rate: no program is faster that checks its right to trade after the quote. The round trip
+ * is the bare client that asks the server for a constant there: no program is faster that asks the server anything. Then forty desks
  * with a journal each in one database, fifty slices a second together. The server is a real one on this machine. Exit code 1 when the
  * first misses its target.
  *
@@ -52,6 +53,7 @@ interface Latency {
   /** Medians, ms. */
   readonly bare: number;
   readonly bound: number;
+  readonly roundTrip: number;
   readonly sqlite: number;
   readonly postgres: number;
   /** What PostgreSQL takes longer than the bare client, to what the file does. */
@@ -62,11 +64,11 @@ interface Latency {
   readonly commitP99: number;
 }
 
-/** What `run` gives with a fenced write of one row, of the size of a quote, before each order. */
-async function boundOf<T>(
+/** What `run` gives with a fenced write of one row, of the size of a quote, before each order; and with a question that needs no table. */
+async function boundsOf<T>(
   server: PostgresServer,
   run: (beforeOrder: () => Promise<unknown>) => Promise<T>,
-): Promise<T> {
+): Promise<{ readonly bound: T; readonly roundTrip: T }> {
   const client = new pg.Client({ connectionString: readPostgresUrl(server.url('any')).connectionString });
   await client.connect();
   try {
@@ -74,7 +76,7 @@ async function boundOf<T>(
     await client.query("INSERT INTO bound_desk VALUES ('any', 1) ON CONFLICT DO NOTHING");
     await client.query('CREATE TABLE IF NOT EXISTS bound_record (seq bigserial PRIMARY KEY, body text NOT NULL)');
     const body = 'x'.repeat(600);
-    return await run(async () => {
+    const bound = await run(async () => {
       const { rowCount } = await client.query({
         name: 'fenced',
         text: `WITH owner AS (SELECT 1 FROM bound_desk WHERE desk = 'any' AND epoch = 1 FOR SHARE)
@@ -83,6 +85,8 @@ async function boundOf<T>(
       });
       if (rowCount !== 1) throw new Error('the fenced write added no row');
     });
+    const roundTrip = await run(async () => await client.query({ name: 'asked', text: 'SELECT 1' }));
+    return { bound, roundTrip };
   } finally {
     await client.end();
   }
@@ -101,7 +105,7 @@ async function latency(server: PostgresServer, round: number): Promise<Latency> 
   const bare = await at(async (port) => {
     await bareCycles(port, slices, name, { intervalMs: INTERVAL_MS });
   });
-  const bound = await boundOf(
+  const { bound, roundTrip } = await boundsOf(
     server,
     async (beforeOrder) =>
       await at(async (port) => {
@@ -128,6 +132,7 @@ async function latency(server: PostgresServer, round: number): Promise<Latency> 
     round,
     bare,
     bound,
+    roundTrip,
     sqlite,
     postgres,
     ofAdded: (postgres - bare) / (sqlite - bare),
@@ -194,6 +199,7 @@ try {
           round: one.round,
           'bare p50 ms': one.bare.toFixed(3),
           'SQLite p50': one.sqlite.toFixed(3),
+          'round trip p50': one.roundTrip.toFixed(3),
           'bound p50': one.bound.toFixed(3),
           'PostgreSQL p50': one.postgres.toFixed(3),
           'of added': one.ofAdded.toFixed(2),
@@ -206,8 +212,10 @@ try {
     console.log(
       `added latency of an order: ${ratio.toFixed(2)} × that of SQLite in the median of ${rounds.length}; target ≤ ${RATIO_MAX}: ${isReached ? 'reached' : 'MISSED'}`,
     );
+    const ofSqlite = (what: (one: Latency) => number): string =>
+      median(rounds.map((one) => (what(one) - one.bare) / (one.sqlite - one.bare))).toFixed(2);
     console.log(
-      `the bound: ${median(rounds.map(({ bare, bound, sqlite }) => (bound - bare) / (sqlite - bare))).toFixed(2)} × that of SQLite without any program; over the bound, PostgreSQL adds ${median(rounds.map(({ bound, bare, postgres, sqlite }) => (postgres - bound) / (sqlite - bare))).toFixed(2)} ×`,
+      `without any program: a round trip to the server takes ${ofSqlite(({ roundTrip }) => roundTrip)} × what SQLite adds with one, the bound ${ofSqlite(({ bound }) => bound)} ×; over the bound, PostgreSQL adds ${median(rounds.map(({ bound, bare, postgres, sqlite }) => (postgres - bound) / (sqlite - bare))).toFixed(2)} ×`,
     );
     console.log(
       `${DESKS} desks: ${together.slicesPerSecond.toFixed(1)} slices/s, ${together.commits} commits, p50 ${together.commitP50.toFixed(2)} ms, p99 ${together.commitP99.toFixed(2)} ms`,
