@@ -62,7 +62,13 @@ describe.skipIf(missing !== undefined)(
         isReady: () => true,
         isHaltNoted: () => true,
         standing: () => 'active',
-        report: () => ({ status: { desk, state: 'active' }, doubts: [], head: 7, url: null, idle_until: null }),
+        report: () => ({
+          status: { desk, state: 'active' },
+          doubts: [],
+          head: 7,
+          url: null,
+          idle_until: null,
+        }),
         warn: () => undefined,
         ...over,
       });
