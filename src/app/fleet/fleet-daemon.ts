@@ -43,6 +43,8 @@ const RETRY_MS_MAX = 30_000;
 const STEADY_MS = 60_000;
 /** A process that holds no lease for so long hangs: one that works takes its lease first, and renews it every few seconds. */
 const HUNG_MS = 30_000;
+/** One that holds its lease and reports nothing for so long hangs too: it would keep the desk from everybody, and obeys no command. */
+const UNHEARD_MS = 90_000;
 
 /** A desk that this daemon starts, and starts again when its process ends. */
 interface Running extends Idleness {
@@ -55,6 +57,8 @@ interface Running extends Idleness {
   notBefore: number;
   /** Since when the store has shown no lease of the desk although its process runs; undefined while it has one. */
   unleasedSince: number | undefined;
+  /** Since when its process has held the lease and reported nothing; undefined while it reports. */
+  unheardSince: number | undefined;
 }
 
 /**
@@ -194,7 +198,8 @@ class FleetDaemon {
     } catch (error) {
       this.#trouble(error);
       // Without the store no desk can renew its lease.
-      for (const running of this.#running.values()) running.unleasedSince = undefined;
+      for (const running of this.#running.values())
+        Object.assign(running, { unleasedSince: undefined, unheardSince: undefined });
       if (error instanceof OperatorError && error.exit === 'storage') return false;
       this.#code = error instanceof OperatorError ? exitCodes[error.exit] : exitCodes.software;
       this.#drain('the daemon cannot continue');
@@ -239,15 +244,23 @@ class FleetDaemon {
     }
   }
 
-  /** Ends a process that neither trades nor ends. It holds no lease, so that the next one takes its open orders for unknown. */
-  #endHung({ desk, isLeased }: StoredDesk, running: Running): void {
-    const { process: child } = running;
+  /** Ends a process that neither trades nor ends. The next one takes its open orders for unknown, as after any death. */
+  #endHung({ desk, isLeased, isReported }: StoredDesk, running: Running): void {
+    const { process: child, startedAt } = running;
     const now = performance.now();
     running.unleasedSince = isLeased || child === undefined ? undefined : (running.unleasedSince ?? now);
-    if (child === undefined || running.unleasedSince === undefined) return;
-    if (now - Math.max(running.unleasedSince, running.startedAt) < HUNG_MS) return;
-    this.#say('desk_hangs', { desk, seconds: HUNG_MS / 1_000 });
-    child.kill();
+    running.unheardSince =
+      !isLeased || isReported || child === undefined ? undefined : (running.unheardSince ?? now);
+    const hasLasted = (since: number | undefined, ms: number): boolean =>
+      since !== undefined && now - Math.max(since, startedAt) >= ms;
+    const why = hasLasted(running.unleasedSince, HUNG_MS)
+      ? `no lease for ${HUNG_MS / 1_000} s`
+      : hasLasted(running.unheardSince, UNHEARD_MS)
+        ? `no report for ${UNHEARD_MS / 1_000} s`
+        : undefined;
+    if (why === undefined) return;
+    this.#say('desk_hangs', { desk, why });
+    child?.kill();
   }
 
   async #begin(one: StoredDesk): Promise<void> {
@@ -260,6 +273,7 @@ class FleetDaemon {
       startedAt: 0,
       notBefore: 0,
       unleasedSince: undefined,
+      unheardSince: undefined,
     };
     this.#running.set(one.desk, running);
     await this.#startWhenDue(one, running);

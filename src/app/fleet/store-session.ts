@@ -19,6 +19,7 @@ export class StoreSession {
   readonly #listening: Listening | undefined;
   #client: Connecting | undefined;
   #before: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   constructor(connectionString: string, listening?: Listening) {
     this.#connectionString = connectionString;
@@ -39,6 +40,8 @@ export class StoreSession {
 
   async #after(before: Promise<unknown>, text: string, values: readonly Value[]): Promise<readonly Row[]> {
     await before;
+    // For good: a connection that is made now would never end, and with it the process.
+    if (this.#isClosed) throw new OperatorError('storage', 'the store of the fleet: the connection is closed');
     this.#client ??= this.#connect();
     const client = this.#client;
     try {
@@ -53,7 +56,9 @@ export class StoreSession {
     }
   }
 
+  /** Statements that wait for their turn fail. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const client = this.#client;
     this.#client = undefined;
     if (client !== undefined) await endConnection(client);

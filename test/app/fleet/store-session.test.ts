@@ -1,10 +1,11 @@
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { StoreSession } from '../../../src/app/fleet/store-session.ts';
 import { readPostgresUrl } from '../../../src/journal/postgres/postgres-url.ts';
 import { noPostgres, startPostgres } from '../../journal/postgres-server.ts';
 import type { PostgresServer } from '../../journal/postgres-server.ts';
 
+const CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tranche'";
 const missing = noPostgres();
 
 describe.skipIf(missing !== undefined)(
@@ -47,6 +48,26 @@ describe.skipIf(missing !== undefined)(
       // Node emits warnings after the code that caused them.
       await new Promise((resolve) => setImmediate(resolve));
       expect(warnings).toEqual([]);
+    });
+
+    it('makes no further connection once it is closed, for a statement that waits either', async () => {
+      const { connectionString } = readPostgresUrl(server.url('main'));
+      const session = new StoreSession(connectionString);
+      await session.rows('SELECT 1');
+      const answers = Promise.allSettled(
+        ['SELECT pg_sleep(0.5)::text', 'SELECT 1'].map(async (text) => await session.rows(text)),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await session.close();
+      expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      await expect(session.rows('SELECT 1')).rejects.toThrow('the connection is closed');
+      const observer = new StoreSession(connectionString);
+      onTestFinished(async () => {
+        await observer.close();
+      });
+      await vi.waitFor(async () => {
+        expect(await observer.rows(CONNECTIONS)).toEqual([[1]]);
+      });
     });
   },
 );
