@@ -41,7 +41,8 @@ export class StoreSession {
   async #after(before: Promise<unknown>, text: string, values: readonly Value[]): Promise<readonly Row[]> {
     await before;
     // For good: a connection that is made now would never end, and with it the process.
-    if (this.#isClosed) throw new OperatorError('storage', 'the store of the fleet: the connection is closed');
+    if (this.#isClosed)
+      throw new OperatorError('storage', 'the store of the fleet: the connection is closed');
     this.#client ??= this.#connect();
     const client = this.#client;
     try {
