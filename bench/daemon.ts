@@ -79,7 +79,7 @@ export interface DeskFiles {
   readonly strategies: number;
 }
 
-/** A live config for a venue on this machine, and twaps that begin in a year. Gives the path of the config. */
+/** A live config for a venue on this machine, and twaps that begin in a year. Returns the path of the config. */
 export function writeDesk({ folder, baseUrl, token, strategies }: DeskFiles): string {
   const next = new Date().getUTCFullYear() + 1;
   mkdirSync(join(folder, 'strategies'), { recursive: true });

@@ -8,7 +8,7 @@ export interface ClosedPeriod {
   readonly until: Instant;
   /** Number of the newest record that it was made from. */
   readonly seq: number;
-  /** Transactions that were booked in it from the account's history alone. */
+  /** Transactions booked in it that come only from the history of the account. */
   readonly transactions: readonly number[];
 }
 
@@ -22,8 +22,8 @@ export interface BookingSources {
 }
 
 /**
- * All events in the order in which they are booked. What became known after its period was closed is dated in the period that was open then:
- * a fill when the journal learnt of it; a row of the history, which does not tell when it appeared, at the start of that period.
+ * All events in the order in which they are booked. What became known after its period was closed is dated in the period that was open
+ * then: a fill when the journal learnt of it; a row of the history, which does not show when it appeared, at the start of that period.
  *
  * @throws OperatorError `data` for a row that cannot be booked.
  */
@@ -56,7 +56,7 @@ export function bookingOrder({ own, rows, closed }: BookingSources): AccountingE
     if (event.type === 'trade' && corrected.has(event.id)) trades.set(event.id, dateOf(event));
   return (
     dated
-      // A correction comes after its trade, whatever the clock of the venue said: the sort is stable, and the record of a trade is older.
+      // A correction comes after its trade, regardless of the clock of the venue: the sort is stable, and the record of a trade is older.
       .map((event) =>
         event.type === 'correction'
           ? { ...event, bookedAt: later(dateOf(event), trades.get(event.id) ?? event.at) }

@@ -14,7 +14,7 @@ export type Source =
   { readonly seq: number; readonly hash: string } | { readonly transactions: readonly number[] };
 
 interface Booking {
-  /** When the journal learnt of it; absent for rows of the account's history, which do not tell. */
+  /** When the journal learnt of it; absent for rows of the history of the account, which do not record it. */
   readonly knownAt?: Instant | undefined;
   /** The date of its entries where it is not `at`: what became known after its period was closed is booked in a later one. */
   readonly bookedAt?: Instant | undefined;

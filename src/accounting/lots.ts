@@ -117,7 +117,7 @@ export class Lots {
     if (this.#method !== 'average' && !holding.isEmpty && holding.isShort !== lot.quantity.isNegative())
       throw new OperatorError(
         'data',
-        `a trade in ${currency} is corrected whose position has turned since: ${lot.id} cannot be put back`,
+        `a trade in ${currency} cannot be corrected, because the position has changed sign since: ${lot.id} cannot be restored`,
       );
     holding.open(lot);
   }
@@ -157,7 +157,7 @@ function withProceeds(parts: readonly Lot[], lot: Lot, closed: Quantity): readon
 interface OpenLot {
   readonly id: string;
   readonly acquiredAt: Instant;
-  /** Cost of a unit, which `hifo` alone needs: a quotient of 80 digits takes time and room. */
+  /** Cost of a unit, which only `hifo` needs: a quotient of 80 digits takes time and room. */
   unit: Price | undefined;
   quantity: Quantity;
   cost: Money;

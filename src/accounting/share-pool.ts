@@ -228,7 +228,7 @@ class SharePool {
     if (day.left.gt(units))
       throw new OperatorError(
         'data',
-        `${this.#currency}: more was disposed of on ${dateText(day.day)} than was held, and share pooling has no rule here for a short position at the end of a day. Add what was held before under opening`,
+        `${this.#currency}: the disposals on ${dateText(day.day)} exceed the holding, and share pooling has no rule for a short position at the end of a day. Add earlier holdings under opening`,
       );
     day.leftCost = units.isZero() ? NO_MONEY : shareOf(value, day.left, units);
     return { units: subtract(units, day.left), value: subtract(value, day.leftCost) };

@@ -82,7 +82,7 @@ export interface Entry {
   readonly closing?: number | undefined;
   /** Takes an entry back: what came leaves, and what left comes. */
   readonly isReversal?: true | undefined;
-  /** Absent for opening balances, which somebody stated. */
+  /** Absent for opening balances, which a person stated. */
   readonly source?: Source | undefined;
 }
 
@@ -96,7 +96,7 @@ export interface BookSettings {
   readonly priceAt: (currency: string, at: Instant) => Price | undefined;
   /** Lots that the disposal of this id takes before others. */
   readonly choiceOf: (id: string) => Choice | undefined;
-  /** What the units of a deposit cost and when, where somebody stated it; else they count at their value. */
+  /** Cost and date of the units of a deposit, if a person stated them; else they count at their value. */
   readonly costOf: (id: string) => Pick<Lot, 'cost' | 'acquiredAt'> | undefined;
   /** Trades that have corrections: what they did is remembered until then. */
   readonly isCorrected: (id: string) => boolean;
@@ -175,13 +175,13 @@ export class Subledger {
     return this.#lots.open();
   }
 
-  /** What was held before the first event, at its cost. `bookedAt`: when somebody found it, after the books had begun. */
+  /** What was held before the first event, at its cost. `bookedAt`: when it was found, after the books had started. */
   openWith(currency: string, lot: Lot, bookedAt?: Instant): Entry {
     const draft = new Draft();
     this.#date = bookedAt ?? lot.acquiredAt;
     this.#move(draft, { ...lot, currency, isTransfer: true });
     this.#post(draft, 'opening balances', negate(lot.cost));
-    const found = bookedAt === undefined ? '' : 'adjustment, held since before the first entry: ';
+    const found = bookedAt === undefined ? '' : 'adjustment, held before the first entry: ';
     const description = `${found}${text(lot.quantity)} ${currency}, lot ${lot.id}`;
     return {
       id: `opening ${lot.id}`,
@@ -253,7 +253,7 @@ export class Subledger {
     const at = dateOf(event);
     const before = this.#booked.get(id);
     if (before === undefined)
-      throw new OperatorError('data', `the journal corrects ${id}, and the books do not have that trade`);
+      throw new OperatorError('data', `the journal corrects ${id}, but the books do not contain that trade`);
     const { trade, changes, version } = before;
     const [old, lot] = [version === 1 ? id : `${id} (${version})`, `${id} (${version + 1})`];
     const reversal = new Draft();
@@ -399,7 +399,7 @@ export class Subledger {
     if (isAboveZero(left))
       throw new OperatorError(
         'data',
-        `${id}: ${text(quantity)} ${currency} leave, and the books hold ${text(left)} less: add what was held before under opening`,
+        `${id}: ${text(quantity)} ${currency} leave, and the books hold ${text(left)} less: add earlier holdings under opening`,
       );
     this.#flow(currency, { quantity: negate(quantity), cost: negate(paid) }, true);
     this.#post(draft, 'withdrawals', paid);
@@ -514,7 +514,7 @@ export class Subledger {
 
 /** Says that an event is booked later than it happened. */
 const lateWords = ({ at, bookedAt }: TradeEvent | MovementEvent): string =>
-  bookedAt === undefined ? '' : `adjustment, of ${isoOf(at)} and known after its period was closed: `;
+  bookedAt === undefined ? '' : `adjustment, of ${isoOf(at)} and recorded after its period was closed: `;
 
 const quoteLot = (lot: string, quote: string): string => `${lot} ${quote}`;
 

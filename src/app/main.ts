@@ -256,7 +256,7 @@ function isFile(name: 'stdout' | 'stderr'): boolean {
   }
 }
 
-/** A terminal is a device. What is none is told apart without opening the stream. */
+/** A terminal is a device. A command that is not one is recognized without opening the stream. */
 function isDevice(name: 'stdout' | 'stderr'): boolean {
   try {
     return fstatSync(FD[name]).isCharacterDevice();

@@ -67,7 +67,7 @@ export const alerts = {
     severity: 'critical',
     says: 'the market contradicts a rate in the config: orders that need the rate are refused',
     runbook:
-      'Compare `stated` with `market`. If the currency has lost its peg, remove its entry under `rates` (the desk then uses the price of the pair) or write its current value, and restart the desk. If the two agree again, the desk resumes by itself.',
+      'Compare `stated` with `market`. If the currency has lost its peg, remove its entry under `rates` (the desk then uses the price of the pair) or write its current value, and restart the desk. If the two agree again, the desk resumes automatically.',
   },
   account_hole: {
     severity: 'warning',
@@ -131,13 +131,13 @@ export const alerts = {
     severity: 'critical',
     says: 'the venue has not quoted a pair for 30 seconds; retrying',
     runbook:
-      'Read `reason` and `detail`: the answers of the venue. Ask the venue when it quotes the pair again. Slices of the pair end without a trade; the desk resumes by itself.',
+      'Read `reason` and `detail`: the answers of the venue. Ask the venue when it quotes the pair again. Slices of the pair end without a trade; the desk resumes automatically.',
   },
   quotes_too_short: {
     severity: 'warning',
     says: 'three quotes in a row expired too soon for an order: nothing trades in this pair until quotes live longer',
     runbook:
-      '`life_ms` is the life of the quotes; `needs_ms` is what an order needs: the round trip of the quote, the write of the intent, and `order_margin`. Check the network and the disk, lower `order_margin`, or ask the venue for longer quotes. The desk keeps requesting quotes and resumes by itself.',
+      '`life_ms` is the life of the quotes; `needs_ms` is what an order needs: the round trip of the quote, the write of the intent, and `order_margin`. Check the network and the disk, lower `order_margin`, or ask the venue for longer quotes. The desk keeps requesting quotes and resumes automatically.',
   },
   venue_unreachable: {
     severity: 'warning',
@@ -148,7 +148,7 @@ export const alerts = {
     severity: 'critical',
     says: 'the venue has not answered for 30 seconds; nothing trades; retrying',
     runbook:
-      'Read `error`. Check the status of the venue, the network, DNS and the clock. Slices end without a trade, and orders in doubt stay open. The desk resumes by itself, within 30 seconds of the return of the venue.',
+      'Read `error`. Check the status of the venue, the network, DNS and the clock. Slices end without a trade, and orders in doubt stay open. The desk resumes automatically, within 30 seconds after the venue returns.',
   },
   discontinuity: {
     severity: 'warning',
@@ -158,11 +158,11 @@ export const alerts = {
   },
   clock_went_back: {
     severity: 'warning',
-    says: 'the wall clock went back: whatever waits for a time of day waits for it a second time',
+    says: 'the wall clock was set back: strategies that wait for a time of day wait for it a second time',
     runbook:
-      '`waiting` and `tranche status` list what waits and for how long. If the current time is wrong, set the clock (NTP): the desk continues at once. If the earlier time was wrong, what waits continues at the times shown. To trade sooner, give the strategy another id and the remaining quantity as its total, remove the old file, and run `tranche reload`.',
+      '`waiting` and `tranche status` list these strategies and how long they wait. If the current time is wrong, set the clock (NTP): the desk continues at once. If the earlier time was wrong, the strategies continue at the times shown. To trade sooner, give the strategy another id and the remaining quantity as its total, remove the old file, and run `tranche reload`.',
     onDashboard:
-      'The screen Now lists what waits and for how long. If the current time is wrong, set the clock (NTP): the desk continues at once. If the earlier time was wrong, what waits continues at the times shown. To trade sooner, give the strategy another id and the remaining quantity as its total, remove the old file, and reload the strategies on the machine of the desk.',
+      'The screen Now lists these strategies and how long they wait. If the current time is wrong, set the clock (NTP): the desk continues at once. If the earlier time was wrong, the strategies continue at the times shown. To trade sooner, give the strategy another id and the remaining quantity as its total, remove the old file, and reload the strategies on the machine of the desk.',
   },
   clock_skew: {
     severity: 'warning',
@@ -174,7 +174,7 @@ export const alerts = {
     severity: 'critical',
     says: 'another owner has taken over this desk, or its database failed over: this process sends nothing more and ends',
     runbook:
-      'Check which process owns the desk: `tranche run` names it. One owner at a time is safe; look for why this one could not renew its lease (a machine that stood still, a cut network, a failover of the database). What its last orders came to is in the table `tranche.evidence`, and the new owner reads it from the account.',
+      'Check which process owns the desk: `tranche run` names it. One owner at a time is safe; find out why this process could not renew its lease (a suspended machine, a network outage, a failover of the database). The table `tranche.evidence` has the outcome of its last orders, and the new owner reads it from the account.',
   },
   journal_rolled_back: {
     severity: 'critical',
@@ -186,23 +186,23 @@ export const alerts = {
   },
   head_not_published: {
     severity: 'warning',
-    says: 'the signed head of the journal could not be taken elsewhere; trading continues',
+    says: 'the signed head of the journal could not be published; trading continues',
     runbook:
-      'Read `why`, and check the webhook or the file of `operate.heads`. The next head is tried in its time. Until one arrives, nothing outside of this machine shows how far the journal has come.',
+      'Read `why`, and check the webhook or the file of `operate.heads`. The desk publishes the next head on schedule. Until one arrives, nothing outside this machine shows how far the journal has come.',
   },
   channel_failing: {
     severity: 'warning',
-    says: 'a channel of operate.notify has not delivered for ten minutes; it is tried again, and what it should tell waits',
+    says: 'a channel of operate.notify has not delivered for ten minutes; the desk retries, and keeps its notices',
     runbook:
-      'Read `why`, and try `tranche notify test CHANNEL`: a changed address or password, a server that is down, no way through the network. What waits is delivered once the channel works, for a day; `tranche notify list` shows it.',
+      'Read `why`, and try `tranche notify test CHANNEL`: the cause may be a changed address or password, a server that is down, or a blocked network. The desk keeps notices for a day and delivers them once the channel works; `tranche notify list` shows them.',
   },
   twin_beyond: {
     severity: 'warning',
-    says: 'for days in a row the desk did not trade as its model says: the difference from its twin is beyond the bound',
+    says: 'for several days in a row the desk did not trade as its model predicts: the difference from its twin is beyond the bound',
     runbook:
       '`cause` has the largest share of the difference of `day`. `tranche twin --day DAY` shows every cause and slice. For `quote`, `latency` and `last_look` compare the venue with its terms, then fit the model with `tranche calibrate` and name it in `operate.twin`; for `rest` look for restarts and waits for approvals.',
     onDashboard:
-      '`cause` has the largest share of the difference of `day`. The screen Twin shows every cause and the largest slices. For `quote`, `latency` and `last_look` compare the venue with its terms, then have the model fitted anew; for `rest` look for restarts and waits for approvals.',
+      '`cause` has the largest share of the difference of `day`. The screen Twin shows every cause and the largest slices. For `quote`, `latency` and `last_look` compare the venue with its terms, then have the model fitted again; for `rest` look for restarts and waits for approvals.',
   },
   disk_full: {
     severity: 'critical',
@@ -214,17 +214,17 @@ export const alerts = {
     severity: 'critical',
     says: 'the config allows more than at the last start; the desk starts halted until two people agree',
     runbook:
-      '`raised` lists each limit with its value before and now. If the change is meant, one person sends tranche rearm and another approves it with tranche override approve: the request names the limits. If it is not, put the old values back, restart, and find out who changed the config; the halt then still takes two people.',
+      '`raised` lists each limit with its value before and now. If the change is intended, one person sends tranche rearm and another approves it with tranche override approve: the request names the limits. If it is not, restore the old values, restart, and find out who changed the config; lifting the halt still takes two people.',
     onDashboard:
-      '`raised` lists each limit with its value before and now. If the change is meant, one person re-arms the desk on the screen Now and another approves that on the screen Approvals: the request names the limits. If it is not, put the old values back, restart, and find out who changed the config; the halt then still takes two people.',
+      '`raised` lists each limit with its value before and now. If the change is intended, one person re-arms the desk on the screen Now and another approves that on the screen Approvals: the request names the limits. If it is not, restore the old values, restart, and find out who changed the config; lifting the halt still takes two people.',
   },
   limits_loosened: {
     severity: 'warning',
     says: 'a reload loosened limits: the desk may trade more than before',
     runbook:
-      '`loosened` lists each limit with its value before and now, `by` who asked for it. If it is not meant, put the old values back into the config and send tranche reload: what is tighter counts at once.',
+      '`loosened` lists each limit with its value before and now, `by` who requested it. If it is not intended, restore the old values in the config and send tranche reload: tighter limits take effect at once.',
     onDashboard:
-      '`loosened` lists each limit with its value before and now, `by` who asked for it. If it is not meant, put the old values back into the config and reload on the machine of the desk: what is tighter counts at once. Until then, pause or halt the desk here.',
+      '`loosened` lists each limit with its value before and now, `by` who requested it. If it is not intended, restore the old values in the config and reload on the machine of the desk: tighter limits take effect at once. Until then, pause or halt the desk here.',
   },
   crash_loop: {
     severity: 'critical',
@@ -238,9 +238,9 @@ export const alerts = {
     severity: 'critical',
     says: 'the desk is halted: it requests no quote and sends no order',
     runbook:
-      'Read `why`. Orders under way may still fill: run tranche doubts. Re-arm with tranche rearm --why "reason" once the cause is gone.',
+      'Read `why`. Orders in flight may still fill: run tranche doubts. Re-arm with tranche rearm --why "reason" once the cause is gone.',
     onDashboard:
-      'Read `why`. Orders under way may still fill: the screen Doubts shows those whose outcome is unknown. Re-arm the desk on the screen Now once the cause is gone.',
+      'Read `why`. Orders in flight may still fill: the screen Doubts shows those whose outcome is unknown. Re-arm the desk on the screen Now once the cause is gone.',
   },
   killed: {
     severity: 'critical',
@@ -264,7 +264,7 @@ export const alerts = {
     severity: 'critical',
     says: 'most of the files and connections that this process may open are in use; at the limit it can reach neither the venue nor its files',
     runbook:
-      'Find who holds the connections (`ss -tnp`): a scraper or a page that does not close them, or somebody who floods this machine. Raise `LimitNOFILE` of the service if the desk needs more. The metrics `tranche_open_descriptors` and `tranche_max_descriptors` show how many are left.',
+      'Find who holds the connections (`ss -tnp`): a scraper or a page that does not close them, or a client that floods this machine. Raise `LimitNOFILE` of the service if the desk needs more. The metrics `tranche_open_descriptors` and `tranche_max_descriptors` show how many are left.',
   },
   limit_refused: {
     severity: 'warning',
@@ -276,19 +276,19 @@ export const alerts = {
     severity: 'warning',
     says: 'someone called the API with a token that does not permit the action, or with an unknown token',
     runbook:
-      'Ask the person named in `by`. `none` is a token that this desk does not know: an old one, one of another desk, or a stranger on this machine.',
+      'Ask the person named in `by`. `none` is a token that this desk does not know: an old token, a token of another desk, or an unknown program on this machine.',
   },
   approval_asked: {
     severity: 'warning',
-    says: 'the desk waits for people to approve something before it goes on; a request that nobody decides in time is rejected',
+    says: 'the desk waits for people to approve a request before it continues; a request that nobody decides in time is rejected',
     runbook:
-      'Read tranche approvals: it shows what is asked for, what differs, who must agree, and until when. Approve or reject it in the dashboard, or with tranche approve ID and tranche reject ID. What was rejected or has expired is asked for again when its text changes; a strategy that waits to begin also when a person sends tranche reload.',
+      'Read tranche approvals: it shows each request, what it changes, who must agree, and until when. Approve or reject it in the dashboard, or with tranche approve ID and tranche reject ID. The desk repeats a rejected or expired request when its text changes; for a strategy that waits to begin, also when a person sends tranche reload.',
     onDashboard:
-      'The screen Approvals shows what is asked for, what differs, who must agree, and until when. Approve or reject it there. What was rejected or has expired is asked for again when its text changes; a strategy that waits to begin also when a person reloads the strategies.',
+      'The screen Approvals shows each request, what it changes, who must agree, and until when. Approve or reject it there. The desk repeats a rejected or expired request when its text changes; for a strategy that waits to begin, also when a person reloads the strategies.',
   },
   override_used: {
     severity: 'warning',
-    says: 'an order leaves that passes only because two people overrode a limit for it',
+    says: 'the desk sends an order that passes only because two people overrode a limit for it',
     runbook:
       'No action needed: the journal records who proposed and approved it, and why. The override is used up.',
   },
@@ -310,20 +310,21 @@ export const alerts = {
     severity: 'warning',
     says: 'a parent has ended and did not trade its whole total',
     runbook:
-      '`left` is what it did not trade, and `reason` why it ended. `tranche why` shows the reason of each slice. To trade the rest, give the strategy another id and what is left as its total, and reload.',
+      '`left` is the untraded quantity or amount, and `reason` is why the parent ended. `tranche why` shows the reason of each slice. To trade the rest, give the strategy another id and the remaining total, and reload.',
     onDashboard:
-      '`left` is what it did not trade, and `reason` why it ended. The screen Why shows the reason of each slice. To trade the rest, give the strategy another id and what is left as its total, and reload.',
+      '`left` is the untraded quantity or amount, and `reason` is why the parent ended. The screen Why shows the reason of each slice. To trade the rest, give the strategy another id and the remaining total, and reload.',
   },
   parent_resumed: {
     severity: 'info',
     says: 'a paused parent resumes: a quote agrees with the reference price again',
-    runbook: 'No action needed. If it was paused for long, compare its fills with the market of that time.',
+    runbook:
+      'No action needed. If it was paused for a long time, compare its fills with the market at that time.',
   },
   reload_refused: {
     severity: 'warning',
     says: 'strategies were not reloaded because a file is invalid: nothing was changed',
     runbook:
-      'Correct what `problems` names (`tranche validate` shows the place) and reload. Nothing was changed, not even valid files.',
+      'Correct the problems in `problems` (`tranche validate` shows their locations) and reload. Nothing was changed, not even valid files.',
   },
   strategy_kept: {
     severity: 'warning',
@@ -333,23 +334,23 @@ export const alerts = {
   },
   strategy_paused: {
     severity: 'critical',
-    says: 'a strategy is paused: its own code failed or broke its rules; its open slices end by themselves',
+    says: 'a strategy is paused: its own code failed or broke its rules; its open slices end normally',
     runbook:
-      'Read `why`: it names the rule and the line. Correct the module, give the strategy another id and the remaining quantity as its total, and reload. If the cause lay outside the module, run `tranche resume --strategy`: the desk then repeats the step.',
+      'Read `why`: it names the rule and the line. Correct the module, give the strategy another id and the remaining quantity as its total, and reload. If the cause was outside the module, run `tranche resume --strategy`: the desk then repeats the step.',
   },
   strategy_blocked: {
     severity: 'warning',
     says: 'a strategy could not trade ten times in a row for the same reason: it waits for a change',
     runbook:
-      'Read `why`: the pair, side and reason of each trade; `tranche why` shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy retries by itself. This alert is raised once until the strategy has traded.',
+      'Read `why`: the pair, side and reason of each trade; `tranche why` shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy then retries. This alert is raised only once until the strategy has traded.',
     onDashboard:
-      'Read `why`: the pair, side and reason of each trade; the screen Why shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy retries by itself. This alert is raised once until the strategy has traded.',
+      'Read `why`: the pair, side and reason of each trade; the screen Why shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy then retries. This alert is raised only once until the strategy has traded.',
   },
   strategy_spinning: {
     severity: 'warning',
     says: 'a strategy woke more than ten times within a second without a decision; it is woken once a minute until that ends',
     runbook:
-      'Nothing is lost: outcomes still wake the strategy at once, and normal wakes resume when it decides something or waits longer. `own` is the reason that the strategy gave: look there for closing hours, a limit or a price that blocks it. This is a defect of the strategy; report it with the journal.',
+      'Nothing is lost: outcomes still wake the strategy at once, and normal wakes resume when it decides something or waits longer. `own` is the reason that the strategy gave: it names the closing hours, limit or price that blocks it. This is a defect of the strategy; report it with the journal.',
   },
   pair_paused: {
     severity: 'warning',
@@ -359,7 +360,7 @@ export const alerts = {
   reject_streak: {
     severity: 'info',
     says: 'the venue did not fill several orders in a row; the desk retries at longer intervals',
-    runbook: 'No immediate action needed. Check the quote age, and ask the venue if it continues.',
+    runbook: 'No immediate action needed. Check the quote age, and ask the venue if this continues.',
   },
   messages_throttled: {
     severity: 'warning',
@@ -375,19 +376,19 @@ export const alerts = {
     severity: 'info',
     says: 'the venue token was replaced; new requests carry the new one',
     runbook:
-      'No action needed. End the old token at the venue once this alert has come, and not before: a request with a token that the venue refuses halts the desk.',
+      'No action needed. Revoke the old token at the venue only after this alert: a request with a token that the venue refuses halts the desk.',
   },
   token_refused: {
     severity: 'warning',
-    says: 'a new venue token cannot be used; the desk keeps the token it has',
+    says: 'a new venue token cannot be used; the desk keeps its current token',
     runbook:
-      '`why` names what is wrong: mode, owner, kind of file, content, an address to which the token is not bound, a venue that refuses the token, or a store that does not take it. Write the file anew, or use `tranche fleet token`; the desk reads the file again by itself, or on SIGHUP.',
+      '`why` names what is wrong: mode, owner, kind of file, content, an address to which the token is not bound, a venue that refuses the token, or a store that does not accept it. Write the file again, or use `tranche fleet token`; the desk rereads the file automatically, or on SIGHUP.',
   },
   certificate_refused: {
     severity: 'critical',
     says: 'the certificate of the venue was refused; nothing was sent to that server',
     runbook:
-      '`why` names the certificate, its authority and its dates. The network is up: either the venue let its certificate expire or changed its authority, or somebody answers in its place. Ask the venue over another channel. A venue with a private authority needs `venue.ca_file`. Requests are tried again; nothing trades until one certificate holds.',
+      '`why` names the certificate, its authority and its dates. The network is up: either the venue let its certificate expire or changed its authority, or another server answers in its place. Ask the venue over another channel. A venue with a private authority needs `venue.ca_file`. The desk retries requests; nothing trades until a certificate is accepted.',
   },
   feed_down: {
     severity: 'info',

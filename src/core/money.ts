@@ -1,7 +1,7 @@
 import { Decimal as DecimalJs } from 'decimal.js';
 
 /**
- * Amounts with units that the compiler knows. This file alone imports `decimal.js`.
+ * Amounts with units that the compiler knows. Only this file imports `decimal.js`.
  *
  * An amount read from text has 40 digits at most, and a result keeps 80: a sum or a product of two such amounts is exact.
  * Quotients are cut to 80 digits, towards zero. All other rounding happens in the functions whose names say which way.
@@ -235,7 +235,7 @@ export const approximate = (amount: AnyAmount): number => amount.toNumber();
 /** A ratio from a count or from a setting that is not money (a percentage, a number of steps). */
 export const ratioOf = (count: number): Ratio => new Decimal(count) as Ratio;
 
-/** Whether this is an amount, of whatever unit. */
+/** Whether this is an amount, in any unit. */
 export const isAmount = (value: unknown): value is AnyAmount => value instanceof Decimal;
 
 /** All digits of an amount, for `amountOf` only: never for people, the wire or the journal. */

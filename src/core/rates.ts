@@ -111,7 +111,7 @@ export function contradictionOf(currency: string, source: RateSource): Contradic
 const inverse = (each: Price): Price =>
   significant(priceOf(money('1'), quantity(each.toFixed())), RATE_DIGITS);
 
-/** Which pairs there are, as far as they can be listed. */
+/** The pairs, if they can be listed. */
 export interface Listing {
   /** Whether this pair exists. */
   readonly has: (pair: string) => boolean;

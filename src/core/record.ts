@@ -174,8 +174,8 @@ export interface IntentRecord {
 }
 
 /**
- * The quote that an order leaves for. Written while the answer is under way: not needed to be safe. In a store that several owners
- * reach it is durable before the order leaves, and the order does not leave without it.
+ * The quote that an order leaves for. Written while the request is in flight: not needed to be safe. In a store that several
+ * owners reach it is durable before the order leaves, and the order does not leave without it.
  */
 export interface QuoteRecord {
   readonly kind: 'quote';
@@ -426,7 +426,7 @@ export interface ReloadRecord {
  */
 export interface SettingsRecord {
   readonly kind: 'settings';
-  /** `start`: the config differs from that of the process before, or is the first. */
+  /** `start`: the config differs from that of the previous process, or is the first. */
   readonly cause: 'start' | 'reload' | 'person';
   readonly changes: readonly SettingChange[];
   /** SHA-256 over the canonical JSON of all settings from here on, hex. */
@@ -468,14 +468,17 @@ export interface PersonRecord {
   readonly person: string;
   readonly step: 'invited' | 'enrolled' | 'signed_in' | 'removed';
   readonly role: Role;
-  /** With `enrolled` and `signed_in`: the passkey. The public key is COSE, base64url, and stands with `enrolled` alone. */
+  /** With `enrolled` and `signed_in`: the passkey. The public key is COSE, base64url, and present only with `enrolled`. */
   readonly passkey?:
     | {
         readonly id: string;
         readonly public_key?: string | undefined;
         /** How often the authenticator was used, as it says; 0 where it does not count. */
         readonly counter: number;
-        /** Page of the desk on which it was used, and the host that it belongs to: its approvals come from such pages alone. Older versions leave them out. */
+        /**
+         * Page of the desk on which it was used, and the host that it belongs to: its approvals come only from such pages. Older versions
+         * leave them out.
+         */
         readonly origin?: string | undefined;
         readonly rp_id?: string | undefined;
       }
@@ -485,7 +488,7 @@ export interface PersonRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** A period of the books was closed: entries of it never change. docs/accounting.md says which text `hash` is of. */
+/** A period of the books was closed: entries of it never change. docs/accounting.md defines the text that `hash` covers. */
 export interface ClosingRecord {
   readonly kind: 'closing';
   /** The end of the period closed before. Omitted: the first period, which begins with the opening balances. */
@@ -503,8 +506,8 @@ export interface ClosingRecord {
   /** The newest record that the books were made from. */
   readonly head: { readonly seq: number; readonly hash: string };
   /**
-   * The transactions that entries of the period were booked from, where no record of the journal tells them: the smallest, then by how much
-   * each is larger than the one before.
+   * The transactions that entries of the period were booked from, if no record of the journal has them: the smallest, then by how much each
+   * is larger than the previous one.
    */
   readonly transactions: readonly number[];
   /** SHA-256 of the settings file, hex. */

@@ -117,7 +117,7 @@ export function parseTime(text: string): Instant {
   } catch (cause) {
     throw new RangeError(
       /[Tt ].*[+-]\d{2}(?::?\d{2}){0,2}\[/u.test(text)
-        ? `"${text}" is not one moment: the date is wrong, or ${zone} is not at that offset then; leave the offset out`
+        ? `"${text}" is not one moment: the date is wrong, or ${zone} does not have that offset at that time; omit the offset`
         : `"${text}" is not one moment: the date is wrong, or a clock change in ${zone} skips or repeats it`,
       { cause },
     );

@@ -89,7 +89,7 @@ export type Wake =
   | { readonly on: 'inflow'; readonly at: Instant; readonly balance: Quantity }
   | { readonly on: 'debt'; readonly at: Instant }
   | { readonly on: 'lifted'; readonly at: Instant }
-  /** A person wants an occurrence now. */
+  /** A person requests an occurrence now. */
   | { readonly on: 'run'; readonly at: Instant; readonly by: string; readonly why: string }
   | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: SliceOutcome };
 

@@ -109,7 +109,7 @@ export interface DeskSettings {
   readonly orderTimeoutMs: number;
   /** Life that a quote must have left when its order leaves. */
   readonly orderMarginMs: number;
-  /** Attempts under way at once. */
+  /** Attempts in progress at the same time. */
   readonly cyclesMax: number;
   /** How far back the first read of the account goes. */
   readonly historyMs: number;

@@ -25,7 +25,7 @@ import { hasNoQuotesLeft } from './attempt/tactics.ts';
 import { wakes } from './stages/triggers.ts';
 
 /**
- * The pipeline of a recovered desk. Never emits; completes once `drain$` has fired and every order under way is
+ * The pipeline of a recovered desk. Never emits; completes once `drain$` has fired and every order in flight is
  * answered and recorded. Errors when the journal fails or a bug appears. `reloads$` are the early reload requests,
  * which must not be lost.
  */

@@ -67,7 +67,7 @@ export interface Random {
  * The part of the venue that trading needs. All Observables are cold: nothing happens before `subscribe`. Unsubscribing
  * closes the exchange; if an order's subscription ends early, its outcome is in doubt.
  * - Reads error with `VenueError`, `applied: 'no'`.
- * - No call is repeated here; whoever calls decides.
+ * - No call is repeated here; the caller decides.
  * - Source of all routes: the venue's interface specification, "Endpoints".
  */
 export interface VenuePort {

@@ -49,10 +49,9 @@ export interface RunOptions extends TakeOverOptions {
 }
 
 /**
- * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade, and `closing` when it waits
- * for its closing read. Completes when everything under way is answered and recorded and the journal holds a `stopped`
- * record.
- * - Errors: `FencedOut` once another owner has taken over and the answers to orders under way have arrived or are lost.
+ * Runs a desk: recovers, then trades until `drain$` fires. Emits `ready` when it may trade, and `closing` when it waits for
+ * its closing read. Completes when all orders in flight are answered and recorded and the journal holds a `stopped` record.
+ * - Errors: `FencedOut` once another owner has taken over and the answers to orders in flight have arrived or are lost.
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
@@ -148,9 +147,7 @@ const fencedOut = (desk: Desk, { lost$ = NEVER }: RunOptions): Observable<never>
     }),
   );
 
-/**
- * Emits once the journal uses its disk reserve: the reserve is for recording what is under way, and nothing new starts.
- */
+/** Emits once the journal uses its disk reserve: the reserve is for recording orders in flight, and nothing new starts. */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   changed$.pipe(
     filter(() => ports.journal.isSpent === true),

@@ -18,7 +18,7 @@ export function changeableByOthers(path: string): string | undefined {
     : `other users can change ${path}: run "chmod go-w ${path}"`;
 }
 
-/** The same for a file including its folder: whoever may change the folder can replace the file. */
+/** The same for a file including its folder: a user who may change the folder can replace the file. */
 export function replaceableByOthers(file: string): string | undefined {
   const folder = dirname(file);
   const facts = statSync(folder, { throwIfNoEntry: false });

@@ -17,7 +17,7 @@ export interface HistoryStore {
   count(): number;
   /** Time and id of the newest row. */
   newest(): { readonly id: number; readonly at: number } | undefined;
-  /** By time, then by id; or by id alone. `balanceOrder` tells in which of the two balances follow one another. */
+  /** By time, then by id; or by id alone. `balanceOrder` states in which of the two orders balances follow one another. */
   rows(order?: RowOrder): Iterable<HistoryRow>;
   close(): void;
 }
@@ -106,7 +106,7 @@ function openFile(file: string, isWriter: boolean): DatabaseSync {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError(
       'storage',
-      `the history ${file} cannot be opened: ${why}${isWriter ? '' : '. "tranche account sync" makes one.'}`,
+      `the history ${file} cannot be opened: ${why}${isWriter ? '' : '. "tranche account sync" creates one.'}`,
       cause,
     );
   }
@@ -120,7 +120,11 @@ function prepare(db: DatabaseSync, file: string): void {
     }
     if (pragma('application_id') === APPLICATION_ID && pragma('user_version') === VERSION) return;
   } catch (cause) {
-    throw new OperatorError('data', `${file} is not a history of this program: name another file`, cause);
+    throw new OperatorError(
+      'data',
+      `${file} was not written by tranche account sync: name another file`,
+      cause,
+    );
   }
   throw new OperatorError('data', `${file} is not a history of this version: name another file`);
 }

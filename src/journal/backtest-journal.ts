@@ -12,7 +12,7 @@ import { selected } from './record-query.ts';
  * equal those of every other journal.
  *
  * Records must not change after their append: their text is made later. Bodies are `readonly` to their last member and hold nothing
- * that a user's module can reach; tests freeze them. A body that is not a record is found when somebody asks for a hash, the head or
+ * that a user's module can reach; tests freeze them. A body that is not a record is detected on a request for a hash, the head or
  * the lines.
  */
 export function backtestJournal(): Journal {

@@ -19,14 +19,15 @@ export interface Copied {
   readonly filesToMove: readonly string[];
 }
 
-/** Suffixes of files that say who the desk is. The others are made anew: a halt stands in the journal as well. */
+/** Suffixes of files that say who the desk is. The others are created again: the journal records a halt as well. */
 const MOVED = ['.key'];
 
 /**
  * Copies the records of a journal that no process writes, byte for byte, then verifies both chains and compares their heads. The source
- * then refuses to run: a desk on each of them would trade twice. A copy into PostgreSQL that was interrupted goes on where it ended.
+ * then refuses to run: a desk on each of them would trade twice. A copy into PostgreSQL that was interrupted resumes where it stopped.
  *
- * @throws OperatorError `storage`: there is no source. `usage`: the target holds another journal. `again`: a process uses one of them. `data`: a chain does not hold.
+ * @throws OperatorError `storage`: there is no source. `usage`: the target holds another journal. `again`: a process uses one of them.
+ * `data`: a chain does not hold.
  */
 export async function copyJournal(from: string, to: string, by: string): Promise<Copied> {
   if (from === to) throw new OperatorError('usage', 'source and target are the same journal');
@@ -34,7 +35,7 @@ export async function copyJournal(from: string, to: string, by: string): Promise
     if (url === 'memory:') throw new OperatorError('usage', 'a journal in memory cannot be copied');
   if (!journalExists(from))
     throw new OperatorError('storage', `there is no journal ${shownUrl(from)}: check the name`);
-  const source = openJournal(from); // as its writer: nobody adds records meanwhile
+  const source = openJournal(from); // as its writer: nobody adds records in the meantime
   try {
     if (isPostgres(to)) await copyIntoPostgres(to, source);
     else saveJournal(source, journalFileOf(to) ?? to);

@@ -28,7 +28,7 @@ import { instant, isoOf } from '../core/time.ts';
 export const lineFor = ({ at, body }: StoredRecord): string =>
   `${isoOf(at)}  ${body.kind.padEnd(8)}  ${forTerminal(wordsFor(body))}`;
 
-/** What a record says, as it stands: escape it for where it goes. */
+/** The text of a record, unchanged: escape it for where it goes. */
 export function wordsFor(body: RecordBody): string {
   switch (body.kind) {
     case 'started':
@@ -92,7 +92,7 @@ export function wordsFor(body: RecordBody): string {
       break;
   }
   const doubts = body.doubts === undefined ? undefined : `with open doubts: ${body.doubts.join(', ')}`;
-  const closed = body.transport === 'closed' ? 'no order can leave this process' : undefined;
+  const closed = body.transport === 'closed' ? 'this process can send no order' : undefined;
   return joined(`${scopeOf(body)} ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
 }
 
@@ -104,7 +104,7 @@ function reloadWords(record: ReloadRecord): string {
     return `${strategy} ${what.replace('_', ' ')} ${hashes.join(' to ')}${because === undefined ? '' : ` (${because})`}`;
   });
   return joined(
-    `reload ${result}, asked by ${by}: ${why}`,
+    `reload ${result}, requested by ${by}: ${why}`,
     ...limits.map(changeWords),
     ...channels,
     ...each,
@@ -154,7 +154,9 @@ export function alertWords({ alert, severity, facts, others }: AlertRecord): str
   return joined(
     `${severity} ${alert}: ${says}`,
     ...about,
-    others === undefined ? undefined : `${count(others, 'further alert')} of this kind since the one before`,
+    others === undefined
+      ? undefined
+      : `${count(others, 'further alert')} of this kind since the previous one`,
   );
 }
 

@@ -15,15 +15,15 @@ import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { untradedBy } from '../core/cycle/untraded.ts';
 
-/** What became of one slice, one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
+/** The outcome of one slice, of one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
 export interface WhyEntry {
   readonly at: Instant;
   /** Omitted for events of the desk. */
   readonly strategy?: string | undefined;
   /**
-   * `traded`: a slice ended with a fill. `not_traded`: a slice ended without one, or slices passed without a try, or a look
-   * led to nothing. `noted`: less or later than planned. `begun`, `ended`: of a strategy. `open`: a slice that is under way.
-   * `desk`: it started, stopped, or its state changed.
+   * `traded`: a slice ended with a fill. `not_traded`: a slice ended without one, slices passed without an attempt, or an
+   * evaluation had no result. `noted`: less or later than planned. `begun`, `ended`: of a strategy. `open`: a slice in
+   * progress. `desk`: it started, stopped, or its state changed.
    */
   readonly event: 'traded' | 'not_traded' | 'noted' | 'begun' | 'ended' | 'open' | 'desk';
   readonly leg?: string | undefined;
@@ -65,8 +65,8 @@ interface Open {
 }
 
 /**
- * Tells from the records of a journal, oldest first, why each slice did or did not trade: one piece of news a slice when it
- * ends, one a wake that led to none, and at last what is still under way.
+ * Tells from the records of a journal, oldest first, why each slice did or did not trade: one entry for each slice when it
+ * ends, one for each wake without a slice, and at the end the slices in progress.
  */
 export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Generator<WhyEntry> {
   const slices = new Map<string, Open>();
@@ -188,7 +188,7 @@ function requestEntry(at: Instant, { override, step, by, asks, needs, strategy }
   return { at, strategy, event: 'desk', says };
 }
 
-/** Fills that the account has not shown, as far as the records go. */
+/** Fills that the account has not shown, according to the records. */
 class Booking {
   readonly #fills = new Map<string, { readonly at: Instant; readonly fill: FillRecord }>();
   readonly #waiting = new Set<string>();
@@ -272,7 +272,7 @@ interface Speaker {
 const keyOf = ({ parent, slice }: { readonly parent: string; readonly slice: number }): string =>
   `${parent}/${slice}`;
 
-/** What one wake led to, in words: as `whyOf` tells it, or the slices that it began. */
+/** The result of one wake, in words: in the words of `whyOf`, or the slices that it started. */
 export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): string {
   const { shown = (amount: string) => amount } = options;
   const of: Speaker = {
@@ -287,7 +287,7 @@ export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): s
   return lines.length === 0 ? 'nothing to trade yet: it waits' : lines.join('; ');
 }
 
-/** What a wake tells besides the slices that it began: those tell their own story when they end. */
+/** The entries of a wake besides the slices that it started: those have their own entries when they end. */
 function* wakeEntries(at: Instant, wake: WakeRecord, of: Speaker): Generator<WhyEntry> {
   const { strategy, reason, note, finished, missed } = wake;
   const next = nextOf(wake);
@@ -301,7 +301,7 @@ function* wakeEntries(at: Instant, wake: WakeRecord, of: Speaker): Generator<Why
       at,
       strategy,
       event: 'noted',
-      says: `runs now by order of ${wake.detail['by']}: ${wake.detail['why']}`,
+      says: `runs now on request of ${wake.detail['by']}: ${wake.detail['why']}`,
     };
   if (untradedBy(wake) !== undefined) {
     const what = first === undefined ? 'woke without trading' : `${missedText(missed)} did not trade`;
@@ -372,7 +372,7 @@ const strayEntry = (at: Instant, fill: FillRecord, of: Speaker): WhyEntry => ({
 function openEntry({ strategy, at, intent, attempts, last }: Open, of: Speaker): WhyEntry {
   const wanted = wantedOf(intent, of);
   const state =
-    last === undefined ? '' : `; its last try: ${last.result}${because(last.reason, last.detail, of)}`;
+    last === undefined ? '' : `; its last attempt: ${last.result}${because(last.reason, last.detail, of)}`;
   return {
     at,
     strategy,

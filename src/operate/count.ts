@@ -36,7 +36,7 @@ function boundedLabel(): (value: string) => string {
 
 /**
  * Counts a record that this process wrote. `about` is the attempt of the record in its previous state; it is unknown
- * only if its intent lies in a part of the journal that the metrics never saw.
+ * only if its intent is in a part of the journal that the metrics never read.
  */
 export function countRecord(
   meters: Meters,

@@ -27,7 +27,7 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
     const soft = /^Max open files\s+(?<soft>\d+)/mu.exec(limits())?.groups?.['soft'];
     max = soft === undefined ? undefined : Number(soft);
   } catch {
-    // No Linux: nothing to tell.
+    // No Linux: nothing to report.
   }
   return () => {
     if (max === undefined) return undefined;

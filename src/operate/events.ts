@@ -212,7 +212,7 @@ export class EventStream {
         if (!this.#listeners.has(listener)) return;
         const last = rows.at(-1);
         if (last === undefined) {
-          // In one tick with the look: whatever is not there yet is published after it.
+          // In one tick with the look: records that do not exist yet are published after it.
           if ((listener.next ?? 0) > this.#last) {
             listener.isLive = true;
             return;

@@ -29,7 +29,7 @@ export const beyondLoopback = (listen: string): string =>
   [
     `operate.listen "${listen}" would be reachable from the network without encryption.`,
     'Write operate.tls, or listen on 127.0.0.1 and let a proxy with TLS forward to it; name this host in operate.hosts.',
-    'operate.allow_network: true listens without encryption anyway. Beyond this machine every route but /healthz requires a token.',
+    'operate.allow_network: true listens without encryption anyway. From other machines, every route except /healthz requires a token.',
   ].join('\n');
 
 /**

@@ -15,7 +15,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Path of a file to append to (made readable for its owner alone); standard error when absent. */
+  /** Path of a file to append to (created readable only by its owner); standard error when absent. */
   readonly file?: string | undefined;
   /** Size at which a file becomes `FILE.1`, replacing the previous one. Default: 250 MB. */
   readonly fileBytesMax?: number | undefined;
@@ -49,7 +49,7 @@ const LAST_TRIES = 10;
 /** More than the pieces in which what is held is written: a tenth of a second each where all of them fail. */
 const FLUSH_TRIES = 200;
 
-/** Of one file; with the one before it a log takes twice as much. */
+/** Of one file; together with the previous file, a log takes twice as much. */
 const FILE_BYTES_MAX = 250_000_000;
 
 /** @throws OperatorError `storage` when the file cannot be written. */
@@ -138,7 +138,7 @@ function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
     try {
       logger[level](fields === undefined ? {} : plainFields(fields), '%s', message);
     } catch {
-      // Whatever failed, it concerned only a log line.
+      // The failure concerned only a log line.
     }
   };
   return {
@@ -170,7 +170,7 @@ export function cleaner(secrets: readonly LogSecret[]): (line: string) => string
 }
 
 /** Replaces a line that contains a secret in encoded form. */
-const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that held a secret in disguise"}\n';
+const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that contained an encoded secret"}\n';
 
 /** The file may have been moved or removed: writing continues to the old one until it is reopened. */
 function putAside(file: string): void {
@@ -185,7 +185,7 @@ function putAside(file: string): void {
 function sizeOf(file: string): number {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // What stands under the name may be no link to something else.
+    // The file under the name must not be a link to something else.
     const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
     const descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
     try {

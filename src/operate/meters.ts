@@ -75,9 +75,9 @@ const timeMeters = ({ gauge, histogram }: Kit) => ({
 
 /** What is known of the account and the market. */
 const accountMeters = ({ counter, gauge }: Kit) => ({
-  value: gauge('tranche_portfolio_value_usd', 'Value of the account by our own reference prices', []),
+  value: gauge('tranche_portfolio_value_usd', 'Value of the account at the reference prices of the desk', []),
   drift: gauge('tranche_portfolio_drift_ratio', 'Weight minus target weight', ['strategy', 'currency']),
-  riskMode: gauge('tranche_risk_mode', '1 for the risk mode that the pair is in', ['pair', 'mode']),
+  riskMode: gauge('tranche_risk_mode', '1 for the current risk mode of the pair', ['pair', 'mode']),
 
   referenceAge: gauge('tranche_reference_age_seconds', 'Age of the newest reference price', ['pair']),
   transactionsAge: gauge('tranche_transactions_read_age_seconds', 'Time since the account was read', []),
@@ -90,9 +90,9 @@ const processMeters = ({ counter, gauge, histogram }: Kit) => ({
   build: gauge('tranche_build_info', 'Always 1; the labels identify the build', ['version', 'mode', 'node']),
   started: gauge('tranche_start_time_seconds', 'Unix time of the process start', []),
   alerts: counter('tranche_alerts_total', 'Alerts raised', ['alert', 'severity']),
-  deskState: gauge('tranche_desk_state', '1 for the state that the desk is in, 0 for the others', ['state']),
+  deskState: gauge('tranche_desk_state', '1 for the current state of the desk, 0 for the others', ['state']),
 
-  notifications: counter('tranche_notifications_total', 'Tries to deliver a message, by result', [
+  notifications: counter('tranche_notifications_total', 'Attempts to deliver a message, by result', [
     'channel',
     'result',
   ]),

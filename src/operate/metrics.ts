@@ -48,7 +48,7 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   portfolioDrift(strategy: string, currency: string, drift: number): void;
   /** How many requests wait for people, by what they are for: all kinds that have any. */
   approvals(open: ReadonlyMap<string, number>): void;
-  /** Those that are told after this are all that there are. */
+  /** After this, all of them are reported. */
   forgetDrifts(): void;
   /** An answer of the venue had `count` fields that we do not know. */
   extraFields(resource: string, count: number): void;

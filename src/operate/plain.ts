@@ -12,7 +12,7 @@ const TEXT_MAX = 4_096;
 /**
  * A copy of `value` that is safe to write into a log: plain, bounded, and without secrets. Never throws.
  *
- * A secret is what lies under a name such as `token`, and every object that has a method `reveal`, wherever it lies.
+ * A secret is a value under a name such as `token`, or any object with a method `reveal`, at any depth.
  */
 export function plain(value: unknown): unknown {
   return copy(value, 0, new Set());
@@ -36,7 +36,7 @@ function copy(value: unknown, depth: number, above: Set<object>): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'function' || typeof value === 'symbol') return undefined;
   if (typeof value !== 'object' || value === null) return value;
-  // Two reads that may run foreign code (getters, toJSON): whatever they do, the line is written without them.
+  // Two reads that may run foreign code (getters, toJSON): if they fail, the line is written without them.
   try {
     if (isSecret(value)) return REDACTED;
     if (above.has(value)) return '[circular]';

@@ -55,7 +55,7 @@ export interface Operate {
 }
 
 /**
- * Serves `/metrics`, `/healthz` and `/readyz` to whoever watches the daemon, and the API to its operators.
+ * Serves `/metrics`, `/healthz` and `/readyz` to monitoring, and the API to its operators.
  *
  * A request whose `Host` is not expected is answered 421, so that a web page in a browser on this machine cannot read
  * the figures through a name that it made point here (DNS rebinding).
@@ -191,7 +191,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     if (!isOpen && senderOf(request, authenticator) === undefined)
       return authenticator.isBlocked(request.ip)
         ? await reply.code(429).send({ error: SLOWER })
-        : await reply.code(401).send({ error: 'a bearer token is needed' });
+        : await reply.code(401).send({ error: 'a bearer token is required' });
     return undefined;
   });
 

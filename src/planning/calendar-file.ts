@@ -1,7 +1,7 @@
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 
-/** A calendar file as RFC 5545 wants it: what a desk opens to see its plan among its meetings. */
+/** A calendar file according to RFC 5545: what a desk opens to see its plan among its meetings. */
 
 export interface CalendarEvent {
   /** The same event has the same name in every export, so that a calendar changes it and does not add another. */
@@ -57,7 +57,10 @@ const textValue = (text: string): string =>
 
 const LINE_OCTETS = 75;
 
-/** Lines are at most 75 octets long without their end: longer ones go on in the next, behind a space, never inside a character. */
+/**
+ * Lines are at most 75 octets long without their end: longer ones continue on the next line after a space, and are never split
+ * inside a character.
+ */
 function folded(line: string): string {
   const lines: string[] = [];
   let now = '';

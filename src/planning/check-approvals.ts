@@ -35,7 +35,7 @@ function textCheck(policy: ApprovalPolicy, strategy: string): readonly Check[] {
       check: 'approval',
       verdict: 'note',
       strategy,
-      says: `to begin with this text ${requirementWords(requirement)}`,
+      says: `to start with this text ${requirementWords(requirement)}`,
     },
   ];
 }

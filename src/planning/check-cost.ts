@@ -12,7 +12,7 @@ export interface ExpectedCost {
   readonly bps: number;
   /** Standard deviation, from the market alone; only a kind with a model of its own knows it. */
   readonly riskBps?: number | undefined;
-  /** Value of all slices at worst, in the currency of the limits; `undefined` where no price tells it. */
+  /** Value of all slices at worst, in the currency of the limits; `undefined` if no price determines it. */
   readonly notional: Money | undefined;
   /** What the basis points come to. */
   readonly cost: Money | undefined;
@@ -94,7 +94,7 @@ export function checkCost(strategies: readonly PlannedStrategy[], facts: PlanFac
       verdict: 'refused',
       strategy,
       says: `its expected cost of ${round(bps)} bps is above controls.max_shortfall_bps of ${text(most)}: the desk would pause it`,
-      fix: 'use more and smaller slices, or a longer window',
+      fix: 'use more, smaller slices, or a longer window',
     });
   }
   found.push(...dayCosts(strategies, facts, costs));
@@ -123,7 +123,7 @@ function dayCosts(
         check: 'cost',
         verdict: 'refused',
         says: `the expected cost of ${day} (UTC), ${figure(total)} ${facts.limits.currency}, is above controls.max_day_cost of ${figure(most)}: the desk would halt`,
-        fix: 'spread the orders over more days, or use more and smaller slices',
+        fix: 'spread the orders over more days, or use more, smaller slices',
       },
     ];
   });

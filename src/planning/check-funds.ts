@@ -65,7 +65,7 @@ export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFa
   const ok: Check = {
     check: 'funds',
     verdict: 'ok',
-    says: `funds by ${funds.from}: enough at every slice; from ${balancesText(funds.balances, projected.after)}${unknown}`,
+    says: `funds by ${funds.from}: sufficient for every slice; balances from ${balancesText(funds.balances, projected.after)}${unknown}`,
   };
   const bad = [...refused, ...over];
   return [
@@ -92,7 +92,7 @@ function floorOf(
   { limits, pts }: PlanFacts,
 ): { readonly least: Quantity; readonly words: string } {
   const [min, keep] = [limits.positionMin.get(currency), limits.keep.get(currency)];
-  // Without credit no balance falls below zero, whatever the floor.
+  // Without credit no balance falls below zero, regardless of the floor.
   const floors = [min, keep, pts.use === 'never' ? NO_QUANTITY : undefined].filter(
     (one) => one !== undefined,
   );

@@ -61,7 +61,7 @@ export function checkPace(strategies: readonly PlannedStrategy[], facts: PlanFac
     const why =
       longest > mostMs
         ? `the last would wait ${seconds(longest)} for its order; the desk pauses after pacing.max_wait of ${seconds(pacing.waitMaxMs)}, and a plan may use 80 % of it`
-        : `${late} of them would wait beyond their own time`;
+        : `${late} of them would wait past their own deadline`;
     return [
       {
         check: 'pace',
@@ -146,7 +146,7 @@ function fixOf(
       strategies === 1
         ? `its ${crowd.length} slices`
         : `these ${crowd.length} slices of ${strategies} strategies`;
-    fixes.push(`spread ${who} over at least ${spread} s, by their start times${jitterFor(crowd, pacing)}`);
+    fixes.push(`spread ${who} over at least ${spread} s, using their start times${jitterFor(crowd, pacing)}`);
   }
   const orders = smallest(pacing.ordersPerSecond + 1, ORDERS_MAX, (n) =>
     isGood(0, { ...pacing, ordersPerSecond: n }),

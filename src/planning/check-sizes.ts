@@ -213,6 +213,7 @@ function eachWithSlices(
     0,
   );
   if (found.length > 0 || slices === 0) return found;
-  const what = check === 'minimum' ? 'reach the minimum of their pair' : 'keep the limits of one order';
+  const what =
+    check === 'minimum' ? 'reach the minimum of their pair' : 'stay within the limits of one order';
   return [{ check, verdict: 'ok', says: `all ${slices} slices ${what}` }];
 }

@@ -13,7 +13,7 @@ export const checkWindows = (strategies: readonly PlannedStrategy[], { now }: Pl
       check: 'window',
       verdict: 'note',
       strategy: id,
-      says: `its window is over: ${passed === 1 ? 'its slot lies' : `all of its ${passed} slots lie`} before ${isoOf(now)}. If it has not traded in this journal, it never will`,
+      says: `its window has passed: ${passed === 1 ? 'its slot lies' : `all of its ${passed} slots lie`} before ${isoOf(now)}. If it has not traded in this journal, it will never trade`,
       fix: 'a later start_time',
     }));
 
@@ -23,7 +23,7 @@ export function checkHours(strategies: readonly PlannedStrategy[], facts: PlanFa
   if (found.length > 0 || strategies.every(({ slices, times }) => slices.length + times.length === 0))
     return found;
   return [
-    { check: 'hours', verdict: 'ok', says: 'no slot lies in restricted hours, a blackout or a closed day' },
+    { check: 'hours', verdict: 'ok', says: 'no slot falls in restricted hours, a blackout or a closed day' },
   ];
 }
 
@@ -45,7 +45,7 @@ function closedSlots({ id, slices, zone }: PlannedStrategy, { limits }: PlanFact
       check: 'hours',
       verdict: 'refused',
       strategy: id,
-      says: `${lost.length} of ${open.length} slices lie wholly in controls.restricted_hours, the first at ${isoOf(first?.at ?? instant(0))}`,
+      says: `${lost.length} of ${open.length} slices are entirely within controls.restricted_hours, the first at ${isoOf(first?.at ?? instant(0))}`,
       fix:
         shiftMs === undefined || begin === undefined
           ? 'shorten its window: no start within a week avoids all closed hours'
@@ -146,7 +146,7 @@ function told({ at, byMs }: Change, zone: string, times: readonly Instant[]): Ch
   const clock = localMinute(instant(at - 1), zone).slice(0, 10);
   const says =
     byMs > 0
-      ? `the clocks of ${zone} go forward ${minutes} minutes at ${isoOf(at)} (${clock}): local times in the gap run right after it, ${near.length} at that moment`
+      ? `the clocks of ${zone} go forward ${minutes} minutes at ${isoOf(at)} (${clock}): local times in the gap run right after it, ${near.length} at that time`
       : `the clocks of ${zone} go back ${minutes} minutes at ${isoOf(at)} (${clock}): ${near.length} ${near.length === 1 ? 'slot lies' : 'slots lie'} in the repeated hour; each local time of a calendar runs once`;
   return { check: 'clock_changes', verdict: near.length > 0 ? 'note' : 'ok', says };
 }

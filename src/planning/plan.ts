@@ -88,7 +88,7 @@ export interface PlannedStrategy {
 export interface KnownPrice {
   readonly mid: Price;
   readonly from: string;
-  /** Half of what lies between the prices of a buy and a sell, basis points, where the venue was asked. */
+  /** Half of the difference between the prices of a buy and a sell, basis points, if the venue was asked. */
   readonly halfSpreadBps?: number | undefined;
 }
 

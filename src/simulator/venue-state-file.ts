@@ -11,7 +11,7 @@ import type { PriceTape } from './market/price-tape.ts';
 
 /** Version of the file layout and of the replay rules: other versions are refused. */
 const VERSION = 2;
-/** "TrVn": tells the file from databases of other programs. */
+/** "TrVn": distinguishes the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_56_6e;
 
 /** Settings that a restart may change: they concern access, not the accounts. */
@@ -47,7 +47,7 @@ export class StateFile {
   private readonly db: DatabaseSync;
   private readonly file: string;
 
-  /** @throws OperatorError (`storage`, `config`) when the file cannot be used, is in use, or is of another venue. */
+  /** @throws OperatorError (`storage`, `config`) when the file cannot be used, is in use, or belongs to another venue. */
   constructor(file: string, setup: StateSetup) {
     this.file = file;
     const world = worldOf(setup);

@@ -57,7 +57,7 @@ export interface VenueWorld extends ServerHooks {
 }
 
 /**
- * Starts the simulated venue on loopback, unless told otherwise.
+ * Starts the simulated venue, on loopback by default.
  *
  * @throws OperatorError when the settings do not fit together or a tape cannot be read.
  */
@@ -79,7 +79,7 @@ export async function startVenue(
     script: scriptOf(script, faults),
   });
   const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });
-  // What falls due happens without a request as well: orders fill, withdrawals end, feeds tell of it.
+  // What falls due happens without a request as well: orders fill, withdrawals end, feeds report it.
   const beats = interval(ADVANCE_MS, clock.scheduler).subscribe(() => {
     exchange.advance(now());
   });
@@ -122,7 +122,7 @@ function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): Se
     faultOf(faults.request({ at: seen.at, what: `${seen.method} ${seen.route}`, account: seen.account }));
 }
 
-/** An exchange that has just opened, or the one that a file remembers; its time goes on from where it was. */
+/** An exchange that has just opened, or the one that a file remembers; its time continues from where it stopped. */
 function openExchange(setup: {
   readonly options: VenueOptions;
   readonly tapes: ReadonlyMap<string, PriceTape>;
@@ -150,7 +150,7 @@ async function loadTapes(
 ): Promise<ReadonlyMap<string, PriceTape>> {
   const loaded = await Promise.all(
     Object.entries(prices).map(async ([pair, file]): Promise<[string, PriceTape]> => {
-      invariant(loadTape !== undefined, 'a venue with files of prices is started by somebody who reads them');
+      invariant(loadTape !== undefined, 'the caller of a venue with price files reads them');
       return [pair, await loadTape(pair, file)];
     }),
   );

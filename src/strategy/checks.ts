@@ -36,7 +36,7 @@ export function atMostOneOf<Plan extends object>(
   return [{ path: [b], message: `give either ${a} or ${b}, not both: remove one` }];
 }
 
-/** No name may stand twice in a list. */
+/** No name may occur twice in a list. */
 export const atMostOnce = (names: readonly string[], field: string): Problem[] =>
   names.flatMap((name, n) =>
     names.indexOf(name) === n ? [] : [{ path: [field, n], message: `${name} is listed twice: remove one` }],
@@ -100,7 +100,7 @@ interface DecimalsRule {
   readonly isUsable?: ((size: Quantity | Money) => boolean) | undefined;
 }
 
-/** The largest usable size that is not above `size`, and the smallest that is not below it, as far as there are any. */
+/** The largest usable size that is not above `size`, and the smallest that is not below it, if there are any. */
 export function nearestSizes<A extends Quantity | Money>(
   size: A,
   precision: number,

@@ -24,7 +24,7 @@ export interface View {
    * `undefined` if unknown or too old.
    */
   volume(pair: string): Quantity | undefined;
-  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known in backtests alone. */
+  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known only in backtests. */
   isDelisted(pair: string): boolean;
   /** The newest `count` finished bars of a pair, oldest first, among those that the strategy requested. Fewer if fewer exist. */
   bars(pair: string, intervalMs: number, count: number): readonly Bar[];
@@ -90,7 +90,7 @@ export interface Ceiling {
 /** How much of a parent has traded, as text in `currency`. */
 export interface ParentProgress {
   readonly total: string;
-  /** Not yet traded. Slices under way count as not traded. */
+  /** Not yet traded. Slices in progress count as not traded. */
   readonly left: string;
   readonly currency: string;
 }

@@ -1,7 +1,7 @@
 /**
  * `tranche/strategy`: what a module of kind `module` is written with. A kernel is pure: it gets a state, what has happened and
- * what can be seen, and gives back the next state, what it waits for and what it wants to trade. Everything it wants passes
- * through sizing, limits, pacing and the gate like the wants of any other strategy.
+ * what can be seen, and returns the next state, its waits and its intents. All its intents pass through sizing, limits, pacing
+ * and the gate like those of any other strategy.
  */
 import { barMs, lastEnd } from '../core/bar.ts';
 import type { Bar, BarWish } from '../core/bar.ts';
@@ -144,7 +144,7 @@ export interface Intent {
 
 /** What a step leaves behind. */
 export interface Step<State> {
-  /** Plain JSON, at most 32 KiB: it lies in the journal, and comes back from it. */
+  /** Plain JSON, at most 32 KiB: it is stored in the journal, and restored from it. */
   readonly state: State;
   readonly waits?: readonly Wait[] | undefined;
   readonly intents?: readonly Intent[] | undefined;
@@ -182,7 +182,7 @@ export const defineKernel = <Params, State>(kernel: Kernel<Params, State>): Kern
 
 /** `duration` (ISO 8601, such as `PT10M`) after `at`, Unix ms. @throws RangeError when it is none. */
 export const later = (at: number, duration: string): Instant => after(instant(at), parseDuration(duration));
-/** End of the interval that `at` lies in: when its bar has ended, Unix ms. @throws RangeError for an interval that bars cannot have. */
+/** End of the interval that contains `at`: when its bar has ended, Unix ms. @throws RangeError for an interval that bars cannot have. */
 export const nextBar = (at: number, interval: string): Instant => {
   const ms = barMs(interval);
   return instant(lastEnd(at, ms) + ms);

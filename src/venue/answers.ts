@@ -69,7 +69,8 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
     },
     lookup(reply) {
       const answer = parse('order', reply, readOrder);
-      // Beyond the spec, 7.1: how an unknown order is told is not documented; these three with an {error} are taken so.
+      // Beyond the spec, 7.1: the answer for an unknown order is not documented; these three with an {error} are taken
+      // so.
       const isUnknown =
         !answer.ok && answer.answer.kind === 'error' && [400, 404, 422].includes(reply.status);
       return isUnknown ? undefined : must('GET /v1/orders/:id', reply, answer);

@@ -100,7 +100,7 @@ export class Call implements Dispatcher.DispatchHandler {
     }
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
-      this.#fail('unreadable', `content-encoding ${String(encoding)}, identity was asked for`);
+      this.#fail('unreadable', `content-encoding ${String(encoding)}, identity was requested`);
       return;
     }
     if (Number(headers['content-length'] ?? 0) > this.#options.capBytes) this.#failTooLarge();

@@ -51,7 +51,7 @@ export interface VenueHttp {
    * answered.
    */
   shut(): void;
-  /** Closes all connections; requests under way fail. */
+  /** Closes all connections; requests in flight fail. */
   close(): Promise<void>;
 }
 

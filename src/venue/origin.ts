@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 
 /**
  * Checks an address of the venue: encrypted, or on this machine; no user, password, query or fragment; no address that
- * stands for another one.
+ * maps to another one.
  *
  * @throws OperatorError `config`, without what it found where that may be a password.
  */
@@ -30,7 +30,8 @@ export function addressProblem(
     return `expected an address that begins with ${scheme}s://, got ${url.protocol}//`;
   if (url.username !== '' || url.password !== '')
     return 'an address must not contain a user or password: use token_file or token instead';
-  if ((url.search !== '' && !mayHaveQuery) || url.hash !== '') return 'remove the ? or # and what follows it';
+  if ((url.search !== '' && !mayHaveQuery) || url.hash !== '')
+    return 'remove the ? or # and everything after it';
   const problem = hostProblem(text, url.hostname);
   if (problem !== undefined) return problem;
   if (isPlain && !isLoopback(text))

@@ -77,7 +77,7 @@ function connectOnly(connected: () => void, failed: () => void): Dispatcher.Disp
       if (hasConnected) connected();
       else failed();
     },
-    // undici asks for these, and has nothing to tell them.
+    // undici requires these, and has nothing to report to them.
     onResponseStart: () => undefined,
     onResponseData: () => undefined,
     onResponseEnd: () => undefined,

@@ -18,7 +18,7 @@ function redactorOf(secrets: readonly string[]): Redactor {
   return latest.redact;
 }
 
-/** A token of the venue. It may be replaced while requests are under way; the old one remains secret. */
+/** A token of the venue. It may be replaced while requests are in flight; the old one remains secret. */
 export interface VenueToken {
   /** The token that requests carry. */
   reveal(): string;
@@ -31,7 +31,7 @@ export const secretsOf = (token: VenueToken): readonly string[] => token.revealA
 
 /**
  * Text of the venue, fit to be shown: cut to 200 characters (or `max`), without the token should the venue echo it, control and
- * formatting characters replaced. Whatever the venue writes can then forge neither a log line nor a terminal escape.
+ * formatting characters replaced. Text of the venue can then forge neither a log line nor a terminal escape.
  */
 export function sanitize(text: string, secrets: readonly string[], max = SAID_MAX): string {
   const redact = redactorOf(secrets);

@@ -18,9 +18,10 @@ const VOLUME_AGE_MS = 2 * MINUTE_MS;
 
 /**
  * The venue's ticker as reference prices: the last price of each pair, stamped with the time of its arrival, and its volume
- * of the day. A smaller volume than before is taken as it is: the venue's day has begun anew.
+ * of the day. A smaller volume than before is taken as it is: the day of the venue has started again.
  *
- * Gaps in the sequence are let pass: every ticker message replaces the one before, so that none is missed for long.
+ * Gaps in the sequence are let pass: every ticker message replaces the previous one, so a lost message matters only
+ * briefly.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */

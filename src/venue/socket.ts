@@ -68,7 +68,7 @@ const BATCH = 100;
 
 /**
  * Feeds of the venue's WebSocket: one connection for all subscribers, open while there is one. Authenticates, subscribes,
- * and reconnects 1 to 60 s after each disconnection. Never errors. Feeds are hints: no decision depends on them alone.
+ * and reconnects 1 to 60 s after each disconnection. Never errors. Feeds are hints: no decision depends only on them.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */
@@ -106,7 +106,7 @@ export function retryDelayMs(failures: number, random: Random): number {
 class Closed extends Error {
   override readonly name = 'Closed';
   readonly lastedMs: number;
-  /** Given up because of what came in: it is left alone for a minute at least. */
+  /** Given up because of what came in: it is not touched for at least a minute. */
   readonly isPoison: boolean;
   /** The certificate was refused. */
   readonly isRefusal: boolean;

@@ -197,7 +197,7 @@ const riskMode = z.string().transform((value, context): RiskMode => {
   return z.NEVER;
 });
 
-/** `GET /v1/post-trade-settlement/risk-modes`. If a row cannot be read, the mode of its pair alone is unknown. */
+/** `GET /v1/post-trade-settlement/risk-modes`. If a row cannot be read, only the mode of its pair is unknown. */
 const riskModeRow = z.object({ currency_pair: z.string(), risk_mode: riskMode.or(unreadable) });
 export const riskModesSchema = z.object({ data: z.array(riskModeRow) });
 /** The same, without the rows that name no pair. */

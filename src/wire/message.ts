@@ -25,8 +25,8 @@ const UNLISTED =
   'read as a number, which loses digits: name this field in AMOUNT_FIELDS of src/wire/message.ts';
 
 /**
- * An amount on the wire: a JSON number, read from its source text, or a string. `wire` tells generated documents which of
- * the two the venue writes: a number for most amounts, a string for a few, `either` where sources disagree.
+ * An amount on the wire: a JSON number, read from its source text, or a string. `wire` states for generated documents
+ * which of the two the venue writes: a number for most amounts, a string for a few, `either` where sources disagree.
  */
 const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' | 'either' = 'number') =>
   z
@@ -113,7 +113,7 @@ function walkOf(schema: z.ZodType): Walk | undefined {
 /** Only the first row of a list is inspected, because the venue does not mix shapes within one answer. */
 function makeWalk(schema: unknown): Walk | undefined {
   if (schema instanceof z.ZodPipe) return makeWalk(schema.in);
-  // The first branch is the expected row; the others stand for rows that cannot be read.
+  // The first branch is the expected row; the others represent rows that cannot be read.
   if (schema instanceof z.ZodUnion) return makeWalk(schema.options[0]);
   if (schema instanceof z.ZodArray) {
     const row = makeWalk(schema.element);

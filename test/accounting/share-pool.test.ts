@@ -243,7 +243,7 @@ describe('share pooling', () => {
 
   it('refuses a short position at the end of a day, and not within it', () => {
     const short = at(9, sell({ on: 0, id: 'a', quantity: '1', amount: '20' }));
-    expect(() => pooled([short])).toThrow('btc: more was disposed of on 2026-01-01 than was held');
+    expect(() => pooled([short])).toThrow('btc: the disposals on 2026-01-01 exceed the holding');
     const entries = pooled([short, at(10, buy({ on: 0, id: 'b', quantity: '1', amount: '15' }))]);
     expect(gainsByDay(entries)).toEqual({ '2026-01-01': '5' });
   });

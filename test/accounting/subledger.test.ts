@@ -136,7 +136,7 @@ describe('the subledger', () => {
       'no price of sol at 2026-01-01T00:00:00.000Z or in the day before: add one to the prices',
     );
     expect(() => books.book(movement('withdrawal', { on: 1, id: 'w', currency: 'btc', units: '1' }))).toThrow(
-      /w: 1 btc leave, and the books hold 1 less: add what was held before under opening/u,
+      /w: 1 btc leave, and the books hold 1 less: add earlier holdings under opening/u,
     );
   });
 });
@@ -184,7 +184,7 @@ describe('a correction', () => {
 
   it('needs its trade', () => {
     expect(() => aSubledger().book(correction({ on: 0, id: 'x', quantity: '1', amount: '1' }))).toThrow(
-      'the journal corrects x, and the books do not have that trade',
+      'the journal corrects x, but the books do not contain that trade',
     );
   });
 });
@@ -230,8 +230,8 @@ describe('books of any events', () => {
           try {
             entries.push(...books.book(event));
           } catch (error) {
-            // A position that has turned since cannot be put back: said, and no entry.
-            if (!String(error).includes('whose position has turned since')) throw error;
+            // A position that has turned since cannot be restored: it is reported, and not booked.
+            if (!String(error).includes('because the position has changed sign since')) throw error;
             return;
           }
         }

@@ -62,7 +62,7 @@ describe('a backtest without a config', () => {
   it('runs where data and holdings are given, and says which limits it has', async () => {
     const { code, err } = await backtest(aFolder({ 'hour.yaml': TWAP }), 'hour.yaml', '--holdings', 'usd=100000'); // prettier-ignore
     expect(code).toBe(0);
-    expect(err).toMatch(/^no config: limits of a billion usd an order/u);
+    expect(err).toMatch(/^no config: using limits of a billion usd per order/u);
     expect(err).toMatch(/hour +buy +1 btc/u);
   });
 
@@ -79,7 +79,7 @@ describe('a backtest tells first', () => {
     expect(code).toBe(0);
     const [, first, second] = err.split('\n');
     expect(first).toBe('NOTHING TRADED.');
-    expect(second).toMatch(/^hour traded nothing, 12 times because .*\(limit_price\)\. What would change it: another limit_price/u); // prettier-ignore
+    expect(second).toMatch(/^hour traded nothing, 12 times because .*\(limit_price\)\. To change this: another limit_price/u); // prettier-ignore
   });
 
   it('that a strategy could trade on one side only', async () => {

@@ -131,7 +131,7 @@ describe('tranche best-execution', () => {
     expect(html).toContain('&#60;img src=x onerror=alert(1)&#62;');
     expect(html).not.toContain('<img');
     expect(html).not.toContain('\u202e');
-    expect(html).toContain('Limits are not recorded: no order can be judged by them.');
+    expect(html).toContain('The journal has no limits, so orders cannot be checked against them.');
   });
 
   it('counts months on the clock of a zone', async () => {
@@ -149,7 +149,7 @@ describe('tranche best-execution', () => {
     [['--from', '2027-01-01', '--until', '2026-12-01'], '--until must be after --from'],
     [['--from', 'yesterday'], '--from: expected a day such as 2026-12-01'],
     [['--zone', 'Mars/Base'], '--zone: '],
-    [['--from', '2028-01-01'], 'nothing lies between'],
+    [['--from', '2028-01-01'], 'no records between'],
     [['--from', '1990-01-01'], 'more than 120 months: name a shorter window, or --per window'],
     [['--strategy', 'dcaa'], 'did you mean "dca"?'],
     [['--per', 'week'], "'week' is invalid"],

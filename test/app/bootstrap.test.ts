@@ -185,7 +185,9 @@ describe('tranche backtest --bootstrap', () => {
     const cwd = desk();
     const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
     expect(ran.code).toBe(75);
-    expect(ran.err).toMatch(/stopped after \d+ resamples, too few for an interval: nothing is written/u);
+    expect(ran.err).toMatch(
+      /stopped after \d+ resamples, which is too few for an interval: nothing is written/u,
+    );
     expect(existsSync(join(cwd, 'found'))).toBe(false);
   });
 

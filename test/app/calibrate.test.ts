@@ -48,11 +48,11 @@ describe('tranche calibrate', () => {
     expect(code).toBe(0);
     expect(out).toBe('');
     expect(err).toMatch(/half_spread_bps +all +7\.[45]\d* +3 +\d+ quotes; 95 %:/u);
-    expect(err).toContain('Not learnt; taken from normal:');
+    expect(err).toContain('Not fitted; taken from normal:');
     expect(err).toContain('The quotes come from a simulated venue');
     const text = readFileSync(join(cwd, 'model.yaml'), 'utf8');
     expect(text).toMatch(/^half_spread_bps: 7\.[45]\d* # \d+ quotes; 95 %: /mu);
-    expect(text).toMatch(/^ {4}max_usd: '15000' # \d+ refusals that stated it/mu);
+    expect(text).toMatch(/^ {4}max_usd: '15000' # \d+ refusals that stated a maximum/mu);
     const { model } = readModel({ model: './model.yaml', assume: [] }, { cwd, env: {} });
     expect(model).toMatchObject({ quoteLatencyMs: 120, orderLatencyMs: 90, quoteLifeMs: 10_000, unavailableMs: 60_000, pairs: { btcusd: { maxUsd: '15000' } } }); // prettier-ignore
     expect(model.impactBps).toBeCloseTo(33, 2);
@@ -93,7 +93,7 @@ describe('tranche calibrate', () => {
     [['--base', 'loose', '--journal', 'x.db'], 64, 'Allowed choices are tight, normal, stressed'],
     [['--since', '2026-02-01', '--until', '2026-01-01', '--journal', 'x.db'], 64, '--until must be after'],
     [['none.db'], 74, 'none.db'],
-    [['x.db', '--journal', 'x.db'], 64, 'the journal is named twice'],
+    [['x.db', '--journal', 'x.db'], 64, 'the journal is given twice'],
     [[], 78, 'keeps its journal in memory'],
   ])('refuses %j', async (line, code, says) => {
     const cwd = await traded();

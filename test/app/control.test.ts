@@ -442,7 +442,7 @@ describe('tranche halt', () => {
     const { code, out } = await served.command('halt');
     expect([code, out]).toEqual([
       75,
-      expect.stringContaining('halted by file and signal; the daemon did not report orders under way'),
+      expect.stringContaining('halted by file and signal; the daemon did not report its orders in flight'),
     ]);
     expect([await served.signalled, existsSync(served.haltFile)]).toEqual(['SIGUSR2\n', true]);
   });
@@ -616,7 +616,7 @@ describe('tranche doubts', () => {
     [
       'without --yes',
       [...resolve, '--filled'],
-      'this records permanently in the journal that some-id was filled',
+      'the journal will record permanently that some-id was filled',
     ],
     [
       'without an id',
@@ -673,7 +673,7 @@ describe('tranche accounting close', () => {
     expect(await close(...line)).toEqual({
       code: 75,
       out: '',
-      err: 'refused: the books are closed until 2026-01-01T00:00:00.000Z already: name a later end\n',
+      err: 'refused: the books are closed until 2026-01-01T00:00:00.000Z already: give a later end\n',
     });
   });
 });

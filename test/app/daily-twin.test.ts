@@ -105,7 +105,7 @@ describe('the daily twin of a desk', () => {
     expect(desk.seen).toEqual(['2026-12-01']);
     const last = next.last();
     expect(last && twinLine(last)).toBe(
-      'twin of 2026-12-01: live differs by -8.0000 bps, beyond the bound of 5; most of it: the venue quoted other prices, or did not quote',
+      'twin of 2026-12-01: live differs by -8.0000 bps, beyond the bound of 5; mainly: the venue quoted other prices, or did not quote',
     );
   });
 
@@ -114,7 +114,7 @@ describe('the daily twin of a desk', () => {
     appendNow(desk.journal, [aFill()], NINE);
     const daily = desk.begin();
     await desk.pass(2 * DAY_MS);
-    const why = 'the twin of 2026-12-02 could not be made: the journal cannot be read';
+    const why = 'the twin of 2026-12-02 could not be computed: the journal cannot be read';
     expect(desk.seen).toEqual(['2026-12-01', '2026-12-02', `warning: ${why}`]);
     expect([daily.problem(), daily.last()?.day]).toEqual([why, '2026-12-01']);
     await desk.pass(DAY_MS);

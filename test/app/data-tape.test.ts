@@ -33,7 +33,7 @@ describe('tranche data import', () => {
     expect(code).toBe(0);
     expect(out).toContain('4 bars of PT1M');
     expect(out).toContain(
-      '2 bars missing (33.333 %) in 1 place; the longest is of 2 bars from 1970-01-01T00:04:00.000Z',
+      '2 bars missing (33.333 %) in 1 place; the longest lasts 2 bars from 1970-01-01T00:04:00.000Z',
     );
     expect(out).toContain('1 duplicate row dropped');
     expect(out).toContain('4 rows of volume 0');

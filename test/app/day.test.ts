@@ -61,7 +61,7 @@ describe('tranche day', () => {
       '- 2026-12-01T12:00:00.000Z the desk halted, by ben: wrong prices [4]',
       'The desk was started once. [1]',
       'Waits:',
-      '- the desk is halted since 2026-12-01T12:00:00.000Z until a person re-arms it: wrong prices',
+      '- the desk has been halted since 2026-12-01T12:00:00.000Z until a person re-arms it: wrong prices',
       '- request r1 by ann since 2026-12-01T11:00:00.000Z: max_order_notional',
       '',
     ]);

@@ -100,7 +100,7 @@ describe('an asset whose prices end before the window', () => {
   it('is liquidated at its last price, at the cost of the model, and the others share its weight', async () => {
     const { code, err, report, fills } = await reported('--delisted', 'liquidate');
     expect(code).toBe(0);
-    expect(err.split('\n')[1]).toBe('warning: the prices of ethusd end at 2026-01-17T12:00:00.000Z, before the window: holdings are sold at the last price, at the cost of the model, and no more of it is bought'); // prettier-ignore
+    expect(err.split('\n')[1]).toBe('warning: the prices of ethusd end at 2026-01-17T12:00:00.000Z, before the window: holdings are sold at the last price, at the cost of the model, and the backtest buys no more of it'); // prettier-ignore
     const last = 2_000 * (1 + 0.1 * Math.sin((ENDS_AFTER - 1) / 25));
     expect(report.backtest?.delisted).toEqual([
       { pair: 'ethusd', currency: 'eth', at: new Date(ENDED).toISOString(), price: last.toFixed(2), does: 'liquidate', held: '0' }, // prettier-ignore

@@ -39,7 +39,7 @@ describe('the plan of a rebalancing', () => {
     expect(ran.code).toBe(0);
     expect(slots(dataOf(ran))).toEqual(['09:00 sell 1.25 btcusd', '09:00 buy 14 ethusd']);
     expect((await plan(...NOW)).out).toContain(
-      'with the current account and prices it trades: sell 1.25 btc, buy 14 eth\n',
+      'with the current balances and prices it trades: sell 1.25 btc, buy 14 eth\n',
     );
   });
 

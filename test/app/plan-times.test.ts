@@ -59,14 +59,14 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     const over = await plan('--json', '--from', '2026-11-30');
     expect(over.code).toBe(0);
     expect(ofCheck(over, 'window')).toMatchObject([
-      { verdict: 'note', says: expect.stringMatching(/^its window is over: all of its \d+ slots lie before 2026-11-30/u) as unknown, fix: 'a later start_time' },
+      { verdict: 'note', says: expect.stringMatching(/^its window has passed: all of its \d+ slots lie before 2026-11-30/u) as unknown, fix: 'a later start_time' },
     ]); // prettier-ignore
   });
 
   it('leave out what is over and what comes later, and say how much', async () => {
     const { plan } = aDesk({ strategies: twap() });
     const during = await plan('--from', '2026-11-23T09:20:00Z');
-    expect(during.out).toContain('  2 slots before 2026-11-23 09:20:00 UTC are over\n');
+    expect(during.out).toContain('  2 slots before 2026-11-23 09:20:00 UTC have passed\n');
     expect(ofCheck(await plan('--json', '--from', '2026-11-23T09:20:00Z'), 'window')).toEqual([]);
     expect(during.out).not.toContain('slice 1 ');
     const before = await plan('--from', '2026-11-20', '--days', '2');
@@ -83,7 +83,7 @@ continuous: true
 `;
     const { code, out } = await aDesk({ strategies }).plan();
     expect(code).toBe(0);
-    expect(out).toContain('no time is known in advance: it trades when its condition is met');
+    expect(out).toContain('no times are known in advance: the strategy trades when its condition is met');
     expect(out).toContain('if a sell trades less, all buys for cash are cut by as much');
     expect(out).toContain('  no trade borrows\n');
     expect(out).toContain('no size is known in advance, so funds cannot be projected');
@@ -101,7 +101,7 @@ start_time: '2026-11-23T09:00:00[Europe/London]'
 duration: PT1H
 `;
     const blind = await aDesk({ strategies }).plan('--json', '--from', '2026-11-23');
-    expect([blind.code, blind.out]).toEqual([78, expect.stringContaining('no market tells its volume')]);
+    expect([blind.code, blind.out]).toEqual([78, expect.stringContaining('no source reports the volume')]);
     const { plan } = aDesk({ strategies, config: 'venue: { capabilities: { ticker: true } }\n' });
     const ran = await plan('--json', '--from', '2026-11-23');
     expect(ran.code).toBe(0);

@@ -26,7 +26,7 @@ describe('tranche plan', () => {
 `;
     const above = await aDesk({ strategies: twap(), config: policy('50000') }).plan('--json');
     expect(ofCheck(above, 'approval')).toMatchObject([
-      { verdict: 'note', strategy: 'one', says: 'to begin with this text needs 2 of risk' },
+      { verdict: 'note', strategy: 'one', says: 'to start with this text needs 2 of risk' },
       {
         verdict: 'note',
         says: expect.stringMatching(/^its first slice waits: .* needs 2 of risk$/u) as string,
@@ -125,7 +125,7 @@ slices: 2
     expect(page).toContain(says);
     expect(page).toContain(fix);
     const [, spread = '', pct = ''] =
-      /^spread these 600 slices of 600 strategies over at least (\d+) s, by their start times or with jitter: \{ time_pct: (\d+) \}/u.exec(
+      /^spread these 600 slices of 600 strategies over at least (\d+) s, using their start times or with jitter: \{ time_pct: (\d+) \}/u.exec(
         fix ?? '',
       ) ?? [];
 
@@ -234,7 +234,7 @@ slices: 2
       'hours',
       {
         strategy: 'one',
-        says: '2 of 4 slices lie wholly in controls.restricted_hours, the first at 2026-11-23T09:00:00.000Z',
+        says: '2 of 4 slices are entirely within controls.restricted_hours, the first at 2026-11-23T09:00:00.000Z',
         fix: 'start it 40 minutes later, at 2026-11-23 09:40 Europe/London',
       },
     ],

@@ -126,7 +126,7 @@ describe('tranche report', () => {
     for (const named of [file, `sqlite:${file}`])
       expect((await look(home, ['report', named, '--json'], { now: after(START, HOUR_MS) })).out).toBe(out);
     const twice = await run(file);
-    expect([twice.code, twice.err]).toEqual([64, 'the journal is named twice: omit --journal']);
+    expect([twice.code, twice.err]).toEqual([64, 'the journal is given twice: omit --journal']);
   });
 
   it('reports when there is no journal, and when it holds nothing of the period', async () => {

@@ -36,7 +36,7 @@ const faulty: Readonly<Record<string, readonly [fields: string, says: RegExp]>> 
   ],
   'a window in restricted hours': [
     "total_quantity: { amount: '1', currency: btc }\nstart_time: '2026-11-21T22:05:00Z'\nduration: PT30M\nslices: 6",
-    /lie wholly in controls\.restricted_hours/u,
+    /are entirely within controls\.restricted_hours/u,
   ],
   'a day above its limit': [
     "total_quantity: { amount: '20', currency: btc }\nduration: PT5H\nslices: 100",

@@ -289,7 +289,7 @@ describe('the notes of a sweep', () => {
     }); // prettier-ignore
     expect(result.front).toEqual([2]);
     const notes = sweepNotes(result);
-    expect(notes).toContain('Equal in both figures of the front, and listed once: 3 and 4.');
+    expect(notes).toContain('Equal in both figures of the efficient frontier, and listed once: 3 and 4.');
     expect(notes).toContain('The best setting lies at the edge of the grid: slices 48 is the highest tried. A better one may lie beyond it: widen the range.'); // prettier-ignore
   });
 });

@@ -64,7 +64,7 @@ describe('tranche twin', () => {
     const { code, out } = await twin(cwd, ...DATA, '--model', 'tight', '--bound', '5', '--zone', 'UTC', '--day', '2026-01-05'); // prettier-ignore
     expect(code).toBe(65);
     expect(out).toMatch(/quote +\u2212\d+\.\d\d USD +-6\.\d+ bps/u);
-    expect(out).toContain('beyond the bound of 5 bps; most of it: the venue quoted other prices');
+    expect(out).toContain('beyond the bound of 5 bps; mainly: the venue quoted other prices');
     expect(out).toContain('fit it with tranche calibrate');
     expect((await twin(cwd, ...DATA, '--model', 'tight', '--bound', '7')).code).toBe(0);
   });
@@ -73,7 +73,9 @@ describe('tranche twin', () => {
     const cwd = await traded();
     expect((await twin(cwd, '--model', 'tight', '--out', 'files', '--bound', '100')).code).toBe(0);
     const report = JSON.parse(readFileSync(join(cwd, 'files', 'twin.json'), 'utf8')) as TwinReport;
-    expect(report.notes.join()).toContain('prices of btcusd are the references that the journal has');
+    expect(report.notes.join()).toContain(
+      'prices of btcusd are the reference prices that the journal recorded',
+    );
     expect(report.slices).toHaveLength(60);
     const page = readFileSync(join(cwd, 'files', 'twin.html'), 'utf8');
     expect(page).toContain('Where the difference comes from');
@@ -101,7 +103,7 @@ describe('tranche twin', () => {
     writeFileSync(join(cwd, 'large.yaml'), larger);
     const { out: said } = await twin(cwd, '--candidate', 'large.yaml', ...DATA);
     expect(said).toMatch(
-      /warning: \d+ requests are answered by the model: live asked for smaller sizes then/u,
+      /warning: \d+ requests are answered by the model: live requested smaller sizes at that time/u,
     );
     writeFileSync(join(cwd, 'bad.yaml'), 'id: buy\nkind: twpa\n');
     expect(await twin(cwd, '--candidate', 'bad.yaml')).toMatchObject({ code: 78, err: expect.stringContaining('twap') as string }); // prettier-ignore
@@ -111,7 +113,7 @@ describe('tranche twin', () => {
     const cwd = await traded();
     const rows = readFileSync(join(cwd, 'btc.csv'), 'utf8').split('\n');
     writeFileSync(join(cwd, 'eth.csv'), rows.map((row) => row.replaceAll(',60', ',30')).join('\n'));
-    expect(await twin(cwd, '--data', 'btcusd=eth.csv')).toMatchObject({ code: 64, err: expect.stringContaining('is it the file of another pair') as string }); // prettier-ignore
+    expect(await twin(cwd, '--data', 'btcusd=eth.csv')).toMatchObject({ code: 64, err: expect.stringContaining('check that the file is of the right pair') as string }); // prettier-ignore
     writeFileSync(join(cwd, 'short.csv'), rows.slice(0, 40).join('\n'));
     const { out } = await twin(cwd, '--data', 'btcusd=short.csv', '--bound', '1000');
     expect(out).toContain(

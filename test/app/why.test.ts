@@ -87,7 +87,7 @@ describe('tranche why', () => {
     expect(out).toMatch(
       /^2026-01-05 00:05:0\d\.?\d* UTC {2}weights: woke without trading: every weight lies inside its drift band \(.*%.*\); next 2026-01-05 01:05:00$/mu,
     );
-    expect(out).toMatch(/dear {2}slice 1: buy 0\.75 btc is under way; its last try: discarded/u);
+    expect(out).toMatch(/dear {2}slice 1: buy 0\.75 btc is under way; its last attempt: discarded/u);
     expect(err).toMatch(/^2 traded, 2 did not: .*, 1 under way\n$/u);
     expect(err).toContain('limit_price 1');
     expect(err).toContain('inside_band 1');

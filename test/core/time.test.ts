@@ -74,12 +74,12 @@ describe('a time written by a person', () => {
     [
       'has an offset that its zone does not have then',
       '2026-07-01T09:00:00+00:00[Europe/London]',
-      /Europe\/London is not at that offset then; leave the offset out/u,
+      /Europe\/London does not have that offset at that time; omit the offset/u,
     ],
     [
       'has such an offset of hours alone',
       '2026-07-01T09:00:00+00[Europe/London]',
-      /Europe\/London is not at that offset then/u,
+      /Europe\/London does not have that offset at that time/u,
     ],
     [
       'is of a day that there is not',

@@ -114,7 +114,7 @@ describe('requests of one person', () => {
     for (let n = 0; n < 20; n += 1) expect(tell(bench, 'eve', propose).isDone).toBe(true);
     expect(tell(bench, 'Eve', propose)).toEqual({
       isDone: false,
-      says: 'Eve has 20 open requests, the most of one person: withdraw some, or wait until they are decided',
+      says: 'Eve has 20 open requests, the maximum for one person: withdraw some, or wait until they are decided',
     });
     expect(tell(bench, 'dan', propose).isDone).toBe(true);
     expect(approve(bench, 'ann', 'ov-1').isDone).toBe(true);
@@ -246,7 +246,9 @@ describe('a request that outlives its policy', () => {
     const bench = next(before, approvalsOf({ for: ['strategy'], outcome: risk(2) }));
     expect(approve(bench, 'bob')).toMatchObject({
       isDone: false,
-      says: expect.stringMatching(/asks for more than ov-1 does since it was proposed/u) as string,
+      says: expect.stringMatching(
+        /asks for more than ov-1 does, because it changed since the proposal/u,
+      ) as string,
     });
     tell(bench, 'bob', { do: 'reject', override: 'ov-1' });
     tell(bench, 'eve', { do: 'reload' });
@@ -262,7 +264,7 @@ describe('a request that outlives its policy', () => {
     approve(before, 'ann');
     const bench = next(before, blocked);
     expect(approve(bench, 'bob').says).toMatch(
-      /cannot be approved any more: rule 1 of operate.policy blocks it/u,
+      /can no longer be approved: rule 1 of operate.policy blocks it/u,
     );
     const open = aDesk(approvalsOf({ for: ['strategy'], outcome: risk() }), { files });
     for (const name of ['ann', 'bob']) approve(open, name);
@@ -290,7 +292,7 @@ describe('the passkeys of a desk', () => {
     }
     bench.operator$.next({ do: 'halt', by: 'eve', why: 'w' });
     tell(bench, 'eve', { do: 'rearm' });
-    expect(approve(bench, 'ann').says).toMatch(/^it is approved with a passkey/u);
+    expect(approve(bench, 'ann').says).toMatch(/^this request needs a passkey/u);
     expect(faults(bench)).toEqual([]);
   });
 

@@ -120,7 +120,9 @@ describe('a request that needs people of two groups', () => {
 
   it('is not the one that was seen when its hash is another', () => {
     const bench = halted();
-    expect(approve(bench, 'ann', { hash: '0'.repeat(64) })?.says).toMatch(/not the one that you have seen/u);
+    expect(approve(bench, 'ann', { hash: '0'.repeat(64) })?.says).toMatch(
+      /differs from the one that you reviewed/u,
+    );
     expect(approve(bench, 'ann', { hash: steps(bench)[0]?.hash })?.isDone).toBe(true);
   });
 
@@ -174,7 +176,7 @@ describe('what the policy says of a command', () => {
     const bench = aDesk();
     const propose = { do: 'propose', limit: 'max_drift_bps', value: '900', pair: 'btcusd', side: 'buy' };
     expect(tell(bench, person('ann'), propose)?.says).toBe(
-      'ov-1 is approved for one order: operate.policy asks for nobody else',
+      'ov-1 is approved for one order: operate.policy requires nobody else',
     );
     expect(steps(bench).map(({ step, by }) => [step, by])).toEqual([
       ['proposed', 'ann'],
@@ -344,7 +346,7 @@ describe('an approval by passkey', () => {
 
   it('is required once anybody has a passkey: a token is not enough', () => {
     const { bench } = withKeys();
-    expect(approve(bench, 'bob')?.says).toMatch(/^it is approved with a passkey/u);
+    expect(approve(bench, 'bob')?.says).toMatch(/^this request needs a passkey/u);
     expect(bench.desk.control).toBe('halted');
   });
 
@@ -357,11 +359,11 @@ describe('an approval by passkey', () => {
     const good = signed(keys.ann, hash);
     const refused: readonly (readonly [string, PasskeyAssertion, RegExp])[] = [
       ['ann', signed(keys.ann, other), /signs a different request/u],
-      ['cat', good, /the passkey is none of cat/u],
+      ['cat', good, /the passkey does not belong to cat/u],
       ['eve', signed(keys.eve, hash), /eve has proposed it: another person must/u],
       ['ann', signed(keys.ann, hash, { isUnverified: true }), /did not verify the user/u],
       ['ann', signed(keys.ann, hash, { signWith: keys.cat.privateKey }), /does not match the key/u],
-      ['ann', signed(keys.ann, hash, { type: 'webauthn.create' }), /not that of an assertion/u],
+      ['ann', signed(keys.ann, hash, { type: 'webauthn.create' }), /does not belong to an assertion/u],
       ['ann', { ...good, client_data_json: 'bm8' }, /not valid JSON/u],
       ['ann', { ...good, authenticator_data: 'AAAA' }, /too short/u],
       ['ann', { ...good, signature: 'AAAA' }, /does not match the key/u],

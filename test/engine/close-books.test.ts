@@ -43,11 +43,11 @@ describe('closing the books of a desk that runs', () => {
       says: 'the books are closed until 2026-01-05T00:00:00.000Z',
     });
     for (const [record, says] of [
-      [closing(), 'already: name a later end'],
+      [closing(), 'already: give a later end'],
       [closing({ until }), 'and this period does not begin there'],
       [closing({ from: until, until: after(until, 1) }), 'and this period does not begin there'],
       [closing({ from: START, until: after(START, DAY_MS) }), 'which is in the future'],
-      [closing({ from: START, until, by: ' ' }), 'name who closes the period'],
+      [closing({ from: START, until, by: ' ' }), 'name the person who closes the period'],
       [closing({ from: START, until, why: '' }), 'give the reason'],
     ] as const)
       expect([close(bench, record)?.isDone, close(bench, record)?.says]).toEqual([

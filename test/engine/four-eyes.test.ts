@@ -151,7 +151,7 @@ describe('where two people must agree', () => {
     const { clock, exchange, journal } = first;
     const alone = aBench({ strategies: [twap], policy, clock, exchange, journal });
     alone.start({ rearm: 'I say so' });
-    expect(String(alone.seen.error)).toContain('operate.four_eyes wants two people to agree');
+    expect(String(alone.seen.error)).toContain('operate.four_eyes requires two people to agree');
     alone.kill();
     const second = aDesk({ clock, exchange, journal });
     tell(second, person('ann'), { do: 'rearm' });

@@ -286,7 +286,7 @@ describe('a reload of limits where that takes two people', () => {
   it.each([
     ['the machine', { name: 'local', kind: 'machine' }, /token of this machine does not count/u],
     ['a program', { name: 'bot', kind: 'program' }, /bot is a program/u],
-    ['a signal', undefined, /a signal names nobody/u],
+    ['a signal', undefined, /a signal names no person/u],
   ] as const)('files no request of %s, which is not one of two people', (_, token, says) => {
     const { bench, until, write } = running({ fourEyes: true });
     until(MINUTE_MS);
@@ -322,6 +322,6 @@ describe('a reload of limits where that takes two people', () => {
     });
     // And nothing more is loosened until two people have agreed to that.
     raised.write(withOrderMax('1500000'));
-    expect(raised.reload().says).toContain('wait for tranche rearm by two people');
+    expect(raised.reload().says).toContain('wait until two people re-arm the desk');
   });
 });

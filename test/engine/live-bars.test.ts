@@ -129,7 +129,7 @@ describe('a module that wants bars it cannot have', () => {
       { pair: 'btcusd', interval: 'PT7M', count: 3 },
       'bars of PT7M: expected a duration of PT1M to P1D that divides a day',
     ],
-    [{ pair: 'ethusd', interval: 'PT5M', count: 3 }, 'it wants bars of ethusd, and its pairs are btcusd'],
+    [{ pair: 'ethusd', interval: 'PT5M', count: 3 }, 'it requests bars of ethusd, and its pairs are btcusd'],
     [{ pair: 'btcusd', interval: 'PT5M', count: 1001 }, 'bars.0.count'],
     [{ pair: 'btcusd', interval: 'PT5M' }, "write { pair: 'btcusd', interval: 'PT1H', count: 50 }"],
   ])('is refused at validation: %j', (wish, says) => {

@@ -156,7 +156,7 @@ describe('an override', () => {
     propose(one);
     approve(one);
     minutes(one, 6);
-    expect(end(one, 'reject', 'ov-1', 'cleo').says).toMatch(/^ov-1 is used by .*: it cannot be taken back$/u);
+    expect(end(one, 'reject', 'ov-1', 'cleo').says).toMatch(/^ov-1 is used by .*: it cannot be withdrawn$/u);
   });
 
   it('goes no further than the ceiling of the config, and not at all where that lists it not', () => {

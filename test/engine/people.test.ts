@@ -71,7 +71,7 @@ describe('people', () => {
   it.each<[string, readonly Partial<PersonRecord>[], RegExp]>([
     ['a name is none', [{ person: 'a b' }], /1 to 60 letters/u],
     ['no reason is given', [{ why: ' ' }], /reason/u],
-    ['nobody does it', [{ by: '' }], /name who/u],
+    ['nobody does it', [{ by: '' }], /name the operator/u],
     ['somebody enrols without an invitation', [{ step: 'enrolled', passkey: key('k') }], /not invited/u],
     ['somebody enrols without a passkey', [{}, { step: 'enrolled' }], /passkey is missing/u],
     ['somebody enrols with another role', [{}, { step: 'enrolled', role: 'admin', passkey: key('k') }], /invited as approver/u],

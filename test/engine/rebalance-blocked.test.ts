@@ -158,7 +158,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(shown.get('btc')).toBeCloseTo(1 / 3, 4);
   });
 
-  it('shows no drift of a strategy that is not run any more, and no value of what has no price', () => {
+  it('shows no drift of a strategy that is no longer running, and no value of what has no price', () => {
     const bench = ran(small, 30 * MINUTE_MS);
     const shown: unknown[] = [];
     const metrics = {

@@ -153,7 +153,7 @@ describe('a reload', () => {
     files.sources = [slow('twap', { total_quantity: { amount: '2', currency: 'btc' } })];
     const { isDone, says } = reload();
     expect(isDone).toBe(true);
-    expect(says).toMatch(/twap is NOT changed \(\S+ → \S+\): its parent is running and keeps the text it began with/u);
+    expect(says).toMatch(/twap is NOT changed \(\S+ → \S+\): its parent is running and keeps the text it started with/u);
     expect(says).toContain('    total_quantity.amount: 1 → 2');
     until(20 * MINUTE_MS);
     expect(text(executedTotal(bench.exchange))).toBe('1');
@@ -344,7 +344,7 @@ describe('a reload', () => {
     const { bench, files, until, reload } = running([slow(), slow('other', { side: 'sell' })]);
     until(4.5 * MINUTE_MS);
     files.sources = [slow('other', { side: 'sell' })];
-    expect(reload().says).toMatch(/twap stops \(\S+\): its document is gone; the same text goes on where it was/u);
+    expect(reload().says).toMatch(/twap stops \(\S+\): its document is gone; the same text resumes where it stopped/u);
     until(7.5 * MINUTE_MS);
     expect([boughtBy(bench, 'twap'), boughtBy(bench, 'other')]).toEqual([5, 8]);
     files.sources = [slow(), slow('other', { side: 'sell' })];

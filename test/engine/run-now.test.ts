@@ -72,7 +72,7 @@ describe('a recurring strategy that a person runs now', () => {
     ]);
     expect(
       [...whyOf(bench.records(), { currencies: () => undefined })].map(({ says }) => says),
-    ).toContainEqual('runs now by order of ann: the coupon came early');
+    ).toContainEqual('runs now on request of ann: the coupon came early');
   });
 
   it('ends its extra occurrence before the next of its schedule begins', () => {
@@ -137,7 +137,7 @@ describe('a rebalance with a schedule that a person runs now', () => {
     const answers = runNow(bench, 'book');
     bench.clock.run(after(START, 2 * MINUTE_MS));
     expect(answers).toMatchObject([{ isDone: true, facts: { reason: 'inside_band', intents: 0 } }]);
-    expect(answers[0]?.says).toContain('book ran and trades nothing: inside_band');
+    expect(answers[0]?.says).toContain('book ran, but trades nothing: inside_band');
   });
 });
 
@@ -147,7 +147,7 @@ describe('an order to run a strategy now is refused', () => {
     [
       'a continuous rebalance looks already',
       [book({ schedule: undefined, continuous: true })],
-      'book cannot run now: it looks at every price already',
+      'book cannot run now: it already checks every price',
     ],
     [
       'a calendar is closed',
@@ -205,7 +205,7 @@ describe('an order to run a strategy now is refused', () => {
     bench.clock.run(after(START, 2 * HOUR_MS));
     const answers = runNow(bench, 'dca');
     bench.clock.run(after(START, 2 * HOUR_MS + 10 * SECOND_MS));
-    expect(answers).toEqual([{ isDone: false, says: 'no fresh price within 3 s: nothing was run' }]);
+    expect(answers).toEqual([{ isDone: false, says: 'no fresh price within 3 s: the strategy did not run' }]);
     isDown = false;
     bench.clock.run(after(START, 10 * HOUR_MS));
     expect(fillTimes(bench)).toEqual(['09:00']);

@@ -121,8 +121,8 @@ describe('settle on a desk', () => {
           body.kind === 'wake' && body.strategy === 's' && body.reason === 'kept_back' ? [body.note] : [],
         );
     };
-    expect(told('1')).toContain('not closed: sizing.keep leaves no more of what it pays with');
-    expect(told('0.8')).toContain('closed in part: sizing.keep leaves no more of what it pays with');
+    expect(told('1')).toContain('not closed: sizing.keep leaves no more of the currency it pays with');
+    expect(told('0.8')).toContain('closed in part: sizing.keep leaves no more of the currency it pays with');
     expect(told('0.1')).toEqual([]);
   });
 

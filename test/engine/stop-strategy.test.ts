@@ -37,7 +37,7 @@ describe('a strategy that an operator stops', () => {
     expect(before).toBe(4);
     expect(stop(bench)).toEqual({
       isDone: true,
-      says: 'btc is stopped for good. To trade the rest, give it another id',
+      says: 'btc is stopped permanently. To trade the rest, give it another id',
     });
     bench.clock.run(after(START, 5 * MINUTE_MS));
     const next = nextProcess(bench, SECOND_MS, { strategies: [twap, aTwap('other')] });
@@ -70,7 +70,7 @@ describe('a strategy that an operator stops', () => {
     bench.start();
     bench.clock.run(after(START, MINUTE_MS));
     expect(bench.desk.state.slices.size).toBe(1);
-    expect(stop(bench).says).toContain('what is open ends without a further order');
+    expect(stop(bench).says).toContain('open slices end without another order');
     bench.clock.run(after(START, 2 * MINUTE_MS));
     expect(bench.desk.state.slices.size).toBe(0);
     expect(bench.records().map(({ body }) => body).filter(({ kind }) => kind === 'slice')).toMatchObject([

@@ -243,7 +243,7 @@ describe('a rearm', () => {
     const fewer = changed((body) =>
       body.step === 'agreed' ? undefined : { ...body, needs: [{ count: 1, groups: ['risk'] }] },
     );
-    expect(faults(fewer).join('\n')).toMatch(/a halt was lifted with ov-1, which asked for less/u);
+    expect(faults(fewer).join('\n')).toMatch(/a halt was lifted with ov-1, which required less/u);
   });
 
   it('does not hold where the start that raised the limits was never halted', () => {
@@ -251,7 +251,7 @@ describe('a rearm', () => {
       body.kind === 'override' || body.kind === 'control' ? undefined : body,
     );
     expect(faults(active).join('\n')).toMatch(
-      /an order left although nobody had agreed to max_order_notional 100000 -> 200000/u,
+      /an order left although nobody had approved max_order_notional 100000 -> 200000/u,
     );
   });
 
@@ -259,7 +259,7 @@ describe('a rearm', () => {
     const program = changed((body) =>
       body.step === 'proposed' ? { ...body, token: { name: 'eve', kind: 'program' } } : body,
     );
-    expect(faults(program)[0]).toMatch(/eve, who asks to loosen limits, is no person/u);
+    expect(faults(program)[0]).toMatch(/eve, who requested looser limits, is not a person/u);
   });
 });
 
@@ -289,7 +289,7 @@ describe('a start', () => {
     const weaker = forged(next.records(), (body) =>
       body.kind === 'started' && ++starts === 2 ? { ...body, four_eyes: false } : body,
     );
-    expect(faults(weaker).join('\n')).toMatch(/nobody had agreed to four_eyes on -> off/u);
+    expect(faults(weaker).join('\n')).toMatch(/nobody had approved four_eyes on -> off/u);
   });
 });
 
@@ -317,9 +317,9 @@ describe('a doubt that people ended', () => {
       const changed = forged(records, (body) =>
         body.kind === 'fill' && body.source === 'operator' ? { ...body, ...other } : body,
       );
-      expect(faults(changed)[0]).toMatch(/a doubt was ended with figures that nobody had agreed to/u);
+      expect(faults(changed)[0]).toMatch(/a doubt was resolved with figures that nobody had approved/u);
     }
     const alone = forged(records, (body) => (body.kind === 'override' ? undefined : body));
-    expect(faults(alone)[0]).toMatch(/figures that nobody had agreed to/u);
+    expect(faults(alone)[0]).toMatch(/figures that nobody had approved/u);
   });
 });

@@ -169,7 +169,7 @@ describe('a signed head', () => {
     writeFileSync(at('head.json'), JSON.stringify(forge(signed)));
     const { code, stderr } = await verify({ signed: at('head.json') });
     expect(code).toBe(65);
-    expect(stderr).toContain('was not made with the key that it names');
+    expect(stderr).toContain('was not made with the key in that file');
   });
 
   it('of another key is refused where the key of the desk is known', async () => {

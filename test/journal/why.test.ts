@@ -169,7 +169,7 @@ describe('whyOf', () => {
         event: 'open',
         attempts: 1,
         reason: 'outcome_unknown',
-        says: 'buy 0.5 btc is under way; its last try: doubt: the order may have traded; waiting for proof (timeout)',
+        says: 'buy 0.5 btc is under way; its last attempt: doubt: the order may have traded; waiting for proof (timeout)',
       },
     ]);
   });

@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(
 
       const services = new Services(await aCopy(), server.home);
       const succeeded = { code: 0, signal: null };
-      await services.start('venue').said('venue ready');
+      await services.start('venue').said('venue is ready');
       expect(await services.finish('prepare')).toEqual(succeeded);
       expect(await services.finish('bitcoin')).toEqual(succeeded);
       expect(await services.finish('ether')).toEqual(succeeded);

@@ -28,7 +28,7 @@ function aDay(bodies: readonly (RecordBody | readonly [Instant, RecordBody])[]):
 }
 
 describe('a day', () => {
-  it('sums what each strategy traded, and what that cost against the price when it was decided', () => {
+  it('sums what each strategy traded, and what that cost against the price at the decision', () => {
     const day = aDay([
       aFill(1),
       aFill(2),
@@ -68,7 +68,7 @@ describe('a day', () => {
     expect(dayWords(day, ['the desk is halted until an approver re-arms it: lunch'])).toEqual([
       '2026-12-01T09:00:00.000Z to 2026-12-02T09:00:00.000Z',
       'Traded, 1 fill:',
-      '- twap bought 0.5 btc for 30030 usd, 60060 on average, 1 fill, fees 3 usd; cost 10 bps (30 usd) against the price when it was decided',
+      '- twap bought 0.5 btc for 30030 usd, 60060 on average, 1 fill, fees 3 usd; cost 10 bps (30 usd) against the price at the decision',
       'Not traded, and why:',
       '- twap, 2 slices: the quoted price is worse than limit_price (limit_price)',
       '- twap, 1 slice: the account has insufficient funds for the trade (no_funds)',
@@ -120,7 +120,11 @@ describe('a day', () => {
       hash: '', by: 'cli:ann', why: 'changed while the desk was stopped',
     }); // prettier-ignore
     expect(aDay([settings(undefined), settings('dry_run')]).actions).toMatchObject([
-      { what: 'settings differ from the start before: mode dry_run -> live', by: 'cli:ann', records: [2] },
+      {
+        what: 'settings differ from those of the previous start: mode dry_run -> live',
+        by: 'cli:ann',
+        records: [2],
+      },
     ]);
   });
 

@@ -77,7 +77,7 @@ describe('what rebalancing added to buying and holding', () => {
     expect(html).toContain('Portfolio 28.5000 30.0000 \u22121.5000');
     expect(html).toContain('Return 14.25 % against 15.00 % of the target weights, bought at the first point');
     expect(reportLines(closed).join('\n')).toContain('% of the targets held and 15.00 % bought and held');
-    expect(reportHtml(report, figures)).not.toContain('What rebalancing added');
+    expect(reportHtml(report, figures)).not.toContain('Gain of rebalancing');
   });
 });
 

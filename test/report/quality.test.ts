@@ -79,7 +79,7 @@ describe('the quotes of a report', () => {
   it('that are in doubt and fills that were proven late are told', () => {
     const warnings = report().warnings.join('\n');
     expect(warnings).toContain('1 order has an unknown outcome');
-    expect(warnings).toMatch(/Only \d fills: spread, mark-outs and ages of so few fills/u);
+    expect(warnings).toMatch(/Only \d fills: with so few fills, spread, mark-outs and ages/u);
     expect(warnings).toContain('1 fill was proven by the account');
   });
 

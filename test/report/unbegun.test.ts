@@ -68,7 +68,7 @@ describe('a parent of which nothing was ever tried', () => {
         times(units('1.25'), closeAt(4) - closeAt(0)) + times(units('1.75'), closeAt(4) - closeAt(1));
       expect(parent?.passed_cost).toBe(wideText(sign * slots));
       expect(report.totals).toMatchObject([{ quote: 'usd', amount: '0', costs: { parents: 1, without_price: 0, total: parent?.costs?.total } }]); // prettier-ignore
-      expect(report.warnings.join('\n')).toContain('1 of 1 parents never began');
+      expect(report.warnings.join('\n')).toContain('1 of 1 parents never started');
       expect(report.warnings.join('\n')).not.toContain('found in the account');
     },
   );

@@ -73,7 +73,7 @@ describe('bars out of a tape', () => {
   it('refuse an interval that is shorter than the rows, in words', () => {
     const bars = new TapeBars(walkTape({ pair: 'btcusd', rows: 10, barMs: HOUR_MS }));
     expect(() => bars.newest(instant(START + 9 * HOUR_MS), 5 * MINUTE_MS, 3)).toThrow(
-      'bars of 300 s cannot be made of btcusd, whose data has bars of 3600 s: use a longer interval, or finer data',
+      'bars of 300 s cannot be built from btcusd, whose data has bars of 3600 s: use a longer interval, or finer data',
     );
   });
 });

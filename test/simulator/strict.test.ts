@@ -58,10 +58,16 @@ describe('a strict venue', () => {
       'POST /v1/quote',
       'pair=btcusd',
       ['content-type: application/x-www-form-urlencoded'],
-      '415 only application/json is read',
+      '415 only application/json is accepted',
     ],
-    ['no type', 'POST /v1/quote', QUOTE, [], '415 only application/json is read'],
-    ['a wish for HTML', 'GET /v1/currency', undefined, ['accept: text/html'], '406 only JSON is answered'],
+    ['no type', 'POST /v1/quote', QUOTE, [], '415 only application/json is accepted'],
+    [
+      'a wish for HTML',
+      'GET /v1/currency',
+      undefined,
+      ['accept: text/html'],
+      '406 only JSON answers are available',
+    ],
     [
       'a body with GET',
       'GET /v1/currency',
@@ -91,7 +97,7 @@ describe('a strict venue', () => {
       'POST /v1/quote',
       QUOTE,
       [JSON_TYPE, 'expect: the-best'],
-      '417 only 100-continue is expected',
+      '417 only the expectation 100-continue is supported',
     ],
   ])('refuses %s', async (_, line, body, headers, error) => {
     expect(await ask(line, { headers, ...(body === undefined ? {} : { body }) })).toContain(error);

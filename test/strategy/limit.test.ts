@@ -164,7 +164,7 @@ describe('a limit order', () => {
     );
     expect(life.last).toMatchObject({
       finished: 'below_minimum',
-      note: '0.00001 btc left, less than the venue trades',
+      note: '0.00001 btc left, which is below the minimum of the venue',
     });
     const sell = aLife({ side: 'sell' }, scene);
     priced(sell);

@@ -152,7 +152,8 @@ describe('a document of kind pov', () => {
     expect(pov.bind(PLAN).check({ ...aWorld(), hasVolume: false })).toEqual([
       {
         path: ['share'],
-        message: "no market tells its volume: set venue.capabilities.ticker: true, the venue's ticker does",
+        message:
+          'no source reports the volume: set venue.capabilities.ticker: true; the ticker of the venue reports it',
       },
     ]);
   });

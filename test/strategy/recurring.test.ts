@@ -426,7 +426,7 @@ describe('the check of a recurring document', () => {
     [{ start_time: '2026-12-02T00:00:00Z', end_time: '2026-12-01T00:00:00Z' }, /^end_time: /u],
     [
       { start_time: '2026-12-01T11:00:00Z', end_time: '2026-12-02T10:00:00Z' },
-      /^schedule.cron: no time of the schedule lies between/u,
+      /^schedule.cron: the schedule has no time between/u,
     ],
     [{ window: 'P8D' }, /^window: .*P7D/u],
     [{ window: 'PT25H' }, /^window: .*86400 s .* write at most PT86400S/u],

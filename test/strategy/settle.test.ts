@@ -111,7 +111,7 @@ describe('settle', () => {
     expect([orders(step), step.reason, step.note]).toEqual([
       [],
       'no_funds',
-      'owes 1 btc, holds nothing that closes it',
+      'owes 1 btc, but holds nothing that can close it',
     ]);
   });
 
@@ -264,7 +264,7 @@ describe('settle', () => {
     const scene = owing({ usd: '-30000', btc: '1' }, { owedSince: { usd: instant(0) } });
     const step = owed(aLife(), scene, NINE);
     expect(orders(step)).toEqual(['1.btcusd.sell.amount#0 30000']);
-    expect(step.note).toBe('owes 30000 usd since before it was first looked at');
+    expect(step.note).toBe('owes 30000 usd since before the first check');
   });
 
   it('waits for a funding rate that is not known, and closes when it stays unknown for too long', () => {

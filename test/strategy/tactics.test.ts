@@ -73,7 +73,7 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
   it('are told what is wrong with them, and what to write', () => {
     expect(messages(kind, TACTICS)).toEqual([]);
     expect(messages(kind, { keep: { amount: '1', currency: 'btc' } })).toEqual([
-      'keep.currency: keep of a buy of btcusd is in usd, which it pays with, not btc',
+      'keep.currency: keep of a buy of btcusd is in usd, the currency that it pays with, not btc',
     ]);
     expect(messages(kind, { side: 'sell', keep: { amount: '1', currency: 'btc' } })).toEqual([]);
     expect(messages(kind, { min_trade_notional: { amount: '1', currency: 'btc' } })).toEqual([

@@ -95,7 +95,7 @@ describe.skipIf(missing !== undefined)(
       await one.ended();
       const halted = await fleet.ask('b', 'halt', '--why', 'night', '--by', 'ann');
       expect(halted.code).toBe(75);
-      expect(halted.stdout).toMatch(/The halt holds/u);
+      expect(halted.stdout).toMatch(/The halt stays in force/u);
       const before = (await fleet.records('b', 'intent')).length;
       const two = fleet.daemon('two');
       await fleet.tradesAt(['a', 'b'], two);

@@ -49,6 +49,6 @@ describe('a restart of a desk in paper mode', () => {
     for (const file of readdirSync(cwd)) if (file.startsWith('paper.db.venue')) rmSync(join(cwd, file));
     const refused = await desk(cwd, plan('third', 'buy'));
     expect(refused.code).toBe(78);
-    expect(refused.stderr).toContain('has fills of a simulated account that is not kept');
+    expect(refused.stderr).toContain('has fills of a simulated account whose state is missing');
   });
 });

@@ -27,7 +27,7 @@ export function commodity(currency: string): string {
 /** Each currency occurs in every other line. */
 const commodities = new Map<string, string>();
 
-/** Such as `Assets:Venue:BTC`. A cost without units, which share pooling corrects, has a sub-account: programs give units a price alone. */
+/** Such as `Assets:Venue:BTC`. A cost without units, which share pooling corrects, has a sub-account: programs give units only a price. */
 export const accountName = ({
   account,
   currency,

@@ -19,8 +19,8 @@ export interface PlainTextOptions {
 const DECIMALS = 8;
 
 /**
- * The books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that beancount follows
- * them by itself. With averages and pools there are no lots: postings state what they cost in all.
+ * The books for beancount 2 and later. Each lot is named by its label, and a disposal names the lots that it takes, so that beancount can
+ * track them. With averages and pools there are no lots: postings state what they cost in all.
  */
 export function* beancount(entries: Iterable<Entry>, options: PlainTextOptions): Generator<string> {
   const { currency, about } = options;

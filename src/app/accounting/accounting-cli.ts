@@ -13,9 +13,9 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
   const accounting = cli
     .command('accounting')
     .description(
-      'double-entry books with tax lots, made from the journal and the history of the account; see docs/accounting.md',
+      'keep double-entry books with tax lots, built from the journal and the history of the account; see docs/accounting.md',
     );
-  // A date alone is its midnight in UTC.
+  // A date without a time is its midnight in UTC.
   const time = (text: string): Instant =>
     instant(timeOption(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text));
   const settings = (): Option<'--books <file>', undefined, string> =>
@@ -31,10 +31,10 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
         .choices(['beancount', 'hledger', 'csv', 'jsonl', 'netsuite', 'xero', 'parquet'] as const)
         .makeOptionMandatory(),
     )
-    .option('--from <time>', 'only from this time on, such as 2026-01-01T00:00:00Z', time)
-    .option('--until <time>', 'only before this time', time)
+    .option('--from <time>', 'only entries from this time on, such as 2026-01-01T00:00:00Z', time)
+    .option('--until <time>', 'only entries before this time', time)
     .addOption(
-      new Option('--per <period>', 'netsuite and xero: one journal for each')
+      new Option('--per <period>', 'netsuite and xero: write one journal per period')
         .choices(['day', 'month'] as const)
         .default('month' as const),
     )
@@ -52,7 +52,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .requiredOption('--until <time>', 'first instant after the period, such as 2026-02-01', time)
     .option('--unreconciled <reason>', 'close although the books differ from the account; recorded')
     .option('--why <reason>', 'reason, recorded in the journal')
-    .option('--by <name>', 'name of who closes it (default: user name on this machine)')
+    .option('--by <name>', 'name of the person who closes the period (default: user name on this machine)')
     .option('--store <url>', 'PostgreSQL of a fleet: the owner of --desk writes the record, wherever it runs')
     .option('--desk <name>', 'with --store: name of the desk')
     .option('--dry-run', 'show what would be recorded')
@@ -63,11 +63,15 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     });
   accounting
     .command('verify')
-    .description('compute the hash of each closed period anew, and compare it with the journal')
+    .description('recompute the hash of each closed period and compare it with the journal')
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .addOption(settings())
-    .option('--print <time>', 'print the text of the period that ends then: its SHA-256 is the hash', time)
+    .option(
+      '--print <time>',
+      'print the text of the period that ends at this time; its SHA-256 is the hash',
+      time,
+    )
     .option('--json', 'print one JSON object per period')
     .action(async (file, options) => {
       const { verifyBooks } = await import('./verify-books.ts');
@@ -79,10 +83,10 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .addOption(settings())
-    .option('--from <time>', 'only from this time on, such as 2026-01-01T00:00:00Z', time)
-    .option('--until <time>', 'only before this time', time)
+    .option('--from <time>', 'only entries from this time on, such as 2026-01-01T00:00:00Z', time)
+    .option('--until <time>', 'only entries before this time', time)
     .addOption(
-      new Option('--by <date>', 'date that --from and --until are of: of the entry, or of the disposal')
+      new Option('--by <date>', 'date that --from and --until apply to: the entry or the disposal')
         .choices(['booked', 'disposed'] as const)
         .default('booked' as const),
     )
@@ -104,7 +108,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     });
   accounting
     .command('balances')
-    .description('compare what the books hold with the account, to the last digit')
+    .description('compare the balances of the books with the account, to the last digit')
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .addOption(settings())
@@ -115,7 +119,7 @@ export function addAccounting(cli: Command, { io, config, done }: ControlCli): v
     });
   accounting
     .command('roll-forward')
-    .description('fair value of each asset from the start to the end of a period (ASU 2023-08)')
+    .description('report the fair value of each asset from the start to the end of a period (ASU 2023-08)')
     .argument('[journal]', JOURNAL)
     .addOption(config())
     .addOption(settings())

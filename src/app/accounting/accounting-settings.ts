@@ -83,7 +83,7 @@ export function loadAccounting(file: string, options: ReadOptions): AccountingSe
   if (!existsSync(resolve(options.cwd, file)))
     throw new OperatorError(
       'config',
-      `there are no settings of the books at ${file}: write them as in docs/accounting.md, or name them with --books`,
+      `no settings for the books at ${file}: create the file as docs/accounting.md describes, or name another with --books`,
     );
   const { path, value } = loadDocument(
     file,
@@ -153,10 +153,10 @@ function checkOpening(value: z.output<typeof settingsSchema>, context: z.Refinem
     const fail = (key: string, message: string): void => {
       context.addIssue({ code: 'custom', path: ['opening', n, key], message });
     };
-    if (seen.has(lot.lot)) fail('lot', 'this name is taken: give each lot its own');
+    if (seen.has(lot.lot)) fail('lot', 'this name is already used: give each lot its own name');
     seen.add(lot.lot);
     if (lot.currency !== value.currency && lot.cost === undefined)
-      fail('currency', `add cost: what the lot cost, in ${value.currency}`);
+      fail('currency', `add cost: the cost of the lot, in ${value.currency}`);
     if (lot.currency === value.currency && lot.cost !== undefined && lot.cost !== lot.quantity)
       fail('cost', `omit it: the lot is in ${value.currency} itself`);
   }
@@ -172,7 +172,7 @@ function checkMethod(value: z.output<typeof settingsSchema>, context: z.Refineme
   if (method === undefined && rules === undefined)
     fail(['method'], 'add it: fifo, lifo, hifo or average; or a jurisdiction');
   if (rules === undefined && method === 'pool')
-    fail(['method'], 'pool is the method of jurisdiction: GB, add that');
+    fail(['method'], 'the method pool requires jurisdiction: GB; add it');
   if (rules !== undefined) {
     const allowed = rules.methods.join(', ');
     if (method !== undefined && !rules.methods.includes(method))
@@ -184,12 +184,12 @@ function checkMethod(value: z.output<typeof settingsSchema>, context: z.Refineme
           `jurisdiction ${code} does not allow ${each.method}: expected ${allowed}`,
         );
     if (!rules.hasChoice && Object.keys(specific).length > 0)
-      fail(['specific'], `jurisdiction ${code} does not allow to choose lots: omit it`);
+      fail(['specific'], `jurisdiction ${code} does not allow choosing lots: omit this setting`);
     if (rules.timeZone !== undefined && zone !== undefined && zone !== rules.timeZone)
       fail(['time_zone'], `the dates of jurisdiction ${code} are those of ${rules.timeZone}: omit it`);
   }
   if (earlier.length > 0 && (method === 'average' || method === 'pool'))
-    fail(['earlier_methods'], `${method} has no lots: it cannot follow a method that has them`);
+    fail(['earlier_methods'], `${method} has no lots, so it cannot follow a method that has lots`);
   for (const [n, each] of earlier.entries())
     if (each.until <= (earlier[n - 1]?.until ?? 0))
       fail(

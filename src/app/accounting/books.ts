@@ -28,7 +28,7 @@ export interface Books {
   /** Complete once the entries have been read. */
   readonly subledger: Subledger;
   readonly prices: PriceList | undefined;
-  /** Modes of the runs in the journal: books of `live` alone are those of an account. */
+  /** Modes of the runs in the journal: only the books of `live` belong to a real account. */
   readonly modes: readonly string[];
   /** Head of the chain that they were made from. */
   readonly head: Head;
@@ -65,7 +65,8 @@ export function makeBooks(
   const prices = settings.prices === undefined ? undefined : PriceList.read(settings.prices);
   const own: (TradeEvent | CorrectionEvent)[] = [];
   const modes = new Set<string>();
-  // Read once, so that the head is that of the records in the books: a desk may write meanwhile. Reading checks the chain.
+  // Read once, so that the head is that of the records in the books: a desk may write in the meantime. Reading checks the
+  // chain.
   let head: Head = EMPTY;
   for (const record of journal.read()) {
     head = record;
@@ -140,7 +141,7 @@ function* book(
   const found = opening
     .filter(({ bookedAt = Infinity }) => bookedAt <= now)
     .toSorted((a, b) => (a.bookedAt ?? 0) - (b.bookedAt ?? 0));
-  /** Books opening lots that somebody found by a date. */
+  /** Books opening lots that were found by a date. */
   const openUntil = function* (date: Instant): Generator<Entry> {
     for (let [lot] = found; lot?.bookedAt !== undefined && lot.bookedAt <= date; [lot] = found) {
       yield* reach(lot.bookedAt);

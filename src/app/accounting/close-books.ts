@@ -69,7 +69,7 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
     if (JSON.stringify(told).length > BODY_MAX)
       throw new OperatorError(
         'usage',
-        '--until: the period has too many movements for a desk that runs: close it in parts, or while the desk is stopped',
+        '--until: the period has too many movements to close while the desk runs: close it in parts, or stop the desk first',
       );
     const { status, body } = await ask(
       store === undefined ? { config, journal: url } : { config, store, desk },
@@ -149,7 +149,7 @@ function periodFault(
 ): string | undefined {
   const change = earlierMethods.find((each) => each.until > (from ?? 0) && each.until < until);
   if (change !== undefined)
-    return `the method changes at ${isoOf(change.until)}: close the period until then first`;
+    return `the method changes at ${isoOf(change.until)}: close the period before that time first`;
   const days = new ZonedDays(timeZone);
   const begin = days.endOf(days.dayOf(until) - 1);
   if (method === 'pool' && begin !== until)
@@ -171,7 +171,7 @@ function unreconciledOf(
     : `the books are not compared with the account: ${books} has no history`;
   throw new OperatorError(
     'data',
-    `${what}. Run tranche account sync and correct the settings, or close anyway with --unreconciled and the reason, which is recorded`,
+    `${what}. Run tranche account sync and correct the settings, or close anyway with --unreconciled and a reason, which the journal records`,
   );
 }
 

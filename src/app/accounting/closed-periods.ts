@@ -18,7 +18,7 @@ export interface PeriodResult {
   readonly until: Instant;
   readonly entries: number;
   readonly hash: string;
-  /** Transactions of entries that no record of the journal tells, ascending. */
+  /** Transactions of entries without a record in the journal, ascending. */
   readonly transactions: readonly number[];
   /** Absent for a period that is not closed yet. */
   readonly closing: Closing | undefined;
@@ -43,7 +43,7 @@ export class ClosedPeriods {
   readonly results: PeriodResult[] = [];
   readonly #options: PeriodOptions;
   readonly #subledger: Pick<Subledger, 'lots'>;
-  /** Of the period under way; `undefined` after the last one. */
+  /** Of the current period; `undefined` after the last one. */
   #hash: Hash | undefined;
   #entries = 0;
   #transactions: number[] = [];
@@ -54,7 +54,7 @@ export class ClosedPeriods {
     this.#begin();
   }
 
-  /** Of the period under way; `undefined` when it is open. */
+  /** Of the current period; `undefined` when it is open. */
   get current(): Closing | undefined {
     return this.#options.closings[this.results.length];
   }
@@ -75,7 +75,7 @@ export class ClosedPeriods {
   /**
    * The next entry has this date; omitted: there is none.
    *
-   * @throws OperatorError `data` for a period that differs from what was closed, unless told otherwise.
+   * @throws OperatorError `data` for a period that differs from the closed one, unless this is allowed.
    */
   reach(date?: Instant): void {
     for (let until = this.#until; until !== undefined; until = this.#until) {
@@ -124,7 +124,7 @@ export function differenceOf({ until, entries, hash, closing }: PeriodResult): s
   if (closing === undefined || closing.hash === hash) return undefined;
   const count =
     closing.entries === entries
-      ? `its ${entries} entries or its lots are others now`
+      ? `its ${entries} entries or its lots have changed`
       : `it had ${closing.entries} entries, and has ${entries} now`;
-  return `the period until ${isoOf(until)} differs from the books that record ${closing.seq} closed: ${count}. Entries of a closed period never change: undo what was changed in settings, prices or history since`;
+  return `the period until ${isoOf(until)} differs from the books that record ${closing.seq} closed: ${count}. Entries of a closed period must not change: undo the later changes to the settings, prices or history`;
 }

@@ -19,7 +19,7 @@ export function closingsOf(journal: Journal, settings: AccountingSettings): read
     };
     const before = closings.at(-1);
     if (body.from !== before?.until)
-      fail(`its period does not follow the one before, which ends at ${isoOf(before?.until ?? body.until)}`);
+      fail(`its period does not start where the previous one ends, at ${isoOf(before?.until ?? body.until)}`);
     const [head] = journal.select({
       after: body.head.seq - 1,
       before: body.head.seq + 1,
@@ -33,7 +33,7 @@ export function closingsOf(journal: Journal, settings: AccountingSettings): read
   return closings;
 }
 
-/** What was closed stays as it was closed: the settings must say the same of it. */
+/** What was closed stays as it was closed: the settings must agree on it. */
 function checkSettings(
   { from, until, currency, method, jurisdiction }: Closing,
   settings: AccountingSettings,
@@ -44,11 +44,11 @@ function checkSettings(
   };
   if (currency !== settings.currency)
     fail(
-      `in ${currency}, and the settings say ${settings.currency}: the currency of books with closed periods cannot change`,
+      `in ${currency}, but the settings say ${settings.currency}: the currency of books with closed periods cannot change`,
     );
   if (jurisdiction !== settings.jurisdiction)
     fail(
-      `${jurisdiction === undefined ? 'without a jurisdiction' : `for ${jurisdiction}`}, and the settings say ${settings.jurisdiction ?? 'none'}: it cannot change`,
+      `${jurisdiction === undefined ? 'without a jurisdiction' : `for ${jurisdiction}`}, but the settings say ${settings.jurisdiction ?? 'none'}: it cannot change`,
     );
   const said = new Set<string>([
     methodAt(settings, from ?? instant(0)),
@@ -59,7 +59,7 @@ function checkSettings(
   );
   if (isInside || said.size !== 1 || !said.has(method))
     fail(
-      `by ${method}, and the settings say ${[...said].join(' and ')} for them. A method changes from an open period on: write the new one as method, and earlier_methods: [{ until: ${end}, method: ${method} }]`,
+      `by ${method}, but the settings say ${[...said].join(' and ')} for them. A method can change only from an open period on: set method to the new one, and add earlier_methods: [{ until: ${end}, method: ${method} }]`,
     );
 }
 

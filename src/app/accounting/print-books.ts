@@ -19,7 +19,7 @@ import type { AccountingOptions } from './with-books.ts';
 import { csvLines, jsonLines, writeLines } from './write-lines.ts';
 
 export interface GainOptions extends AccountingOptions {
-  /** What the period is of: the entries, or the disposals, which a later entry may change. */
+  /** What the period covers: the entries, or the disposals, which a later entry may change. */
   readonly by: 'booked' | 'disposed';
 }
 
@@ -126,7 +126,7 @@ export function printBalances(options: AccountingOptions, io: CommandIo): number
     const off = found.filter(({ difference }) => difference !== '0');
     for (const { currency, difference = '' } of off)
       io.stderr.write(
-        `${currency}: the books hold ${difference} more than the account. Was something held before the first transaction? Add it under opening. Is the history older than the journal? Run tranche account sync.\n`,
+        `${currency}: the books hold ${difference} more than the account. If the account held assets before the first transaction, add them under opening. If the history is older than the journal, run tranche account sync.\n`,
       );
     return off.length === 0 ? 0 : exitCodes.data;
   });
@@ -141,7 +141,7 @@ export function printRollForward(
     if (prices === undefined)
       throw new OperatorError(
         'config',
-        `${options.books}: set prices: the file with the prices to value holdings at`,
+        `${options.books}: set prices: the file with the prices that value the holdings`,
       );
     if (options.until <= options.from) throw new OperatorError('usage', '--until must be after --from');
     const { from, until } = options;

@@ -13,7 +13,7 @@ export interface VerifyOptions extends AccountingOptions {
 }
 
 /**
- * Makes the books anew and compares the hash of each closed period with the journal. Exit code 65 where one differs: the first is named.
+ * Rebuilds the books and compares the hash of each closed period with the journal. Exit code 65 where one differs: the first is named.
  *
  * @throws OperatorError
  */
@@ -66,7 +66,7 @@ function printPeriod(end: Instant, options: VerifyOptions, io: CommandIo): numbe
       if (end <= last && !closings.some(({ until }) => until === end))
         throw new OperatorError(
           'usage',
-          `--print: no period ends at ${isoOf(end)}; closed are ${closings.map(({ until }) => isoOf(until)).join(', ')}`,
+          `--print: no period ends at ${isoOf(end)}; closed periods end at ${closings.map(({ until }) => isoOf(until)).join(', ')}`,
         );
       return 0;
     },

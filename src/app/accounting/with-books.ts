@@ -38,5 +38,7 @@ export function withBooks<T>(
 export function sayMode({ modes }: Pick<Books, 'modes'>, io: CommandIo): void {
   const others = modes.filter((mode) => mode !== 'live');
   if (others.length > 0)
-    io.stderr.write(`This journal is of mode ${others.join(', ')}: its fills are not those of an account.\n`);
+    io.stderr.write(
+      `This journal is of mode ${others.join(', ')}: its fills are not trades of a real account.\n`,
+    );
 }

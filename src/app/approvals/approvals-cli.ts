@@ -43,16 +43,22 @@ export function addApprovals(cli: Command, { io, config, done }: ControlCli): vo
     .addOption(config())
     .addOption(modeOption())
     .addOption(
-      new Option('--kind <kind>', 'what is asked for').choices(
+      new Option('--kind <kind>', 'kind of the request').choices(
         Object.keys(requestKinds).filter((kind) => !['parent', 'strategy', 'rearm'].includes(kind)),
       ),
     )
-    .option('--parent <amount>', 'a parent of this total in the currency of the limits, such as 150000usd')
-    .option('--strategy <file>', 'the strategies of this file, new or changed, and their parents')
-    .option('--rearm', 'a rearm')
-    .option('--override <limit>', 'an override of this limit')
+    .option(
+      '--parent <amount>',
+      'request for a parent with this total, in the currency of the limits, such as 150000usd',
+    )
+    .option(
+      '--strategy <file>',
+      'requests for the strategies of this file, new or changed, and for their parents',
+    )
+    .option('--rearm', 'request for a rearm')
+    .option('--override <limit>', 'request for an override of this limit')
     .option('--of <id>', 'with --parent: id of the strategy')
-    .option('--by <name>', 'who asks')
+    .option('--by <name>', 'name of the requester')
     .option('--json', 'print one JSON object to stdout')
     .action(async (options) => {
       const { policyTest } = await import('./policy-test.ts');

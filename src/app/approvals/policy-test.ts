@@ -67,7 +67,7 @@ export function policyTest(options: PolicyTestOptions, io: CommandIo): number {
     const note =
       config.operate?.approvals === undefined || open.length === 0
         ? []
-        : [`blocked where no rule matches: requests for ${open.join(', ')}`];
+        : [`blocked if no rule matches: requests for ${open.join(', ')}`];
     io.stdout.write(`${[...lines, ...note].join('\n')}\n`);
   }
   if (tested.some(({ outcome }) => outcome === 'block')) return BLOCKED;
@@ -78,7 +78,7 @@ function whereOf(
   { operate }: Config,
   { rule, outcome, withinMs, passkey, isOneMore: isMore }: Tested,
 ): string {
-  const more = isMore ? ', one more than the rule as nobody is known to ask' : '';
+  const more = isMore ? ', one more than the rule, because the requester is not known' : '';
   const time = outcome === 'require' ? `${more}, within ${Math.round(withinMs / 60_000)} min` : '';
   const key = passkey === undefined ? '' : `, passkey ${passkey}`;
   if (operate?.approvals === undefined) return `${time} (built in: there is no operate.policy)`;

@@ -27,7 +27,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
     .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
     .addOption(
-      new Option('--delisted <choice>', 'what to do with pairs whose prices end before the window does')
+      new Option('--delisted <choice>', 'handling of pairs whose prices end before the window ends')
         .choices(['refuse', 'liquidate', 'freeze'] as const)
         .default('refuse' as const),
     )
@@ -46,15 +46,20 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     )
     .option(
       '--bootstrap [n]',
-      'also resample history in blocks this many times (default: 200) and report how much each figure varies',
+      'also resample the history in blocks, this many times (default: 200), and report how much each figure varies',
       resamples,
     )
     .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
-    .option('--level <percent>', 'confidence level of a further interval, besides 5 % to 95 %', percent, 95)
+    .option(
+      '--level <percent>',
+      'confidence level of an additional interval, besides 5 % to 95 %',
+      percent,
+      95,
+    )
     .option('--no-trend', 'remove the mean return of the window from resampled history')
     .option(
       '--unanchored',
-      'let blocks of whole days begin at any time of day, not only at their original time',
+      'allow blocks of whole days to begin at any time of day, not only at their original time',
     )
     .option('--workers <n>', 'resampling threads (default: one per core)', threads, availableParallelism())
     .option(
@@ -81,8 +86,8 @@ const collect = (value: string, before: readonly string[]): string[] => [...befo
 const EXAMPLES = `
 Examples:
   tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --from 2018-03-05 --until 2018-03-12 --out found
-  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    the cost over other weeks like it
-  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          with what tranche calibrate wrote`;
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    estimate the cost over similar weeks
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          use the model that tranche calibrate wrote`;
 
 const RESAMPLES_USUAL = 200;
 

@@ -24,18 +24,18 @@ export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): 
     .description('fit the model of the venue to a journal, for backtests; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal, as an option')
+    .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'))
     .addOption(
-      new Option('--base <preset>', 'preset for settings that the journal has too little data for')
+      new Option('--base <preset>', 'preset for the settings that the journal has too few records to fit')
         .choices(['tight', 'normal', 'stressed'] as const)
         .default('normal' as const),
     )
     .option(
       '--since <time>',
-      'only quotes requested since: a day, a time, or a duration before now such as P30D',
+      'only quotes requested at or after this: a day, a time, or a duration before now such as P30D',
     )
-    .option('--until <time>', 'only quotes requested before')
+    .option('--until <time>', 'only quotes requested before this: a day, a time, or a duration before now')
     .option(
       '--data <pair=file>',
       'prices of a pair, to distinguish last look from other refusals: a tape or a file that data import reads; repeatable',

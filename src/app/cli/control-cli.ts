@@ -99,7 +99,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       done(await reload(options, io));
     });
   leaf(cli, 'rearm', 'lift a halt')
-    .requiredOption('--why <reason>', 'what was wrong and how it was fixed; recorded in the journal')
+    .requiredOption('--why <reason>', 'the cause of the halt and its fix; recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .option('--with-open-doubts', 'proceed even if doubts are open')
     .action(async (options) => {
@@ -203,17 +203,19 @@ function addPeople(cli: Command, { io, config, done }: ControlCli): void {
       const { signInLink } = await import('../commands/desk/people.ts');
       done(await signInLink(options, io));
     });
-  const people = leaf(cli, 'people', 'list who may sign in to the dashboard').action(async (options) => {
-    const { listPeople } = await import('../commands/desk/people.ts');
-    done(await listPeople(options, io));
-  });
-  leaf(people, 'list', 'list who may sign in to the dashboard').action(async (options) => {
+  const people = leaf(cli, 'people', 'list the people who may sign in to the dashboard').action(
+    async (options) => {
+      const { listPeople } = await import('../commands/desk/people.ts');
+      done(await listPeople(options, io));
+    },
+  );
+  leaf(people, 'list', 'list the people who may sign in to the dashboard').action(async (options) => {
     const { listPeople } = await import('../commands/desk/people.ts');
     done(await listPeople({ ...options, ...people.opts() }, io));
   });
   leaf(people, 'invite', 'print a one-time link with which a person enrols a passkey')
     .argument('<name>', 'name of the person, recorded in the journal: letters, digits and . @ _ -')
-    .addOption(new Option('--role <role>', 'what the person may do').choices(roles).makeOptionMandatory(true))
+    .addOption(new Option('--role <role>', 'role of the person').choices(roles).makeOptionMandatory(true))
     .requiredOption('--why <reason>', 'reason, recorded in the journal')
     .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (name, options) => {

@@ -84,7 +84,7 @@ const pairOption = () =>
   new Option('--pair <pair>', 'pair of the files, such as btcusd (default: from the file)').argParser(
     (text): string => {
       if (/^[a-z0-9]{2,24}$/u.test(text)) return text;
-      throw new InvalidArgumentError('write it in lower case, such as btcusd');
+      throw new InvalidArgumentError('write the pair in lower case, such as btcusd');
     },
   );
 const formatOption = () =>
@@ -99,11 +99,11 @@ const scaleOption = () =>
 const keepOption = () =>
   new Option(
     '--keep <which>',
-    'which of two bars with the same time and different figures to keep (default: refuse)',
+    'bar to keep when two have the same time and different figures (default: refuse)',
   ).choices(['first', 'last'] as const);
 const sortOption = () => new Option('--sort', 'sort rows that are out of order (default: refuse)');
 const maxSizeOption = () =>
-  new Option('--max-size <MiB>', 'most MiB of a file when decompressed (default: 1024)').argParser(
+  new Option('--max-size <MiB>', 'maximum size of a decompressed file in MiB (default: 1024)').argParser(
     wholeNumber(6),
   );
 const jsonOption = () => new Option('--json', 'print one JSON object to stdout');

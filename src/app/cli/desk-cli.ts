@@ -32,7 +32,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       'exit without the closing read of the account, which confirms the last fills',
     )
     .option('--json', 'print one JSON object per event to stdout')
-    .option('--rearm <reason>', 'lift a halt recorded in the journal, with this reason')
+    .option('--rearm <reason>', 'lift a halt that the journal records, with this reason')
     .option('--with-open-doubts', 'with --rearm: proceed even if doubts are open')
     .option(
       '--account-changed <reason>',
@@ -41,12 +41,12 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
     .option(
       '--fleet <url>',
-      'run the desks of this PostgreSQL instead of the one of a config; see tranche fleet',
+      'run the desks of this PostgreSQL database instead of the desk in a config; see tranche fleet',
     )
     .option('--name <name>', 'with --fleet: name of this daemon (default: name of the host)', notEmpty)
     .option(
       '--capacity <n>',
-      `with --fleet: most desks that this daemon runs (default: ${DESKS_MAX})`,
+      `with --fleet: maximum number of desks that this daemon runs (default: ${DESKS_MAX})`,
       wholeNumber(4),
     )
     .option(
@@ -56,13 +56,13 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     )
     .option(
       '--settings <file>',
-      'with --fleet: file with the address of its health, metrics, API and pages, and the tokens of its callers',
+      'with --fleet: file with the address for health, metrics, API and pages, and with the tokens of callers',
     )
     .option(
       '--hibernate <duration>',
       'with --fleet: end the process of a desk that has nothing to do for this long, such as PT10M, and start it again a minute before it does (default: never)',
     )
-    .option('--folder <folder>', 'with --fleet: where the files of its desks lie (default: ./var/fleet)')
+    .option('--folder <folder>', 'with --fleet: folder for the files of its desks (default: ./var/fleet)')
     .action(async (options) => {
       const { fleet, folder, settings, hibernate, ...rest } = options;
       if (fleet !== undefined) {
@@ -89,7 +89,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
       if (alone !== undefined)
         throw new OperatorError(
           'usage',
-          `--${alone} is for a daemon of a fleet: add --fleet URL, or leave it out`,
+          `--${alone} applies only to a daemon of a fleet: add --fleet URL, or remove it`,
         );
       const { run } = await import('../commands/run.ts');
       done(await run(options, io));
@@ -110,7 +110,7 @@ async function hibernateMsOf(text: string): Promise<number> {
 function addValidate(cli: Command, { io, config, done }: DeskCli): void {
   cli
     .command('validate')
-    .description('check the config and strategies; report every problem with its place and a correction')
+    .description('check the config and strategies; report every problem with its location and a correction')
     .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .addOption(modeOption())

@@ -44,16 +44,16 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('settings')
-    .description('print the limits, config and people in force, or who changed them and how')
+    .description('print the limits, config and people in force, or their changes with authors')
     .argument('<journal>', where)
     .option(
       '--at <time>',
-      'in force at this time, such as 2026-12-01T09:00:00Z; default: the end',
+      'settings in force at this time, such as 2026-12-01T09:00:00Z (default: the end of the journal)',
       timeOption,
     )
-    .option('--changes', 'the changes, oldest first, each with its author')
-    .option('--since <time>', 'with --changes: only those since this time', timeOption)
-    .option('--json', 'print them as JSON')
+    .option('--changes', 'print the changes instead, oldest first, each with its author')
+    .option('--since <time>', 'with --changes: only changes since this time', timeOption)
+    .option('--json', 'print the result as JSON')
     .action(async (file, options) => {
       const { journalSettings } = await import('../commands/journal/journal-settings.ts');
       const time = (text: number | undefined): Instant | undefined =>
@@ -76,10 +76,10 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .command('verify')
     .description('verify the chain of records, and compare it with heads stored elsewhere')
     .argument('<journal>', where)
-    .option('--head <hash>', 'hash of a record, stored elsewhere')
+    .option('--head <hash>', 'hash of a record that is stored elsewhere')
     .option('--signed <file>', 'signed head, as "journal head" prints it')
     .option('--key <file>', 'public key of the desk in PEM, stored elsewhere; with --signed')
-    .option('--anchor <file>', 'journal anchor; default: beside the journal, if there is one')
+    .option('--anchor <file>', 'journal anchor (default: the anchor beside the journal, if one exists)')
     .option('--approvals', 'also prove every approval: its request, its person, its signature, its policy')
     .option('--json', 'print the result as JSON')
     .action(async (file, options) => {
@@ -97,10 +97,10 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('timestamp')
-    .description('have a time-stamping authority stamp the newest head (RFC 3161)')
+    .description('request a time stamp for the newest head from a time-stamping authority (RFC 3161)')
     .argument('<journal>', where)
     .requiredOption('--authority <url>', 'address of the time-stamping authority')
-    .requiredOption('--out <file>', 'file for its answer, to be verified with "openssl ts"')
+    .requiredOption('--out <file>', 'file for the answer; verify it with "openssl ts"')
     .action(async (file, options) => {
       const { journalTimestamp } = await import('../commands/journal/journal-head.ts');
       done(await journalTimestamp(url(file), options, io, streams()));
@@ -117,9 +117,9 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('prepare')
-    .description('make or migrate the tables of journals in PostgreSQL, as their owner')
+    .description('create or migrate the tables of journals in PostgreSQL; run it as their owner')
     .argument('<url>', 'database: postgres://user@host/database')
-    .option('--grant <role>', 'give this role the rights that running desks needs')
+    .option('--grant <role>', 'grant this role the rights that it needs to run desks')
     .action(async (target, options) => {
       const { journalPrepare } = await import('../commands/journal/journal-prepare.ts');
       await journalPrepare(target, options, streams());
@@ -130,7 +130,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
     .argument('<journal>', where)
     .option('--since <time>', 'start of the period, such as 2026-01-01T00:00:00Z', timeOption)
-    .option('--orders', 'list every order with the limits in force and whether it was within them')
+    .option('--orders', 'list every order with the limits in force, and whether the order was within them')
     .option('--config <file>', 'config whose limits to show')
     .option('--simulation <file>', 'output file of "npm run simulate -- --json FILE"')
     .option('--json', 'print the assessment as JSON')

@@ -26,7 +26,7 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
       'current balances, such as usd=250000,btc=1.5 (default: read from the venue)',
     )
     .option('--price <pair=price>', 'price of a pair (default: read from the venue); repeatable', collect, [])
-    .option('--offline', 'do not contact the venue; checks that need it are reported as not done')
+    .option('--offline', 'do not contact the venue; checks that need the venue are reported as not done')
     .option('--brief', 'omit the list of slots')
     .option('--ics <file>', 'also write a calendar file')
     .option('--json', 'print one JSON object to stdout')
@@ -36,10 +36,12 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     });
   cli
     .command('why')
-    .description('explain from the journal why each slice did or did not trade; safe while the daemon runs')
+    .description(
+      'explain from the journal why each slice traded or did not trade; safe while the daemon runs',
+    )
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal, as an option')
+    .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'))
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .option('--strategy <id>', 'only this strategy')
@@ -57,11 +59,11 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .description('list the alerts in the journal and what to do about them; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal, as an option')
+    .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'))
     .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .addOption(
-      new Option('--severity <severity>', 'only these and more urgent ones').choices([
+      new Option('--severity <severity>', 'only alerts of this severity or higher').choices([
         'info',
         'warning',
         'critical',
@@ -75,13 +77,13 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     });
   cli
     .command('day')
-    .description('tell in words what a desk did on a day, each line with the records that prove it')
+    .description('describe in words what a desk did on a day; each line names the records that prove it')
     .argument('[day]', 'the day, such as 2026-12-01 (default: today)')
     .addOption(config())
     .option('--journal <journal>', 'the journal (default: the journal in the config)')
     .addOption(modeOption('mode that wrote the journal'))
     .option('--zone <zone>', 'IANA time zone in which the day begins (default: the zone of this machine)')
-    .option('--html <file>', 'also write a page with the same lines, which prints')
+    .option('--html <file>', 'also write a printable page with the same lines')
     .option('--overwrite', 'replace an existing page')
     .option('--json', 'print one JSON object to stdout')
     .action(async (when, { html, overwrite, ...options }) => {
@@ -99,17 +101,20 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
 function addReport(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('report')
-    .description('report from the journal what was traded and what it cost; safe while the daemon runs')
+    .description('report trades and their cost from the journal; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal, as an option')
+    .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'))
     .option('--strategy <id>', 'only this strategy')
     .option(
       '--since <time>',
-      'only parents that started since: a day, a time, or a duration before now such as P7D',
+      'only parents that started at or after this: a day, a time, or a duration before now such as P7D',
     )
-    .option('--until <time>', 'only parents that started before')
+    .option(
+      '--until <time>',
+      'only parents that started before this: a day, a time, or a duration before now',
+    )
     .option(
       '--data <pair=file>',
       'prices of a pair for benchmarks and mark-outs: a tape or a file that data import reads; repeatable',
@@ -129,20 +134,22 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
 function addBestExecution(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('best-execution')
-    .description('show per month how orders were executed, under which rules, and which records prove it')
+    .description(
+      'show for each month how orders were executed, under which rules, and which records prove it',
+    )
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal, as an option')
+    .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'))
-    .option('--from <time>', 'start: a day or a time (default: of the first record)')
-    .option('--until <time>', 'end, not included: a day or a time (default: after the last record)')
+    .option('--from <time>', 'start: a day or a time (default: the time of the first record)')
+    .option('--until <time>', 'end, exclusive: a day or a time (default: after the last record)')
     .addOption(
       new Option('--per <period>', 'figures for each calendar month, or for the whole window')
         .choices(['month', 'window'] as const)
         .default('month' as const),
     )
     .option('--zone <zone>', 'IANA time zone of days and months', 'UTC')
-    .option('--strategy <id>', 'only what this strategy executed')
+    .option('--strategy <id>', 'only orders of this strategy')
     .option(
       '--data <pair=file>',
       'prices of a pair for benchmarks and mark-outs: a tape or a file that data import reads; repeatable',
@@ -152,9 +159,9 @@ function addBestExecution(cli: Command, { io, config, done }: LookCli): void {
     .addOption(cacheOption())
     .option('--out <folder>', 'write best-execution.html and best-execution.json to this folder')
     .option('--overwrite', 'replace existing files')
-    .option('--list <name>', 'print all records behind a figure that the pack names so')
+    .option('--list <name>', 'print all records behind the figure with this name in the pack')
     .option('--json', 'print best-execution.json to stdout; with --list one JSON object per record')
-    .option('--part <name>', 'print this part of best-execution.json alone, such as limits or doubts')
+    .option('--part <name>', 'print only this part of best-execution.json, such as limits or doubts')
     .action(async (file, options) => {
       const { bestExecution } = await import('../commands/best-execution.ts');
       done(await bestExecution({ ...options, file }, io));

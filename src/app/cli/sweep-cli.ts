@@ -44,7 +44,10 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
       'walk-forward test: select on one window, evaluate on the next, n times',
       count(1, 100),
     )
-    .option('--out <folder>', 'store each result in this folder as it becomes known, and resume from there')
+    .option(
+      '--out <folder>',
+      'store each result in this folder as soon as it is known, and resume from there',
+    )
     .option('--workers <n>', 'threads (default: one per core)', count(1, 256), availableParallelism())
     .option(
       '--store <url>',
@@ -75,8 +78,8 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     });
   sweep
     .command('prepare')
-    .description('make or migrate the tables of sweeps in PostgreSQL, as their owner')
-    .option('--grant <role>', 'give this role the rights that submitting sweeps and working on them needs')
+    .description('create or migrate the tables of sweeps in PostgreSQL; run it as their owner')
+    .option('--grant <role>', 'grant this role the rights that it needs to submit sweeps and to work on them')
     .action(async (options) => {
       const { prepareSweeps } = await import('../sweep/store/sweep-store-commands.ts');
       await prepareSweeps(storeOf(sweep.opts()), options, io);
@@ -84,8 +87,8 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     });
   sweep
     .command('cancel')
-    .description('stop the workers of a sweep; the results that it has are kept')
-    .argument('<id>', 'as the sweep printed it')
+    .description('stop the workers of a sweep; its results so far are kept')
+    .argument('<id>', 'id of the sweep, as tranche sweep printed it')
     .action(async (id) => {
       const { cancelStoredSweep } = await import('../sweep/store/sweep-store-commands.ts');
       await cancelStoredSweep(storeOf(sweep.opts()), id, io);
@@ -97,12 +100,12 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
 export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>): void {
   cli
     .command('worker')
-    .description('run settings of sweeps that "tranche sweep --store" submits, until it is stopped')
+    .description('run settings of sweeps that "tranche sweep --store" submits, until stopped')
     .requiredOption('--store <url>', 'database: postgres://user@host/database')
     .option('--tapes <folder>', 'folder of tapes that sweeps name with --tapes')
     .option(
       '--threads <n>',
-      'settings to run at a time (default: one per core)',
+      'number of settings to run at a time (default: one per core)',
       count(1, 256),
       availableParallelism(),
     )
@@ -112,7 +115,7 @@ export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>):
     });
 }
 
-/** The option is one of `sweep`, which takes it wherever it stands. */
+/** The option is one of `sweep`, which accepts it in any position. */
 function storeOf({ store }: { readonly store?: string | undefined }): string {
   if (store === undefined) throw new OperatorError('usage', 'name the database with --store postgres://user@host/database');
   return store;

@@ -126,13 +126,13 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
   const later = Object.entries(found.provenLater).map(([source, times]) => `${times} by ${source}`);
   return [
     `# Self-assessment of desk ${cell(found.desks.join(', ')) || '?'}`,
-    `Written ${isoOf(now)} by Tranche ${version} from the journal alone. Covers the yearly review of RTS 6 Art. 9 and SEC 15c3-5 (e).`,
+    `Written ${isoOf(now)} by Tranche ${version} from the journal only. Covers the yearly review required by RTS 6 Art. 9 and SEC 15c3-5 (e).`,
     listed([
       `Period: ${span}`,
       `Journal: ${found.records} records; the chain ${verdict}`,
       `Orders: ${found.orders} intents, ${found.fills} fills worth ${text(found.notional)} in the currency of the limits`,
       `Peak: ${inPeak(peaks.second, 'second')}, ${inPeak(peaks.minute, 'minute')}${largestDay === undefined ? '' : `; largest day ${largestDay.day} with ${text(largestDay.notional)}`}`,
-      `Fills proven later than by the answer to their order: ${later.join(', ') || 'none'}; corrected by the account: ${found.corrections}`,
+      `Fills that the answer to their order did not prove: ${later.join(', ') || 'none'}; corrected by the account: ${found.corrections}`,
       `Starts: ${starts.length}, ${found.deaths} of them after a process died`,
     ]),
     '## Limits in force, and orders against them',
@@ -182,13 +182,13 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
 function judgedIn({ isRecorded, periods, counts, exceptions, verdicts }: LimitsJudged): string {
   const { within, override, beyond, unknown } = counts;
   const source = isRecorded
-    ? 'From the records of settings in force: whatever the config says today.'
+    ? 'From the records of settings in force, regardless of the current config.'
     : periods.length === 0
-      ? '**This journal has no records of its limits**: an older version wrote it, or it is of a backtest. No order can be judged.'
-      : '**This journal has no records of settings**: an older version wrote it. The limits are those that it wrote at each start and reload, without who changed them between two starts.';
+      ? '**This journal has no records of its limits**: an older version or a backtest wrote it. No order can be judged.'
+      : '**This journal has no records of settings**: an older version wrote it. It shows the limits of each start and reload, but not who changed them in between.';
   return [
     source,
-    `Orders that left: ${within} within, ${override} beyond a limit by override, ${beyond === 0 ? '0 beyond' : `**${beyond} beyond**`}${unknown === 0 ? '' : `, **${unknown} with no known limits**`}. Judged by ${JUDGED}; the others depend on balances, prices and the state of that moment, and show as refusals.`,
+    `Orders that left: ${within} within, ${override} beyond a limit by override, ${beyond === 0 ? '0 beyond' : `**${beyond} beyond**`}${unknown === 0 ? '' : `, **${unknown} with no known limits**`}. Judged by ${JUDGED}; the other limits depend on balances, prices and state at that time, and appear as refusals.`,
     periods.length === 0
       ? ''
       : rows(

@@ -89,7 +89,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const drawn = await anew?.bootstrapOf({ input, named, options, io });
   if (drawn !== undefined && drawn.facts === undefined) {
     io.stderr.write(
-      `stopped after ${drawn.drawn} resamples, too few for an interval: ${file === undefined ? 'nothing' : 'only the journal'} is written, and ${anewWith({ file })}\n`,
+      `stopped after ${drawn.drawn} resamples, which is too few for an interval: ${file === undefined ? 'nothing' : 'only the journal'} is written, and ${anewWith({ file })}\n`,
     );
     return exitCodes.again;
   }

@@ -38,7 +38,7 @@ export interface BestExecutionOptions extends JournalOptions {
   readonly overwrite?: boolean | undefined;
   /** A figure whose records are printed instead. */
   readonly list?: string | undefined;
-  /** A field of the JSON that is printed alone. */
+  /** The only field of the JSON to print. */
   readonly part?: string | undefined;
 }
 
@@ -46,8 +46,8 @@ export interface BestExecutionOptions extends JournalOptions {
 const PACK_FILES = ['best-execution.html', 'best-execution.json'] as const;
 
 /**
- * The best execution pack of a journal, from the journal alone: it need not rest, and nothing is written to it. Exit codes as of
- * `tranche report`.
+ * The best execution pack of a journal, made only from the journal: it need not rest, and nothing is written to it. Exit codes
+ * as of `tranche report`.
  */
 export async function bestExecution(options: BestExecutionOptions, io: CommandIo): Promise<number> {
   const zone = namedZone(options.zone);
@@ -136,12 +136,12 @@ function windowOf(
   if (window.until <= window.from)
     throw new OperatorError(
       'usage',
-      `nothing lies between ${isoOf(window.from)} and ${isoOf(window.until)}: the records of the journal are from ${isoOf(first)} to ${isoOf(last)}`,
+      `no records between ${isoOf(window.from)} and ${isoOf(window.until)}: the records of the journal are from ${isoOf(first)} to ${isoOf(last)}`,
     );
   return window;
 }
 
-/** Ten years of months: a typing error in a year is told instead of being worked off. */
+/** Ten years of months: a typing error in a year is reported, not executed. */
 const PERIODS_MAX = 120;
 
 function periodsOf(

@@ -21,7 +21,7 @@ export interface DayPageOptions extends DayOptions {
   readonly overwrite?: boolean | undefined;
 }
 
-/** Writes what `day` tells as a page that prints. Apart from it: who may read a day need not write files. @throws OperatorError */
+/** Writes the result of `day` as a printable page. Apart from it: who may read a day need not write files. @throws OperatorError */
 export async function dayPage(options: DayPageOptions, io: CommandIo): Promise<void> {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
   const span = spanOf(options.day, { zone, now: io.now });

@@ -16,7 +16,7 @@ export interface DayOptions extends JournalOptions {
   readonly zone?: string | undefined;
 }
 
-/** Tells a day in words, each line with its records, from the journal alone. @throws OperatorError */
+/** Describes a day in words, each line with its records, using only the journal. @throws OperatorError */
 export function day(options: DayOptions, io: CommandIo): number {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
   const span = spanOf(options.day, { zone, now: io.now });
@@ -81,7 +81,7 @@ export class Waiting {
     if (body.kind !== 'control' || (body.parent ?? body.pair ?? body.strategy) !== undefined) return;
     this.#halt =
       body.state === 'halted'
-        ? `the desk is halted since ${isoOf(at)} until a person re-arms it: ${body.why}`
+        ? `the desk has been halted since ${isoOf(at)} until a person re-arms it: ${body.why}`
         : undefined;
   }
 

@@ -82,7 +82,7 @@ async function begin(
       ? [
           `${id}: ${words}`,
           `written to ${shownPath(file, io.cwd)}`,
-          `tranche status shows its progress; tranche stop ${id} --why "…" ends it`,
+          `tranche status shows its progress; tranche stop ${id} --why "…" stops it`,
         ]
       : plain(answer.body['says']).split('\n');
     tell(io, options.json, { ...answer.body, strategy: id, file, document }, says);

@@ -27,9 +27,9 @@ export interface ReportOptions extends JournalOptions {
 }
 
 /**
- * Judges what a journal says was traded, from the journal alone: it need not run, and nothing is written to it. Prints a
- * summary for people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0, 64 for a mistake in
- * the arguments, 65 a damaged journal or damaged prices, 74 a journal that cannot be read or a file that cannot be written.
+ * Reports on the trades in a journal, using only the journal: it need not run, and nothing is written to it. Prints a summary for
+ * people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0, 64 for a mistake in the
+ * arguments, 65 a damaged journal or damaged prices, 74 a journal that cannot be read or a file that cannot be written.
  */
 export async function report(options: ReportOptions, io: CommandIo): Promise<number> {
   const { since, until } = readSpan(options, io);

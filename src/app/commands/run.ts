@@ -185,7 +185,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       daemon.command(halt);
       return;
     }
-    // A closed terminal must not stop a desk: what lies in the files is what it runs, or is about to.
+    // A closed terminal must not stop a desk: the files contain what it runs, or is about to run.
     if (signal === 'SIGHUP') {
       void rereadToken();
       daemon.command({
@@ -204,11 +204,11 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       return;
     }
     progress.say(
-      `${signal}: finishing orders under way; press Ctrl-C again to stop at once (the next start recovers)`,
+      `${signal}: finishing orders in flight; press Ctrl-C again to stop at once (the next start recovers them)`,
     );
     draining = setTimeout(() => {
       progress.say(
-        daemon.unconfirmed() ?? 'orders under way did not finish in time; the next start recovers them',
+        daemon.unconfirmed() ?? 'orders in flight did not finish in time; the next start recovers them',
       );
       io.exitNow(exitCodes.again);
     }, drainMs);
@@ -245,7 +245,7 @@ function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress)
   );
 }
 
-/** `isSeen`: somebody looks at the terminal. Elsewhere lines are kept, and a link that signs in is nothing to keep. */
+/** `isSeen`: a person reads the terminal. Elsewhere lines are kept, and a link that signs in is nothing to keep. */
 function introduce(
   { where, journal, operateUrl, newLink }: ReadyFacts,
   progress: Progress,
@@ -295,7 +295,7 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
 const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>
   log.level === 'trace' ? 'debug' : log.level;
 
-/** Beside the journal unless told otherwise; `-` is standard error. */
+/** Beside the journal by default; `-` is standard error. */
 function logFile({ log, journal }: Config): string | undefined {
   if (log.file !== undefined) return log.file === '-' ? undefined : log.file;
   if (isPostgres(journal)) return `${readPostgresUrl(journal).files}.log`;

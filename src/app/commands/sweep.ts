@@ -56,15 +56,15 @@ export interface SweepOptions extends InputOptions {
 
 export interface SweepIo extends CommandIo {
   readonly stderr: Screen;
-  /** Gives the function that takes the listener away again. */
+  /** Returns a function that removes the listener. */
   readonly onSignal: (listener: (signal: string) => void) => () => void;
   readonly exitNow: (code: number) => void;
 }
 
 /**
  * Runs a backtest for every setting of some fields, on all cores. Exit codes: 0; 64 for a mistake in the arguments or a folder
- * with other results; 65 damaged data; 70 when a worker died; 74 storage; 75 when it was stopped, and goes on with the same
- * command; 78 when a file or a setting is not usable.
+ * with other results; 65 damaged data; 70 when a worker died; 74 storage; 75 when it was stopped; the same command resumes it;
+ * 78 when a file or a setting is not usable.
  */
 export async function runSweep(options: SweepOptions, io: SweepIo): Promise<number> {
   const varies = readVaries(options.vary);
@@ -119,7 +119,7 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
   }
 } // prettier-ignore
 
-/** What the results rest on: whatever else is equal, another one of these makes other figures. */
+/** What the results rest on: even if everything else is equal, a change of one of these changes the figures. */
 function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOptions): SweepInputs {
   const holdings = [...input.holdings].map(([currency, held]) => [currency, text(held)]);
   return {
@@ -130,7 +130,7 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
     holdings: contentHash(Object.fromEntries(holdings)),
     from: isoOf(input.from),
     until: isoOf(input.until),
-    // The hash is of the columns: the same ones in longer bars are known later.
+    // The hash covers the columns: the same ones in longer bars are known later.
     ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, `${tape.hash} ${tape.barMs}`])),
     ...Object.fromEntries(input.strategies.map(({ id, hash }) => [`strategy ${id}`, hash])),
   };
@@ -139,12 +139,12 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
 /** What workers on other machines cannot do. */
 function refuseUnshared({ strategies }: BacktestInput, { store, tapes }: SweepOptions): void {
   if (store === undefined && tapes !== undefined)
-    throw new OperatorError('usage', '--tapes is the folder of workers: it needs --store');
+    throw new OperatorError('usage', '--tapes names the folder that workers share: it requires --store');
   const own = strategies.find(({ kind }) => kind === 'module');
   if (store !== undefined && own !== undefined)
     throw new OperatorError(
       'usage',
-      `strategy ${own.id} is a module, which other machines do not have: run this sweep without --store`,
+      `strategy ${own.id} is a module, and modules are not sent to other machines: run this sweep without --store`,
     );
 }
 

@@ -63,10 +63,10 @@ function uncovered(config: Config | undefined): readonly string[] {
   const kinds = policy === undefined ? [] : uncoveredKinds(policy);
   return kinds.length === 0
     ? []
-    : [`operate.policy blocks what no rule matches, of ${kinds.join(', ')}; to allow the rest, end the policy with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
+    : [`operate.policy blocks every request that no rule matches, of the kinds ${kinds.join(', ')}; to allow the rest, end the policy with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
 }
 
-/** What `tranche plan` would refuse, told where it is written. */
+/** What `tranche plan` would refuse, reported at its location in the file. */
 function infeasible(
   config: Config | undefined,
   strategies: readonly LoadedStrategy[],
@@ -89,7 +89,7 @@ function infeasible(
   });
 }
 
-/** A journal that cannot be read is told by those who need it. */
+/** The commands that need a journal report one that cannot be read. */
 function begunIn(journal: string): JournalSnapshot | undefined {
   try {
     return readJournalSnapshot(journal);

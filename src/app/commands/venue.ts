@@ -29,7 +29,7 @@ export interface VenueCommandOptions {
 }
 
 /**
- * The simulated venue as a server, until it is told to stop. Prints one line of JSON on stdout when it is ready:
+ * The simulated venue as a server, until it is stopped. Prints one line of JSON on stdout when it is ready:
  * `base_url`, `ws_url`, `tokens`, `partner_token`, `admin_url`, `admin_token`.
  */
 export async function venue(options: VenueCommandOptions, io: RunIo): Promise<number> {
@@ -76,7 +76,7 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
     admin_token: token,
   };
   io.stdout.write(`${JSON.stringify(ready)}\n`);
-  io.stderr.write('simulated venue ready; press Ctrl-C to stop. Nothing here is real.\n');
+  io.stderr.write('simulated venue is ready; press Ctrl-C to stop. No real money is involved.\n');
   await new Promise<void>((resolve) => {
     const forget = io.onSignal(() => {
       forget();

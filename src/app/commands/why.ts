@@ -89,7 +89,7 @@ const wordLine = (entry: WhyEntry, zone: string, now: Instant): string =>
 const jsonLine = (entry: WhyEntry, zone: string): string =>
   `${escapeMarks(JSON.stringify(whyRow(entry, zone)))}\n`;
 
-/** What came of all that was told, counted by reason. */
+/** Outcomes of all listed slices, counted by reason. */
 class Tally {
   #traded = 0;
   #open = 0;

@@ -65,7 +65,7 @@ export function commandNodes(
 /** Names of arguments that are, or may be, the id of a strategy. */
 const STRATEGY_ARGUMENTS: ReadonlySet<string> = new Set(['strategy', 'what']);
 
-/** Options whose next word is their value, whatever it looks like. */
+/** Options whose next word is always their value. */
 export const valueFlags = (
   nodes: readonly CommandNode[],
 ): readonly { readonly path: string; readonly flag: string }[] =>

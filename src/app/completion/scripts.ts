@@ -4,7 +4,7 @@ import type { CommandNode } from './command-tree.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** The script that a shell sources: it knows every command and option by itself, and starts the program for ids of strategies alone. */
+/** The script that a shell sources: it contains every command and option, and starts the program only for ids of strategies. */
 export const completionScript = (shell: Shell, nodes: readonly CommandNode[]): string =>
   ({ bash, zsh, fish })[shell](nodes);
 

@@ -3,7 +3,7 @@ import type { CommandIo } from '../commands/io.ts';
 import { findStrategyFiles, readFile } from '../config/files.ts';
 import type { Environment, YamlFile } from '../config/yaml.ts';
 
-/** Ids of the strategies that a config names, as far as the files can be read: nothing is checked, and nothing is said. */
+/** Ids of the strategies in the readable files that a config names: nothing is checked, and nothing is said. */
 export function strategyIds(config: string, { cwd, env }: Pick<CommandIo, 'cwd' | 'env'>): readonly string[] {
   const path = resolve(cwd, config);
   const read = (file: string): YamlFile['documents'] => readFile(file, { cwd, env: withAny(env) }).documents;
@@ -14,7 +14,7 @@ export function strategyIds(config: string, { cwd, env }: Pick<CommandIo, 'cwd' 
   return [...new Set(ids)].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** Every variable is set: ids do not depend on what a variable says, and the token of a desk is not there while somebody types. */
+/** Every variable is set: ids do not depend on what a variable says, and the token of a desk is not available during completion. */
 const withAny = (env: Environment): Environment =>
   new Proxy(env, {
     get: (own, name) => (typeof name === 'string' ? (own[name] ?? 'any') : undefined),

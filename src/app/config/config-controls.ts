@@ -103,14 +103,14 @@ const overrideCeilings = z
     max_pair_day_notional: ceiling('Largest total of a pair and day, currency of the limit'),
     max_drift_bps: ceiling('Largest drift, basis points'),
     min_position: ceiling('Smallest balance that an order may leave'),
-    max_position: ceiling('Largest balance that an order may lead to'),
+    max_position: ceiling('Largest balance that an order may produce'),
     restricted_hours: z
       .literal(true, { error: 'expected true, or leave it out' })
       .optional()
       .describe('true: an order may trade in restricted hours'),
   } satisfies Readonly<Record<Overridable, z.ZodType>>)
   .describe(
-    'Largest value that an override may set, by limit, in its unit, in quotes (for min_position, the smallest); a limit that is not listed cannot be overridden. Default: any value on which two people agree',
+    'Largest value that an override may set, by limit, in its unit, in quotes (for min_position, the smallest); a limit that is not listed cannot be overridden. Default: any value that two people agree on',
   );
 
 export const controls = z.strictObject({
@@ -179,7 +179,7 @@ export const controls = z.strictObject({
   min_position: floors(
     'Smallest balance that an order may leave, by currency, in quotes: orders are cut to it. A negative value allows that much debt where pts.use allows credit',
   ),
-  max_position: balances('Largest balance that an order may lead to, by currency, in quotes'),
+  max_position: balances('Largest balance that an order may produce, by currency, in quotes'),
   max_shortfall_bps: bps
     .optional()
     .describe(
@@ -192,7 +192,9 @@ export const controls = z.strictObject({
     .min(1)
     .max(100)
     .default(3)
-    .describe('Consecutive unfilled orders of a pair after which waits are four times as long; default: 3'),
+    .describe(
+      'Consecutive unfilled orders of a pair after which waits become four times as long; default: 3',
+    ),
   max_malformed: whole
     .min(1)
     .max(100)
@@ -201,12 +203,14 @@ export const controls = z.strictObject({
   max_account_age: durationText
     .transform(parseDuration)
     .prefault('PT3M')
-    .describe('No slice starts when the last whole read of the account is older, ISO 8601; default: PT3M'),
+    .describe(
+      'No slice starts if the last whole read of the account is older than this, ISO 8601; default: PT3M',
+    ),
   balance_difference: z
     .enum(['halt', 'alert'])
     .default('halt')
     .describe(
-      'Reaction when a balance differs from the sum of the rows of the account for a minute: halt, or alert only; default: halt',
+      'Reaction when a balance has differed from the sum of the rows of the account for a minute: halt, or alert only; default: halt',
     ),
   restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
   override_ceilings: overrideCeilings.optional(),

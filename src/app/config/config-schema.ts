@@ -209,7 +209,7 @@ const retry = z.lazy(() =>
   z.strictObject({
     base: duration('PT0.5S', 'First wait after the venue is unavailable; doubles with each failure'),
     cap: duration('PT30S', 'Longest wait between retries'),
-    budget: duration('PT10M', 'Slices end when their pair has had no quotes for longer'),
+    budget: duration('PT10M', 'Slices end when their pair has had no quotes for longer than this'),
     requote: duration('PT1S', 'Time between two quotes of a slice when the price was not acceptable'),
   }),
 );
@@ -323,7 +323,7 @@ const operate = z.lazy(() =>
           .max(20)
           .default([])
           .describe(
-            'Addresses of reverse proxies whose X-Forwarded-For is believed, such as "127.0.0.1". What comes through them is never a request of this machine',
+            'Addresses of trusted reverse proxies, whose X-Forwarded-For header is used, such as "127.0.0.1". A request through a proxy never counts as a request from this machine',
           ),
         allow_network: flag(
           'Listen on the network without operate.tls, unencrypted; from other machines, every route except /healthz requires a token',
@@ -332,7 +332,7 @@ const operate = z.lazy(() =>
           .boolean()
           .optional()
           .describe(
-            'Lifting a halt, and resolving a doubt with figures, takes two people; default: true in live mode when two people have tokens',
+            'Require two people to lift a halt or to resolve a doubt with figures; default: true in live mode when two people have tokens',
           ),
         groups,
         policy: approvalPolicy.optional(),
@@ -421,12 +421,12 @@ const operate = z.lazy(() =>
         notify: notifySchema
           .optional()
           .describe(
-            'Notifications: who receives alerts, approvals and a daily digest, and over which channel',
+            'Notifications: who receives alerts, approvals and a daily digest, and over which channels',
           ),
         twin: twinSchema
           .optional()
           .describe(
-            'Compare each day with what the model of backtests says (docs/twin.md); omitted: only tranche twin does',
+            'Compare each day with the prediction of the backtest model (docs/twin.md); default: only on tranche twin',
           ),
       }),
     ],
@@ -470,7 +470,7 @@ export const configSchema = z.strictObject({
   sizing: sizing.prefault({}).describe('How orders are cut to the balances of the account'),
   pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),
-  footprint: footprint.prefault({}).describe('How many quotes may be requested without a trade'),
+  footprint: footprint.prefault({}).describe('Number of quotes that may be requested without a trade'),
   pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),
   retry: retry.prefault({}).describe('Retries when the venue is unavailable'),
   cost_model: costModel.prefault({}).describe('Cost model of tranche plan; not used while the desk runs'),
@@ -499,7 +499,7 @@ export const configSchema = z.strictObject({
         })
         .optional()
         .describe(
-          'Name of the network address that the requests of this desk leave from. All desks with the same name in the same database keep to the limits of the venue together. A daemon of a fleet writes its own; default: this desk has its address to itself',
+          'Name of the network address that the requests of this desk leave from. All desks with the same name in the same database share the rate limits of the venue. A fleet daemon sets it to its own; default: this desk does not share its address',
         ),
     })
     .prefault({})
@@ -546,7 +546,7 @@ export const configSchema = z.strictObject({
       error: 'expected a folder, a list of files, or files: and allow_modules:',
     })
     .describe(
-      'Folder of strategies, or a list of files, relative to this file; or these as `files` with other settings',
+      'Folder of strategies, or a list of files, relative to this file; or a group that names them as `files`, with other settings',
     ),
 });
 

@@ -100,7 +100,9 @@ export interface Config {
   readonly cyclesMax: number;
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
   readonly journal: string;
-  /** Name of the network address that other desks of the database of the journal share; `undefined`: the desk is alone at its address. */
+  /**
+   * Name of the network address that other desks of the database of the journal share; `undefined`: the desk does not share its address.
+   */
   readonly address: string | undefined;
   /** Protection of the journal. It is off by default in paper mode, where the embedded venue does not outlive the process. */
   readonly journalGuard: {

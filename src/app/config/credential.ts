@@ -62,8 +62,8 @@ export function readStdin(): Read {
 }
 
 /**
- * Parses a token file: either the token alone, or JSON with the addresses that it is bound to,
- * `{"origin": "https://venue.example", "token": "…"}`; `origin` may be a list.
+ * Parses a token file: either only the token, or JSON with the addresses that it is bound to, `{"origin":
+ * "https://venue.example", "token": "…"}`; `origin` may be a list.
  */
 export function readCredential(text: string): Credential | { readonly problem: string } {
   if (!text.startsWith('{'))
@@ -127,7 +127,7 @@ function readPrivate(path: string, forbidden: number): Read {
   const refuse = ({ uid, mode }: Stats): string | undefined => {
     if (process.getuid === undefined) return undefined;
     if (uid !== 0 && uid !== process.getuid())
-      return 'it belongs to another user, who could change it: change its owner with "chown"';
+      return 'it belongs to another user, who could modify it: change its owner with "chown"';
     return (mode & forbidden) === 0
       ? undefined
       : `other users of this machine can read or change it: run "chmod 600 ${path}"`;

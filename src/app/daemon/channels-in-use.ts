@@ -20,7 +20,7 @@ export interface ChannelsInUse {
   close(): Promise<void>;
 }
 
-/** Loaded where somebody is told, and nowhere else: a start is short of time. */
+/** Loaded only where people are notified: a start is short of time. */
 export async function channelsInUse(
   { config, env }: { readonly config: Config; readonly env: Environment },
   parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'twinLines' | 'isBusy'>,

@@ -18,8 +18,8 @@ export const systemClock: Clock = {
 export const systemRandom: Random = { next: () => Math.random() };
 
 /**
- * The boot clock of Linux, which goes on while the machine sleeps. Other systems tell the time since their boot by the wall clock,
- * which people set: there it is `undefined`. Source: proc(5), /proc/uptime and /proc/sys/kernel/random/boot_id.
+ * The boot clock of Linux, which continues while the machine sleeps. Other systems derive the time since their boot from the
+ * wall clock, which people set: there it is `undefined`. Source: proc(5), /proc/uptime and /proc/sys/kernel/random/boot_id.
  */
 function bootTime(): BootTime | undefined {
   bootId ??= readBootId();
@@ -50,13 +50,13 @@ function readBootId(): string {
 const TIME_NAMESPACE = '/proc/self/ns/time';
 /** The time namespace that Linux boots with: PROC_TIME_INIT_INO in include/linux/proc_ns.h. */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
-/** The kernel tells starts in hundredths of a second, and the uptime too: both may lag by one. */
+/** The kernel reports starts, and the uptime, in hundredths of a second: both may lag by one. */
 const ROUNDING_MS = 30;
 
 /**
  * Whether the uptime counts from the boot of the machine. Containers share its boot id, and some are shown an uptime of their own:
  * by lxcfs, which leaves the start of this process as it was, or by a time namespace. Between two containers such uptimes would
- * tell of time that never passed.
+ * show time that never passed.
  */
 export function isMachineUptime(seen: {
   /** `/proc/self/stat`. */

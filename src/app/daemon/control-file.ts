@@ -29,7 +29,7 @@ export interface ControlFile {
 
 const FILE_MODE = 0o600;
 
-/** Writes the file, whole or not at all. Gives what removes it again; nothing to do for a journal in memory. */
+/** Writes the file, whole or not at all. Returns the function that removes it; nothing to do for a journal in memory. */
 export function writeControlFile(journal: string, content: ControlFile): () => void {
   const path = placeOfJournal(journal);
   if (path === undefined) return () => undefined;
@@ -61,9 +61,9 @@ export interface FoundDaemon {
 }
 
 /**
- * The daemon that runs on a journal. A name with `{started_at}` stands for many journals: the newest whose process lives.
- * Without a living one `control` is `undefined`, and the journal is the newest that there is. A daemon that was killed leaves its
- * file, and its number may be that of another process by now: only whoever holds the journal is its daemon.
+ * The daemon that runs on a journal. A name with `{started_at}` names many journals: the newest whose process lives. Without a
+ * living one `control` is `undefined`, and the journal is the newest that there is. A daemon that was killed leaves its file, and
+ * its number may be that of another process by now: only the process that holds the journal is its daemon.
  */
 export function findDaemon(pattern: string): FoundDaemon {
   const isOneOfMany = pattern.includes('{started_at}');

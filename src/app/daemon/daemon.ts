@@ -102,7 +102,7 @@ export interface Daemon {
   /** Why the account has not confirmed the last fills; `undefined` if it has, or was not asked. */
   unconfirmed(): string | undefined;
   isHalted(): boolean;
-  /** Pause, resume, halt; or drain: start nothing new, finish what is under way, end. */
+  /** Pause, resume, halt; or drain: start nothing new, finish what is in progress, end. */
   command(command: Command): void;
   /** Reads the venue's token file again; returns the result, `undefined` if it has not changed. */
   rereadToken(): Promise<string | undefined>;
@@ -358,9 +358,12 @@ async function assemble(
       // The first time, and after a change that a person confirmed.
       if (config.venue.token !== undefined)
         kept?.keep(config.venue.token).catch((error: unknown) => {
-          warn('the token is not in the store of the desk yet: another owner would start with its own', {
-            error,
-          });
+          warn(
+            'the token is not in the store of the desk yet: another owner would start with its own token',
+            {
+              error,
+            },
+          );
         });
       const publishing = merge(heads$, twin?.running$ ?? EMPTY).subscribe();
       closers.push(() => {

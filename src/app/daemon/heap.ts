@@ -6,7 +6,7 @@ const SETTLE_MS = 2_000;
 
 /**
  * Frees, once, what loading the program left behind: about 35 MB that V8 would keep for as long as the daemon idles. It
- * takes some 50 ms in which nothing else runs, so it waits until `isIdle`. Gives the function that calls it off.
+ * takes some 50 ms in which nothing else runs, so it waits until `isIdle`. Returns the function that cancels it.
  */
 export function freeHeapOnceIdle(isIdle: () => boolean): () => void {
   const timer = setInterval(() => {

@@ -100,7 +100,7 @@ function keptAccountOf(setup: ModeSetup): string | undefined {
     for (const _ of setup.pastFills())
       throw new OperatorError(
         'config',
-        `the journal ${journal} has fills of a simulated account that is not kept: ${file} does not exist. Name a new journal, or bring the file back`,
+        `the journal ${journal} has fills of a simulated account whose state is missing: ${file} does not exist. Name a new journal, or restore the file`,
       );
   }
   return file;
@@ -147,7 +147,7 @@ async function connect(
     orderTimeoutMs: config.venue.orderTimeoutMs,
     onExtras,
     onUnreadable(list, rows) {
-      warn(`some rows of the ${list} are malformed; they count as unknown`, {
+      warn(`some rows of the ${list} are malformed; the desk treats them as unknown`, {
         rows: rows.join(', '),
       });
     },

@@ -30,7 +30,7 @@ export class AlertHistory {
     this.#raised = saved;
   }
 
-  /** Of alerts of the same kind about the same thing the newest, the most urgent kinds first, where what they tell of still holds. */
+  /** Of alerts of the same kind about the same thing the newest, the most severe kinds first, if their condition still holds. */
   open(desk: Desk): readonly object[] {
     const newest = new Map(this.#raised.map((one) => [`${one.body.alert} ${subjectOf(one.body)}`, one]));
     return [...newest.values()]
@@ -45,7 +45,7 @@ export class AlertHistory {
       }));
   }
 
-  /** Whether what this alert told of still holds; an older one of the same kind about the same thing is not open. */
+  /** Whether the condition of this alert still holds; an older one of the same kind about the same thing is not open. */
   isOpen(
     desk: Desk,
     { at, alert, facts }: Pick<AlertRecord, 'alert' | 'facts'> & { readonly at: Instant },
@@ -68,7 +68,7 @@ export class AlertHistory {
 
 const URGENCY: readonly Severity[] = ['critical', 'warning', 'info'];
 
-/** What tells two alerts of one kind apart. */
+/** The fields that distinguish two alerts of one kind. */
 const subjectOf = ({ facts }: Pick<AlertRecord, 'facts'>): string =>
   SUBJECTS.map((name) => facts[name])
     .filter((value) => typeof value === 'string')
@@ -79,7 +79,7 @@ type Holds = (desk: Desk, facts: AlertRecord['facts'], at: Instant) => boolean;
 
 const isInDoubt: Holds = ({ state }, facts) =>
   state.attempts.get(String(facts['client_order_id']))?.doubt !== undefined;
-/** A halt, with what led to it: told at the earliest a moment before the record of the halt. */
+/** A halt, with its cause: reported at the earliest a moment before the record of the halt. */
 const isHalted: Holds = ({ control, state }, _facts, at) =>
   control === 'halted' && at >= (state.controlSince ?? 0) - SECOND_MS;
 const isStopped: Holds = (desk, facts, at) =>
@@ -94,8 +94,8 @@ const isUnreachable: Holds = ({ venueHealth }) => venueHealth.unreachable !== un
 const isUnquoted: Holds = ({ venueHealth }, { pair }) => venueHealth.faultOf(String(pair)) !== undefined;
 
 /**
- * Whether what an alert told of still holds, as far as the desk can know. An alert without an entry is of something that happened: it
- * is never open, and `tranche alerts` lists it.
+ * Whether the condition of an alert still holds, if the desk can know. An alert without an entry reports an event: it is never open,
+ * and `tranche alerts` lists it.
  */
 const holds: Partial<Readonly<Record<Alert, Holds>>> = {
   doubt_open: isInDoubt,

@@ -73,5 +73,7 @@ export function whyUnanswered(cause: unknown): string {
   if (cause.name === 'TimeoutError') return 'no answer in time';
   const inner = cause.cause instanceof Error ? cause.cause : cause;
   if ('code' in inner && typeof inner.code === 'string') return `no answer (${inner.code})`;
-  return inner.message === 'unexpected redirect' ? 'it redirects, which is not followed' : 'no answer';
+  return inner.message === 'unexpected redirect'
+    ? 'it redirects, and redirects are not followed'
+    : 'no answer';
 }

@@ -57,14 +57,14 @@ const harmlessVariables: Readonly<Record<string, RegExp>> = {
   NODE_PENDING_DEPRECATION: /^/u,
   NODE_DISABLE_COLORS: /^/u,
   NODE_DISABLE_COMPILE_CACHE: /^/u,
-  NODE_TLS_REJECT_UNAUTHORIZED: /^(?!0$)/u, // 0 alone switches the check of certificates off
+  NODE_TLS_REJECT_UNAUTHORIZED: /^(?!0$)/u, // only 0 switches the check of certificates off
   NO_PROXY: /^/u, // names what is reached without a proxy
   UV_THREADPOOL_SIZE: /^\d+$/u,
   MALLOC_ARENA_MAX: /^\d+$/u,
 };
 
 const SIZE = /^--(?:max-old-space-size|max-semi-space-size|max-heap-size|stack-trace-limit)=\d+$/u;
-/** Options of Node that live mode starts with. What is not here is refused, whatever it does. */
+/** Options of Node that live mode starts with. Anything that is not listed here is refused, regardless of its effect. */
 const harmlessOptions: readonly RegExp[] = [
   SIZE,
   /^--disable-sigusr1$/u,

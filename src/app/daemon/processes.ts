@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Whether a process of this machine is alive, whoever owns it. */
+/** Whether a process of this machine is alive, regardless of its owner. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

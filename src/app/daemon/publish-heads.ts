@@ -18,8 +18,9 @@ export interface HeadsParts {
 }
 
 /**
- * Takes the newest head of the journal, signed, to where whoever can write the journal cannot: every `everyMs`, to a webhook, or to
- * the end of a file elsewhere. A failure is an alert, and the next one is tried in its time; trading never waits for it. Never emits.
+ * Publishes the newest signed head of the journal where the writers of the journal cannot change it: every `everyMs`, to a webhook,
+ * or to the end of a file elsewhere. A failure is an alert, and the next one is tried in its time; trading never waits for it. Never
+ * emits.
  */
 export function publishHeads(
   heads: HeadsConfig,

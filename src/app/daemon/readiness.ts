@@ -14,7 +14,8 @@ export function notReady(desk: Desk): readonly string[] {
   if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
   const stale = blindness(desk);
   const now = desk.ports.clock.monotonic();
-  // Whoever still wants to trade a pair asks again by then. Of one that nobody asks for, as its strategy is over, nothing is known.
+  // A slice that still wants to trade a pair has retried by then. Of one that nobody asks for, as its strategy is over, nothing is
+  // known.
   const isRecent = (last: Monotonic): boolean =>
     now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
   const failing = new Map<string, number>();

@@ -62,7 +62,7 @@ function keepSum(memo: string, line: string): void {
   }
 }
 
-/** The program that runs this, whatever lies under its name by now. */
+/** The program that runs this, even if its file has been replaced. */
 export const runningBinary = (): string =>
   process.platform === 'linux' ? '/proc/self/exe' : process.execPath;
 

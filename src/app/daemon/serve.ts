@@ -147,7 +147,7 @@ async function listen(
   return server.url;
 }
 
-/** Name of the token that stands beside the journal. */
+/** Name of the token that is stored beside the journal. */
 export const MACHINE = 'local';
 
 /** Shorter tokens could be guessed. */
@@ -171,7 +171,7 @@ export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret):
     if (other === 'venue.token')
       throw new OperatorError(
         'config',
-        `operate.tokens: ${name} has the venue's token, which nobody else may know: give ${name} another`,
+        `operate.tokens: ${name} has the token of the venue, which nobody else may know: give ${name} another`,
       );
     if (other !== undefined)
       throw new OperatorError(

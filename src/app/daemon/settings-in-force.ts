@@ -13,9 +13,9 @@ import type { NotifyConfig } from '../notify/notify-config.ts';
 type Value = string | undefined;
 
 /**
- * The settings of a config that decide what trades, where and who may act, as the journal records them: with their defaults and variables, by
- * their names in the file. Limits, rules of approval and people are the engine's. Every setting stands here by name, so that no secret
- * gets in unseen: of the venue's token only its source, of other tokens the names, of channels the names and topics.
+ * The settings of a config that decide what trades, where and who may act, as the journal records them: with their defaults and variables,
+ * by their names in the file. Limits, rules of approval and people are the engine's. Every setting is listed here by name, so that no
+ * secret gets in unnoticed: of the venue's token only its source, of other tokens the names, of channels the names and topics.
  */
 export function settingsInForce(config: Config, account: string): SettingTexts {
   const { pts, reference, footprint, pacing, retry, inDoubt, controls } = config;

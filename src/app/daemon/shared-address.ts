@@ -24,7 +24,7 @@ const TIMEOUT_MS = 5 * SECOND_MS;
 export interface SharedAddress {
   readonly budget: AddressBudgetPort;
   readonly connections: FeedConnectionsPort;
-  /** Gives back what this process holds, once its requests have ended. */
+  /** Releases everything that this process holds, once its requests have ended. */
   close(): Promise<void>;
 }
 
@@ -44,8 +44,8 @@ export function sharedAddressOf(
     reserved: RESERVED,
     perMs: 10 * SECOND_MS + pacing.guardMs,
     onAway(why) {
-      if (why === undefined) warn('the store of the address can be reached again: requests leave');
-      else warn('the store of the address cannot be reached: no further requests leave', { address, why });
+      if (why === undefined) warn('the store of the address is reachable again; requests resume');
+      else warn('the store of the address is unreachable; requests wait', { address, why });
     },
   });
   const messages = new PostgresBudget(session, {

@@ -40,7 +40,7 @@ function parsed(file: string): StoredVersion {
   } catch (cause) {
     throw new OperatorError(
       'config',
-      `${file} is not as a daemon of a fleet writes it: remove the file, or put the desk into the store again`,
+      `${file} does not have the format that a fleet daemon writes: remove the file, or put the desk into the store again`,
       cause,
     );
   }

@@ -18,7 +18,7 @@ export interface RotationWorld {
   /** Called when the token has its new text, which no request has carried yet. */
   readonly onReplaced: (token: Secret) => void;
   readonly onRefused: (why: string) => void;
-  /** Where the token survives this process; absent: in its file alone. */
+  /** Where the token survives this process; absent: only in its file. */
   readonly keeper?: TokenKeeper | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface TokenKeeper {
   refusalOf(token: Secret): string | undefined;
   /** Makes a token durable. Rejects: it is not certain to be, and must not be used yet. */
   keep(token: Secret): Promise<void>;
-  /** The token that somebody else has put since the last call. */
+  /** The token that another process has stored since the last call. */
   newer(): Promise<Secret | undefined>;
 }
 
@@ -41,9 +41,9 @@ const LOOK_MS = 2_000;
 const LOOKS_PER_READ = 15;
 
 /**
- * Replaces the text of the venue's token when its file has another one, under the rules of a start: requests take the text when they are
- * made, so that one under way ends with the token it began with. A file that cannot be used, or whose token the venue refuses, changes
- * nothing: the desk would halt on a token that the venue refuses.
+ * Replaces the text of the venue's token when its file has another one, under the rules of a start: a request reads the token when it is
+ * created, so a request in progress ends with the token that it started with. A file that cannot be used, or whose token the venue
+ * refuses, changes nothing: the desk would halt on a token that the venue refuses.
  *
  * The file is looked at every two seconds, as names that are moved over it escape a watch, and read once it has been the same for two
  * looks: half a token is no token.
@@ -110,7 +110,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     const next = read.token;
     if (next.reveal() === token.reveal()) return undefined;
     const refusal = keeper?.refusalOf(next);
-    if (refusal !== undefined) return `the desk keeps its token: that in ${file} ${refusal}`;
+    if (refusal !== undefined) return `the desk keeps its token: the token in ${file} ${refusal}`;
     const trial = await world.tryToken(next);
     if (trial === 'refused') return refuse(`the venue refuses the token in ${file}`);
     if (trial === 'no_answer') {

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 
-/** What became of bytes that were to be written. */
+/** The result of writing bytes. */
 export interface Written {
   /** What the system did not take. */
   readonly left: Uint8Array;

@@ -176,7 +176,7 @@ export function tradedOf(
   return { amount: text(traded), of: total, currency };
 }
 
-/** The fresh price of each pair that a strategy trades, with its age; without a fresh price, the pair alone. */
+/** The fresh price of each pair that a strategy trades, with its age; without a fresh price, only the pair. */
 function pricesOf(desk: Desk): readonly object[] {
   const pairs = new Set([...desk.strategies.sources.values()].flatMap(({ bound }) => bound.pairs));
   return [...pairs].map((pair) => {
@@ -250,7 +250,7 @@ function doubtOf(desk: Desk, open: Open): object {
   };
 }
 
-/** What may still happen whatever is commanded now. */
+/** What may still happen, regardless of further commands. */
 function openOf(desk: Desk): object {
   const { attempts, slices, doubts } = desk.state;
   const under = [...attempts.values()].filter(({ doubt }) => doubt === undefined);

@@ -13,7 +13,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 /** Answers are kept this long: many who look ask the other desks no more often than one does. */
 const FRESH_MS = 2_000;
 
-/** A desk as its status says. Every desk stands for itself: live is never added to paper. */
+/** A desk as its status says. Every desk is independent: live is never added to paper. */
 export const fleetRow = (name: string, url: string | undefined, said: Status): FleetRow => ({
   name,
   url,

@@ -56,7 +56,7 @@ export function limitRows(desk: Desk): readonly LimitRow[] {
   ];
 }
 
-/** A balance as low, or as high, as everything under way can make it. */
+/** The lowest, or highest, balance that all orders in flight can produce. */
 function positionRow(desk: Desk, currency: string, max: Quantity, isFloor: boolean): LimitRow {
   const { state } = desk;
   const name = isFloor ? 'min_position' : 'max_position';
@@ -68,7 +68,7 @@ function positionRow(desk: Desk, currency: string, max: Quantity, isFloor: boole
   return { ...fixed, used: text(used), in_doubt: text(open) };
 }
 
-/** What attempts under way may bring at most: of one sized by its amount, what that buys at the reference price. */
+/** The most that attempts in progress may bring: of one sized by its amount, what that buys at the reference price. */
 function incoming({ state }: Desk, currency: string): Quantity {
   let sum = NO_QUANTITY;
   for (const { intent } of state.attempts.values()) {

@@ -42,7 +42,7 @@ export interface ReadApiParts {
   readonly isProven: () => boolean;
 }
 
-/** What the API tells of a desk besides its status: the present from memory, the past from the journal, off this thread. */
+/** What the API returns for a desk besides its status: the present from memory, the past from the journal, off this thread. */
 export function readApi(parts: ReadApiParts): DeskReads {
   const { desk, journal, pages, reports, prices } = parts;
   const { clock } = desk.ports;
@@ -115,7 +115,7 @@ export function readApi(parts: ReadApiParts): DeskReads {
 
 /** A quarter of an hour before and after the time that is asked for. */
 const AROUND_MS = 15 * MINUTE_MS;
-/** Slices under way that are told. */
+/** Slices in progress that the page lists. */
 const OPEN_MAX = 500;
 
 type AlertRow = Omit<AnswerOf<'/api/v1/alerts'>['items'][number], 'is_open'>;

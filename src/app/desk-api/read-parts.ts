@@ -43,7 +43,7 @@ export function readParts(url: string, journal: Journal, desk: () => Desk | unde
     head: () => journal.head().seq,
     status: () => pulseOf(desk()),
     every,
-    // A quote that is under way mostly arrives within this time: its order leaves before the page is told.
+    // A requested quote usually arrives within this time: its order leaves before the page is sent.
     later: (call) => setTimeout(call, EVENT_DELAY_MS),
   });
   return {

@@ -130,7 +130,7 @@ async function openSlices(
     .map(({ intent }) => ({ parent: intent.parent, slice: intent.slice }));
   if (slices.length === 0) return [];
   const rows = (await history.ask({ what: 'open_slices', slices })) as readonly SliceRow[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
-  // One that has ended meanwhile is on the next page of those that did.
+  // A slice that has ended in the meantime is on the next page of ended slices.
   return rows.filter(({ state }) => state === 'open');
 }
 

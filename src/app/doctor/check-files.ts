@@ -51,7 +51,7 @@ function apiToken(name: string, file: string): Finding {
         verdict: 'fail',
         says: `the token of ${name} in operate.tokens cannot be used: ${credential.problem}`,
       }
-    : { ...own, verdict: 'ok', says: `the token of ${name} can be read by its owner alone` };
+    : { ...own, verdict: 'ok', says: `the token of ${name} can be read only by its owner` };
 }
 
 /** As `readTokenFile`, for files without a token. */

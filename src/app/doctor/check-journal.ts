@@ -37,14 +37,14 @@ export function checkJournal(config: Config, configHash: string, found: FoundDae
   }
 }
 
-const RESTORE = 'read "journal_damaged" in docs/runbook.md before doing anything else with it';
+const RESTORE = 'read "journal_damaged" in docs/runbook.md before you do anything with the journal';
 
 function* read(config: Config, configHash: string, found: FoundDaemon, file: string): Generator<Finding> {
   const journal = openJournal(found.journal, { readOnly: true });
   try {
     const verdict = journal.verify();
     if (!verdict.ok) {
-      yield { check: 'chain', verdict: 'fail', says: `the chain breaks at record ${verdict.seq}: ${verdict.why}`, where: file, exit: 'data', fix: RESTORE }; // prettier-ignore
+      yield { check: 'chain', verdict: 'fail', says: `the hash chain breaks at record ${verdict.seq}: ${verdict.why}`, where: file, exit: 'data', fix: RESTORE }; // prettier-ignore
       return;
     }
     yield {
@@ -123,7 +123,7 @@ function startFinding({ started, ended }: LastStart, found: FoundDaemon, configH
 
 function* left(state: EngineState, config: Config): Generator<Finding> {
   if (state.control === 'halted')
-    yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'once the cause is gone: tranche rearm, or a start with --rearm "reason"' }; // prettier-ignore
+    yield { check: 'halted', verdict: 'warn', says: `the desk is halted: ${state.controlWhy}`, fix: 'once the cause is gone, run tranche rearm, or start with --rearm "reason"' }; // prettier-ignore
   if (state.doubts.length > 0)
     yield { check: 'doubts', verdict: 'warn', says: `${state.doubts.length === 1 ? '1 order has' : `${state.doubts.length} orders have`} an unknown outcome`, fix: 'tranche doubts; a running desk resolves them from the account' }; // prettier-ignore
   const policy = deskSettingsOf(config, { configHash: '', adoptFills: false });

@@ -28,7 +28,7 @@ export function checkLimits(
     {
       check: 'limits',
       verdict: 'ok',
-      says: `at most ${figures[0]} an order and ${figures[1]} a day, which lets ${count === 1 ? 'the strategy' : `all ${count} strategies`} trade`,
+      says: `at most ${figures[0]} an order and ${figures[1]} per day, which lets ${count === 1 ? 'the strategy' : `all ${count} strategies`} trade`,
       where: config.limitsAt,
     },
   ];

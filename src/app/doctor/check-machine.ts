@@ -31,7 +31,7 @@ export function checkRuntime(config: Config | undefined, facts: ProcessFacts): r
       ? {
           check: 'environment',
           verdict: 'ok',
-          says: 'no variable and no option of Node could expose the token',
+          says: 'no environment variable or Node option could expose the token',
         }
       : {
           check: 'environment',

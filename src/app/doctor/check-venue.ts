@@ -50,8 +50,8 @@ export async function checkVenue(config: Config, isRunning: boolean): Promise<re
     if (isRefused || first.status !== 200) {
       const says = isRefused
         ? `the venue refuses it: status ${first.status}`
-        : `the venue answers status ${first.status} where the currencies of the account should be`;
-      return [venue, { check: 'token', verdict: 'fail', says, where: baseUrl, fix: 'set a valid token of the account that the desk is to trade, and check base_url' }, clock]; // prettier-ignore
+        : `the venue returns status ${first.status} instead of the currencies of the account`;
+      return [venue, { check: 'token', verdict: 'fail', says, where: baseUrl, fix: 'set a valid token of the account that the desk will trade, and check base_url' }, clock]; // prettier-ignore
     }
     return [venue, { check: 'token', verdict: 'ok', says: 'the venue accepts it' }, await custody(http), clock, ...(await capabilities(config, http, isRunning))]; // prettier-ignore
   } finally {
@@ -133,7 +133,7 @@ async function capabilities(
         ? {
             check: 'capability',
             verdict: 'skipped',
-            says: 'balances: not read, because the venue limits how often and the running desk needs them',
+            says: 'balances: not read, because the venue limits reads and the running desk needs them',
           }
         : routeFinding('balances', venueRoutes.balances.path, await ask(http, venueRoutes.balances.path)),
     );
@@ -173,5 +173,5 @@ async function lookupFinding(http: VenueHttp): Promise<Finding> {
     typeof nothing !== 'string' && nothing.status === order.status && nothing.body === order.body;
   return order.status === 404 && !isLikeNothing
     ? { ...own, verdict: 'ok', says: 'order lookup: the venue has it' }
-    : { ...own, verdict: 'warn', says: 'order lookup: venue.capabilities.order_lookup is on, but the venue answers as if it had no such route', fix: 'set venue.capabilities.order_lookup: false, unless the venue has confirmed that it has the route' }; // prettier-ignore
+    : { ...own, verdict: 'warn', says: 'order lookup: venue.capabilities.order_lookup is on, but the venue answers as if the route did not exist', fix: 'set venue.capabilities.order_lookup: false, unless the venue has confirmed that it has the route' }; // prettier-ignore
 }

@@ -7,7 +7,7 @@ export function addDoctor(cli: Command, { io, config, done }: DeskCli): void {
   cli
     .command('doctor')
     .description(
-      'check everything that a start needs: clock, disk, permissions, token, venue, limits, channels, journal; changes nothing',
+      'check everything that a desk needs to start: clock, disk, permissions, token, venue, limits, channels, journal; changes nothing',
     )
     .addOption(config())
     .addOption(modeOption())

@@ -46,7 +46,7 @@ async function examine(
   const files: Finding =
     wrong.length === 0
       ? { check: 'config', verdict: 'ok', says: `${loaded?.config.mode ?? ''} mode, desk ${loaded?.config.desk ?? ''}, ${strategies.length} strategies`, where: file } // prettier-ignore
-      : { check: 'config', verdict: 'fail', says: `it cannot be used\n${formatProblems(wrong, { colour: false }).trim()}`, where: file, fix: 'correct these places; tranche validate shows only them' }; // prettier-ignore
+      : { check: 'config', verdict: 'fail', says: `it cannot be used\n${formatProblems(wrong, { colour: false }).trim()}`, where: file, fix: 'correct these problems; tranche validate lists only these' }; // prettier-ignore
   if (loaded === undefined)
     return [
       files,

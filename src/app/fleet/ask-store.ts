@@ -25,7 +25,10 @@ export async function askStore(
   { path, body }: { readonly path: string; readonly body?: Readonly<Record<string, unknown>> },
 ): Promise<Answer> {
   if (!isPostgres(url))
-    throw new OperatorError('usage', `--store is a database: give postgres://user@host/database, not ${url}`);
+    throw new OperatorError(
+      'usage',
+      `--store must be a database: give postgres://user@host/database, not ${url}`,
+    );
   if (name === undefined) throw new OperatorError('usage', 'name the desk with --desk');
   const { connectionString, desk } = readPostgresUrl(withDesk(url, name));
   if (desk !== name) throw new OperatorError('usage', 'the URL of a store names no desk: use --desk');
@@ -33,7 +36,7 @@ export async function askStore(
   try {
     if (body === undefined) return { status: 200, body: await readOf(session, desk, path) };
     if (methodOf(path) !== 'POST')
-      throw new OperatorError('usage', 'this command needs the machine of the desk: leave out --store');
+      throw new OperatorError('usage', 'this command must run on the machine of the desk: omit --store');
     const holds = path === HALT ? 'standing' : 'addressed';
     return await sendAndWait(
       new CommandStore(session),
@@ -60,7 +63,7 @@ async function readOf(session: StoreSession, desk: string, path: string): Promis
       hibernates_until: await resumeTime(session, desk),
     };
   if (path === '/api/v1/doubts') return { doubts: found.report.doubts };
-  throw new OperatorError('usage', 'the store has no answer to this: ask the desk itself, with --url');
+  throw new OperatorError('usage', 'the store cannot answer this command: query the desk itself, with --url');
 }
 
 export interface SendOptions {
@@ -70,7 +73,7 @@ export interface SendOptions {
 }
 
 /**
- * Sends a command and waits for its end. A desk that hibernates is started for it. A command that nobody began in time is void for good; a
+ * Sends a command and waits for its end. A desk that hibernates is started for it. A command that nobody started in time is void permanently; a
  * halt waits for the next owner, and the answer says so.
  *
  * @throws OperatorError `unavailable`: the desk has never had an owner.
@@ -88,19 +91,19 @@ export async function sendAndWait(
   }
   const id = await commands.send(command);
   if (id === undefined)
-    throw new OperatorError('unavailable', `nobody has run desk ${desk} yet: there is nobody to command`);
+    throw new OperatorError('unavailable', `nobody has run desk ${desk} yet: there is no owner to command`);
   say?.(`command ${id} waits for the owner of desk ${desk}`);
   const begun = await ended(commands, id, waitMs);
   if (begun !== undefined) return begun;
   const owner = await commands.owner(desk);
   const whose = owner === undefined ? 'nobody owns the desk' : `its owner, ${owner}, does not answer`;
   if (holds === 'standing')
-    return refused(`desk ${desk} has not confirmed the halt: ${whose}. The halt holds: whoever runs the desk next halts it before it sends anything (command ${id})`); // prettier-ignore
+    return refused(`desk ${desk} has not confirmed the halt: ${whose}. The halt stays in force: the next owner of the desk halts it before it sends anything (command ${id})`); // prettier-ignore
   const says = `nothing was done, and the command is void: ${whose}`;
   if (await commands.voidIt(id, says)) return refused(says);
   return (
     (await ended(commands, id, BEGUN_MS)) ??
-    refused(`the owner began command ${id} and has not answered: its journal shows whether it took effect`)
+    refused(`the owner started command ${id} and has not answered: its journal shows whether it took effect`)
   );
 }
 

@@ -71,7 +71,7 @@ export class CommandStore {
     this.#session = session;
   }
 
-  /** Adds a command. Gives its number; `undefined`: nobody has ever owned the desk, and the command needs an owner. */
+  /** Adds a command. Returns its number; `undefined`: nobody has ever owned the desk, and the command needs an owner. */
   async send({ desk, path, body, caller, holds }: NewCommand): Promise<number | undefined> {
     const [row] = await this.#session.rows(
       `WITH c AS (
@@ -104,7 +104,7 @@ export class CommandStore {
     return taken.length > 0;
   }
 
-  /** The answer of the owner that began it. A halt is begun by whoever executes it, also after another owner has. */
+  /** The answer of the owner that began it. Every owner that executes a halt starts it, even after another owner has. */
   async end(
     id: number,
     { epoch, status, body }: { readonly epoch: number; readonly status: number; readonly body: string },
@@ -116,7 +116,7 @@ export class CommandStore {
     );
   }
 
-  /** Ends a command that nobody executes any more. `begunBy`: only if no owner but this one has begun it. Gives whether it did. */
+  /** Ends a command that nobody executes any more. `begunBy`: only if no owner but this one has begun it. Returns whether it did. */
   async voidIt(id: number, says: string, begunBy?: number): Promise<boolean> {
     const ended = await this.#session.rows(
       `UPDATE tranche.desk_answer SET ended = clock_timestamp(), status = ${VOID}, answer = $2

@@ -63,7 +63,7 @@ const linesOf = (text = ''): readonly string[] =>
 export interface PlacedFiles {
   /** Folder of the desk on this machine. */
   readonly folder: string;
-  /** Journal that the config names from now on, whatever it named before. */
+  /** Journal that the config names from now on, regardless of its earlier value. */
   readonly journal: string;
   /** Name of the network address of this machine. */
   readonly address: string;
@@ -71,7 +71,7 @@ export interface PlacedFiles {
   readonly stored: StoredVersion;
 }
 
-/** Writes the files for `tranche run`, the config last. Gives the path of the config. @throws OperatorError `data` for a name outside */
+/** Writes the files for `tranche run`, the config last. Returns the path of the config. @throws OperatorError `data` for a name outside */
 export function writeDeskFiles(
   { config, texts }: DeskFiles,
   { folder, journal, address, stored }: PlacedFiles,

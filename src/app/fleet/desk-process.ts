@@ -3,9 +3,9 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 
 export interface DeskProcess {
-  /** Finishes orders under way, gives the lease back and ends. */
+  /** Finishes orders in flight, releases the lease and ends. */
   drain(): void;
-  /** Ends it at once, whatever it does. */
+  /** Ends it at once, regardless of what it is doing. */
   kill(): void;
   /** Exit code; undefined after a signal. */
   readonly ended: Promise<number | undefined>;

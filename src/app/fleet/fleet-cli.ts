@@ -7,7 +7,7 @@ const STORE = 'postgres://user@host/database';
 export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
   const fleet = cli
     .command('fleet')
-    .description('desks that daemons take from PostgreSQL; see tranche run --fleet');
+    .description('manage desks that daemons take from PostgreSQL; see tranche run --fleet');
   fleet
     .command('put')
     .description('check the config and strategies of a desk and store them as its next version')
@@ -33,7 +33,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('status')
-    .description('show how every desk of the store is, as its owner last reported')
+    .description('show the state of every desk in the store, as its owner last reported it')
     .requiredOption('--store <url>', STORE)
     .option('--exit-code', 'exit 75 when a desk cannot trade now')
     .option('--json', 'print one JSON object')
@@ -44,7 +44,10 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
   fleet
     .command('sign-in')
     .description('print a one-time link that signs in a browser on this machine to the pages of its daemon')
-    .option('--folder <folder>', 'folder of the daemon, as of tranche run --fleet (default: ./var/fleet)')
+    .option(
+      '--folder <folder>',
+      'folder of the daemon, as given to tranche run --fleet (default: ./var/fleet)',
+    )
     .option('--json', 'print one JSON object')
     .action(async (options) => {
       const { fleetSignIn } = await import('./fleet-sign-in.ts');
@@ -52,7 +55,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('token')
-    .description('replace the venue token of a desk, whoever runs it')
+    .description('replace the venue token of a desk, whichever daemon runs it')
     .argument('<desk>', 'name of the desk')
     .requiredOption('--token-file <file>', 'file with the new token, mode 0600')
     .requiredOption('--store <url>', STORE)
@@ -67,9 +70,15 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     .command('limits')
     .description('show the limits of the firm over all desks, or replace those of a mode')
     .requiredOption('--store <url>', STORE)
-    .option('--mode <mode>', 'live, dry_run or paper: each counts for itself', 'live')
-    .option('--max-day-notional <amount>', "largest value of all orders of a UTC day, such as '5000000 USD'")
-    .option('--max-open-doubts <number>', 'orders with an unknown outcome from which no order leaves')
+    .option('--mode <mode>', 'live, dry_run or paper; each mode has its own limits', 'live')
+    .option(
+      '--max-day-notional <amount>',
+      "largest total value of all orders in a UTC day, such as '5000000 USD'",
+    )
+    .option(
+      '--max-open-doubts <number>',
+      'number of orders with an unknown outcome at which no further order leaves',
+    )
     .option(
       '--max-position <limit>',
       'largest position, long or short, such as btc=25; repeatable',
@@ -87,9 +96,9 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('move')
-    .description('move a desk to another daemon, once its orders under way have ended')
+    .description('move a desk to another daemon, once its orders in flight have ended')
     .argument('<desk>', 'name of the desk')
-    .requiredOption('--to <daemon>', 'daemon that is to run it')
+    .requiredOption('--to <daemon>', 'daemon that takes the desk')
     .requiredOption('--store <url>', STORE)
     .option('--why <reason>', 'reason, kept with the command')
     .action(async (desk, options) => {
@@ -99,7 +108,7 @@ export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
     });
   fleet
     .command('drain')
-    .description('have a daemon give its desks to the others and end')
+    .description('hand the desks of a daemon over to other daemons, and stop the daemon')
     .argument('<daemon>', 'name of the daemon')
     .requiredOption('--store <url>', STORE)
     .option('--why <reason>', 'reason, kept with the command')

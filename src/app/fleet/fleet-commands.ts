@@ -48,12 +48,12 @@ export async function fleetPut(desk: string, options: PutOptions, io: CommandIo)
   if (config.desk !== desk)
     throw new OperatorError(
       'config',
-      `the config is of desk ${config.desk}, not of ${desk}: set desk: ${desk}`,
+      `the config belongs to desk ${config.desk}, not of ${desk}: set desk: ${desk}`,
     );
   if (config.mode !== 'paper' && config.venue.tokenSource === 'config')
     throw new OperatorError(
       'config',
-      'the config contains a token, which stays out of the store: use venue.token_file',
+      'the config contains a token, which must not be in the store: use venue.token_file',
     );
   const { strategyFiles } = readConfig(options.config, settings);
   const files = readDeskFiles(options.config, [...strategyFiles, ...options.file]);
@@ -71,7 +71,7 @@ export async function fleetPut(desk: string, options: PutOptions, io: CommandIo)
     if (!(await store.put(desk, { before: version, files, hash, why, person: options.by ?? whoami(io) })))
       throw new OperatorError(
         'again',
-        `somebody else has put version ${version + 1} of desk ${desk}: look at it, then run this again`,
+        `somebody else has stored version ${version + 1} of desk ${desk}: review it, then run this command again`,
       );
     io.stderr.write(`desk ${desk} has version ${version + 1}; the daemon that runs it reloads it\n`);
     return 0;
@@ -147,7 +147,7 @@ export async function fleetMove(
         `daemon ${to} runs tranche ${target.program}, and desk ${desk} was last run by ${found.program}: upgrade the daemon first`,
       );
     await store.move(desk, { epoch: found.epoch, to, why });
-    io.stderr.write(`desk ${desk} moves to ${to} once orders under way have ended\n`);
+    io.stderr.write(`desk ${desk} moves to ${to} once its orders in flight have ended\n`);
   });
 }
 
@@ -162,6 +162,6 @@ export async function fleetDrain(
     if (!daemons.some((one) => one.daemon === daemon && one.isAlive))
       throw new OperatorError('usage', `no daemon ${daemon} runs: see tranche fleet list`);
     await store.drain(daemon, why);
-    io.stderr.write(`daemon ${daemon} gives up its desks and ends\n`);
+    io.stderr.write(`daemon ${daemon} hands over its desks and stops\n`);
   });
 }

@@ -170,8 +170,8 @@ class FleetDaemon {
   }
 
   /**
-   * While the store is away the desks go on as long as they can write: what they do without it they decide themselves. Gives whether the
-   * store answered.
+   * While the store is unreachable, the desks continue as long as they can write: what they do without it they decide themselves.
+   * Returns whether the store answered.
    */
   async #look(): Promise<boolean> {
     try {
@@ -188,7 +188,7 @@ class FleetDaemon {
         try {
           await this.#follow(one, !this.#isDraining && take.includes(one.desk));
         } catch (error) {
-          // Of this desk alone: the others go on.
+          // Only of this desk: the others continue.
           isWell = false;
           this.#trouble(error);
         }

@@ -152,7 +152,7 @@ export class FleetStore {
     };
   }
 
-  /** Adds a version after `before`. `false`: somebody else has added one meanwhile. */
+  /** Adds a version after `before`. `false`: another process has added one in the meantime. */
   async put(
     desk: string,
     {
@@ -178,7 +178,7 @@ export class FleetStore {
   }
 
   /**
-   * Asks whoever owns a desk to read the files that this version has written, in the name of who put it: the request for approval of a
+   * Asks the owner of a desk to read the files that this version has written, in the name of who put it: the request for approval of a
    * difference names that person.
    */
   async reload(desk: string, { version, author, person, why }: VersionFacts): Promise<void> {
@@ -208,7 +208,7 @@ export class FleetStore {
     );
   }
 
-  /** A heartbeat. Gives whether somebody has asked this daemon to drain. @throws OperatorError `usage` when another has its name */
+  /** A heartbeat. Returns whether this daemon was asked to drain. @throws OperatorError `usage` when another has its name */
   async beat(me: {
     readonly daemon: string;
     readonly instance: string;

@@ -10,7 +10,10 @@ import type { StoreSession } from './store-session.ts';
 /** A report that is older says how the desk was, not how it is. */
 const STALE_S = 20;
 
-/** Every desk with a version or an owner, whoever runs it. The lease of a desk that moved to a file for good is `infinity`. */
+/**
+ * Every desk with a version or an owner, regardless of which daemon runs it. The lease of a desk that moved permanently to a
+ * file is `infinity`.
+ */
 const VIEW = `SELECT k.desk, f.daemon, d.epoch, d.owner,
     CASE WHEN d.until > '-infinity' THEN extract(epoch FROM d.until - clock_timestamp())::float8 END,
     extract(epoch FROM clock_timestamp() - s.at)::float8, s.body, r.seq,
@@ -94,7 +97,7 @@ function errorOf({
   readonly report: SaidReport | undefined;
 }): string | undefined {
   if (owner === undefined)
-    return daemon === undefined ? 'no daemon runs it' : `daemon ${daemon} has it, and no process holds its lease`;
+    return daemon === undefined ? 'no daemon runs it' : `daemon ${daemon} has it, but no process holds its lease`;
   if (report === undefined || ageS === undefined) return 'its owner has not reported yet';
   if (report.status === undefined) return 'its report comes from an incompatible version';
   return ageS > STALE_S ? `its owner has not reported for ${Math.round(ageS)} s` : undefined;

@@ -22,8 +22,8 @@ export interface DeskToLink {
 }
 
 /**
- * Has a desk whose journal is in PostgreSQL obey the commands in the store. Halts that wait there are set when this resolves. Gives what
- * ends it; nothing happens for other journals.
+ * Has a desk whose journal is in PostgreSQL obey the commands in the store. Halts that wait there are set when this resolves. Returns
+ * the function that ends it; nothing happens for other journals.
  *
  * @throws OperatorError `storage`: the store cannot be read.
  */

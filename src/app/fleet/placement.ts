@@ -98,7 +98,7 @@ function leastLoaded(
     .toSorted((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0) || (a < b ? -1 : 1))[0];
 }
 
-/** Whether the daemon works, has room, and is of a version that reads what the desk has written. */
+/** Whether the daemon works, has capacity, and has a version that can read what the desk has written. */
 function canTake(
   working: ReadonlyMap<string, PlacedDaemon>,
   load: ReadonlyMap<string, number>,

@@ -10,8 +10,9 @@ const KEEP_MS = 30_000;
 export const filesOf = (folder: string, desk: string): string => join(folder, desk, 'journal');
 
 /**
- * How far the journal of each desk of the store was seen to come, whoever runs the desk. It becomes the journal anchor of a desk that starts
- * here, so that every machine detects a store that was restored from an older copy, also for desks that it never ran.
+ * The highest record number seen in the journal of each desk of the store, regardless of which daemon runs the desk. It becomes the journal
+ * anchor of a desk that starts here, so that every machine detects a store that was restored from an older copy, also for desks that it
+ * never ran.
  */
 export class SeenHeads {
   readonly #folder: string;

@@ -102,7 +102,7 @@ const NOBODY: PeopleDesk = {
   ownerOf: () => undefined,
   record: () => ({
     isDone: false,
-    says: 'a fleet invites nobody: give the person a token in the file of --settings',
+    says: 'a fleet has no invitations: give the person a token in the file of --settings',
   }),
 };
 

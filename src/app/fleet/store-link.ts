@@ -31,7 +31,7 @@ const NOTED_MS = 10_000;
 /** One for each database, shared by the desks of this process. */
 const links = new Map<string, StoreLink>();
 
-/** Connects a desk with the store of its journal. Halts that wait there are set when this resolves. Gives what ends it. */
+/** Connects a desk with the store of its journal. Halts that wait there are set when this resolves. Returns the function that ends it. */
 export async function linkToStore(connectionString: string, desk: LinkedDesk): Promise<() => Promise<void>> {
   const link = links.get(connectionString) ?? new StoreLink(connectionString);
   links.set(connectionString, link);
@@ -56,7 +56,7 @@ class StoreLink {
   /** Of each desk what was reported last. */
   readonly #reported = new Map<string, { readonly standing: string; readonly at: number }>();
   readonly #desks = new Map<string, LinkedDesk>();
-  /** Commands under way, and halts that have ended: rows read before that show them still open. */
+  /** Commands in progress, and halts that have ended: rows read before that show them still open. */
   readonly #underWay = new Set<number>();
   /** Of each desk the last command that is not a halt. */
   readonly #last = new Map<string, Promise<void>>();
@@ -88,7 +88,7 @@ class StoreLink {
     }, LOOK_MS).unref();
   }
 
-  /** Gives the number of desks that stay. */
+  /** Returns the number of desks that stay. */
   remove(desk: LinkedDesk): number {
     if (this.#desks.get(desk.desk) === desk) this.#desks.delete(desk.desk);
     this.#reported.delete(desk.desk);
@@ -100,7 +100,7 @@ class StoreLink {
     await this.#session.close().catch(() => undefined);
   }
 
-  /** One look at a time; what is notified meanwhile is seen by the next. */
+  /** One look at a time; the next poll sees what is notified in the meantime. */
   async #look(): Promise<void> {
     this.#isToLookAgain = true;
     if (this.#isLooking) return;
@@ -162,7 +162,7 @@ class StoreLink {
 
   /**
    * It counts at once, and is answered when the journal has it: until then the row stays open, and the next owner halts before it sends
-   * anything. Gives whether it has ended.
+   * anything. Returns whether it has ended.
    */
   async #halt(desk: LinkedDesk, command: StoredCommand): Promise<boolean> {
     const { id, path, body, caller } = command;
@@ -180,15 +180,15 @@ class StoreLink {
     // A newer owner has it: this one is about to learn so.
     if ((epoch ?? 0) > desk.epoch || (begunBy ?? 0) > desk.epoch) return;
     if (begunBy !== undefined) {
-      await this.#commands.voidIt(id, `the owner under epoch ${begunBy} began it and did not answer: the journal shows whether it took effect`, begunBy); // prettier-ignore
+      await this.#commands.voidIt(id, `the owner under epoch ${begunBy} started it and did not answer: the journal shows whether it took effect`, begunBy); // prettier-ignore
       return;
     }
     if (epoch !== undefined && epoch < desk.epoch) {
-      await this.#commands.voidIt(id, `nothing was done: it was sent to the owner under epoch ${epoch}, and the desk has epoch ${desk.epoch} now. Look at the desk, then send it again`); // prettier-ignore
+      await this.#commands.voidIt(id, `the command had no effect: it was sent to the owner under epoch ${epoch}, and the desk has epoch ${desk.epoch} now. Check the desk, then send the command again`); // prettier-ignore
       return;
     }
     if (isLate) {
-      await this.#commands.voidIt(id, 'nothing was done: nobody executed it in time. Look at the desk, then send it again'); // prettier-ignore
+      await this.#commands.voidIt(id, 'the command had no effect: nobody executed it in time. Check the desk, then send the command again'); // prettier-ignore
       return;
     }
     if (!desk.isReady() || !(await this.#commands.begin(command, desk.epoch))) return;

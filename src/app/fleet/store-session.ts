@@ -33,7 +33,7 @@ export class StoreSession {
    */
   async rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
     const answer = this.#after(this.#before, text, values);
-    // Whoever asked is told of an error; the next statement does not depend on it.
+    // The caller receives the error; the next statement does not depend on it.
     this.#before = answer.catch(() => undefined);
     return await answer;
   }

@@ -7,7 +7,7 @@ export interface Terminal {
   readonly output: Writable & { readonly isTTY?: boolean };
 }
 
-/** Asks one question; `undefined` when the person wants to go no further. */
+/** Asks one question; `undefined` when the person cancels. */
 export type Ask = (
   question: Question,
   fault: (text: string) => string | undefined,

@@ -134,7 +134,7 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
   tokenFile: {
     flag: '--token-file',
-    asks: 'Which file holds the token, or will hold it?',
+    asks: 'Which file contains the token, or will contain it?',
     hint: 'a path, relative to the folder of the config; mode 0600',
     otherwise: './venue-token',
     when: isVenue,

@@ -35,7 +35,7 @@ function configText(answers: DeskAnswers): string {
     '# yaml-language-server: $schema=./schema/config.schema.json',
     '#',
     '# Written by tranche init. config/live.yaml of the package has every setting with its default.',
-    'desk: main # name of the account; part of every client id, so keep it',
+    'desk: main # name of the account; part of every client id, so never change it',
     `mode: ${mode}${mode === 'paper' ? '' : ' # paper, dry_run or live'}`,
     '',
     'venue:',
@@ -158,7 +158,7 @@ function strategyText(answers: DeskAnswers): string {
       `pair: ${pair}`,
       `side: ${does}`,
       `total_${isQuantity ? 'quantity' : 'notional'}: { amount: '${amount}', currency: ${currency} }`,
-      `duration: ${duration} # from when it first runs; write start_time to begin at a time`,
+      `duration: ${duration} # counted from its first run; set start_time to begin at a fixed time`,
       `slices: ${slicesOf(duration)}`,
       'catch_up: pace # after an outage, spread the missed quantity over later slices',
     ];

@@ -15,10 +15,13 @@ export function addInit(cli: Command, { io, terminal, done }: InitCli): void {
   const command = cli
     .command('init')
     .description(
-      'create a desk: in a terminal, ask what it should do; elsewhere, write examples. Never overwrites files',
+      'create a desk: in a terminal, ask what it should do; otherwise write examples. Never overwrites files',
     )
     .argument('[folder]', 'target folder', '.')
-    .option('--yes', 'do not ask: use defaults for what is not given, and write the examples without --does');
+    .option(
+      '--yes',
+      'do not ask: use defaults for options that are not given; without --does, write the examples',
+    );
   for (const { flag, asks, hint, otherwise, choices } of Object.values(questions)) {
     const option = new Option(
       `${flag} <${flag.slice(2)}>`,

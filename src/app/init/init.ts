@@ -122,7 +122,7 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It was there before, or somebody else has put something into it.
+    // It existed before, or another process has put something into it.
   }
 }
 

@@ -10,13 +10,14 @@ export function addMcp(
 ): void {
   cli
     .command('mcp')
-    .description(
-      'answer a client of the Model Context Protocol on stdin and stdout; reads, and changes nothing',
-    )
+    .description('serve the Model Context Protocol on stdin and stdout; read-only')
     .addOption(config())
     .option('--journal <journal>', 'the journal (default: the journal in the config)')
     .addOption(modeOption('mode of the desk'))
-    .option('--url <url>', 'API of a desk elsewhere; its token is TRANCHE_OPERATOR_TOKEN, that of a viewer')
+    .option(
+      '--url <url>',
+      'API of a desk on another machine; TRANCHE_OPERATOR_TOKEN holds a token with the role viewer',
+    )
     .action(async (options) => {
       const [{ serveMcp }, { toolsOf }] = await Promise.all([
         import('./mcp-server.ts'),

@@ -23,7 +23,7 @@ export interface Tool {
 /** Routes that make no tool: a stream, and the document of the API itself. */
 const NO_TOOLS: ReadonlySet<string> = new Set(['/api/v1/events', '/api/v1/openapi.json']);
 
-/** The tools of a desk: each route of its API that reads for a viewer, and what the journal tells while no desk runs. */
+/** The tools of a desk: each route of its API that reads for a viewer, and the records of the journal while no desk runs. */
 export const toolsOf = (options: DaemonOptions, io: CommandIo): readonly Tool[] => [
   ...Object.entries(apiRoutes)
     .filter(([path, { method, role }]) => method === 'GET' && role === 'viewer' && !NO_TOOLS.has(path))
@@ -85,13 +85,16 @@ function journalTools(options: DaemonOptions, io: CommandIo): readonly Tool[] {
     },
   });
   return [
-    tool('day', 'What a desk did on a day, each line with the records that prove it.', ofDay, (given, own) =>
-      day({ ...options, ...given, json: true }, own),
+    tool(
+      'day',
+      'Describes what a desk did on a day; each line names the records that prove it.',
+      ofDay,
+      (given, own) => day({ ...options, ...given, json: true }, own),
     ),
-    tool('journal_why', 'Why each slice did or did not trade.', ofWhy, (given, own) =>
+    tool('journal_why', 'Explains why each slice traded or did not trade.', ofWhy, (given, own) =>
       why({ ...options, ...given, json: true }, own),
     ),
-    tool('journal_alerts', 'Alerts, and what to do about each.', ofAlerts, (given, own) =>
+    tool('journal_alerts', 'Lists alerts, and what to do about each.', ofAlerts, (given, own) =>
       alerts({ ...options, ...given, json: true }, own),
     ),
   ];

@@ -23,7 +23,7 @@ const webhook = z.lazy(() =>
     format: z
       .enum(['slack', 'teams', 'json'])
       .describe(
-        'slack, teams: the body that their incoming webhooks expect. json: all facts, for your own program',
+        'slack, teams: the body that their incoming webhooks expect. json: all fields, for your own program',
       ),
     url: secret('Address, https, or http on this machine', 'SLACK_URL'),
     url_file: file('File that contains only the address, readable only by its owner'),
@@ -69,9 +69,12 @@ const command = z.lazy(() =>
       .describe(
         'Program and its arguments; the program relative to this file. It reads the message as JSON on stdin',
       ),
-    timeout: duration('PT10S', 'Longest run; after it, the program is killed').refine((ms) => ms <= 60_000, {
-      error: 'expected at most PT1M',
-    }),
+    timeout: duration('PT10S', 'Maximum run time; after it, the desk kills the program').refine(
+      (ms) => ms <= 60_000,
+      {
+        error: 'expected at most PT1M',
+      },
+    ),
   }),
 );
 

@@ -18,7 +18,7 @@ export function whatWaits(desk: Desk): readonly string[] {
   const wayOut = {
     active: [],
     paused: [`the desk is paused until somebody resumes it: ${foreign(controlWhy)}`],
-    reducing: [`the desk only reduces until somebody resumes it: ${foreign(controlWhy)}`],
+    reducing: [`the desk only reduces borrowed balances until somebody resumes it: ${foreign(controlWhy)}`],
     halted: [`the desk is halted until an approver re-arms it: ${foreign(controlWhy)}`],
   }[control];
   return [

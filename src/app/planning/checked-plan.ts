@@ -16,7 +16,7 @@ import { planOf } from './planning.ts';
 import type { PlannedSource, PlanWorld } from './planning.ts';
 import { rehearse } from './rehearse.ts';
 
-/** What is known of pairs: the config, and what the venue has just told. */
+/** What is known of pairs: the config, and what the venue has just returned. */
 export function planWorld(
   config: Config,
   { precisions }: Pick<Found, 'precisions'>,
@@ -25,7 +25,7 @@ export function planWorld(
   const world = worldOf(config);
   return {
     ...world,
-    // What the venue has just told counts.
+    // What the venue has just returned counts.
     precisions(pair) {
       const names = world.currencies(pair);
       return names === undefined
@@ -93,7 +93,7 @@ export function checkedPlan({
       policy: config.operate?.approvals,
       isBegun: (id) => world.life?.(id)?.hash === strategies.find((one) => one.id === id)?.hash,
     }),
-    // Checked before, without what the venue has told since: the decimals of its currencies.
+    // Checked before, without what the venue has returned since: the decimals of its currencies.
     ...strategies
       .filter(({ id }) => planned.some((one) => one.id === id && one.standing !== 'finished'))
       .flatMap(({ id, bound }) => refusals(id, bound.check(world))),

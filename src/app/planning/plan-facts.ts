@@ -70,7 +70,7 @@ const nothing = (missing: string): Found => ({
 
 /** What is known before the venue is queried: in paper mode, its opening state. */
 export const knownBeforehand = (config: Config): Found =>
-  config.venue.simulated === undefined ? nothing('the venue was not asked') : simulated(config);
+  config.venue.simulated === undefined ? nothing('the venue was not contacted') : simulated(config);
 
 /** What the simulated venue of paper mode begins with. */
 function simulated(config: Config): Found {

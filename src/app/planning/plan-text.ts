@@ -67,7 +67,7 @@ function strategyLines(strategy: PlannedStrategy, plan: CheckedPlan, isBrief: bo
     strategy.ceiling === undefined &&
     strategy.passed + strategy.beyond === 0 &&
     strategy.standing !== 'finished'
-      ? ['  no time is known in advance: it trades when its condition is met']
+      ? ['  no times are known in advance: the strategy trades when its condition is met']
       : []),
   ];
 }
@@ -124,7 +124,7 @@ function summaryLines(strategy: PlannedStrategy, plan: CheckedPlan): readonly st
   }
   lines.push(...estimateLines(strategy, plan));
   if (strategy.standing !== undefined) lines.push(STANDING[strategy.standing]);
-  if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC are over`);
+  if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC have passed`);
   if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.days} days`);
   lines.push(...notes);
   if (isCut) lines.push('there are more times than the plan covers: plan fewer days');
@@ -134,10 +134,10 @@ function summaryLines(strategy: PlannedStrategy, plan: CheckedPlan): readonly st
 /** What it would trade now, for each trade of it. */
 function estimateLines({ estimate }: PlannedStrategy, plan: CheckedPlan): readonly string[] {
   if (estimate === undefined) return [];
-  if ('missing' in estimate) return [`its trades at present are not estimated: ${estimate.missing}`];
+  if ('missing' in estimate) return [`its current trades are not estimated: ${estimate.missing}`];
   const { slices, why } = estimate;
   if (slices.length === 0)
-    return [`with the current account and prices it trades nothing: ${why ?? 'no reason'}`];
+    return [`with the current balances and prices it trades nothing: ${why ?? 'no reason'}`];
   const trades = [...Map.groupBy(slices, ({ leg }) => leg ?? '').values()].map((of) => {
     const side = of[0]?.side ?? '';
     const how = [
@@ -146,11 +146,12 @@ function estimateLines({ estimate }: PlannedStrategy, plan: CheckedPlan): readon
     ].join('');
     return `${side} ${totalText(of, plan)}${how}`;
   });
-  return [`with the current account and prices it trades: ${trades.join(', ')}`];
+  return [`with the current balances and prices it trades: ${trades.join(', ')}`];
 }
 
 const STANDING = {
-  running: 'it is running: the plan starts at its beginning; missed or cut slices change later ones',
+  running:
+    'it is already running: the plan starts from its beginning; missed or cut slices change later ones',
   edited: 'an earlier version is still running: this plans the new version as if it started now',
   finished: 'it has finished in this journal and does not run again; to repeat it, give it a new id',
 } as const;

@@ -25,7 +25,7 @@ export interface PlanWorld extends CheckWorld {
   readonly zone: string;
 }
 
-/** A strategy, as far as a plan needs it. */
+/** The fields of a strategy that a plan needs. */
 export type PlannedSource = Pick<LoadedStrategy, 'id' | 'kind' | 'hash' | 'bound' | 'document'>;
 
 /** Maximum number of times examined per calendar: a desk reads no more. */
@@ -33,7 +33,7 @@ const TIMES_MAX = 20_000;
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** Everything that a strategy plans within a period, as far as it is known in advance. */
+/** Everything that a strategy plans within a period and that is known in advance. */
 export function planOf(
   { id, kind, hash, bound, document }: PlannedSource,
   span: Span,
@@ -162,7 +162,7 @@ function slicesOf(
   const limit = limitOf(document);
   return slots.map((slot, i): PlannedSlice => {
     const last = slots[i - 1];
-    // In a window without a known end, the last slice is assumed to last as long as the one before it.
+    // In a window without a known end, the last slice is assumed to last as long as the previous one.
     const until =
       slots[i + 1]?.at ?? end ?? after(slot.at, last === undefined ? DEFAULT_WINDOW_MS : slot.at - last.at);
     const closed = schedule && closureAt(schedule, slot.at)?.why;
@@ -181,7 +181,7 @@ function slicesOf(
   });
 }
 
-/** Where the currencies of a pair are not known, the field that gives the size tells its unit. */
+/** Where the currencies of a pair are not known, the field of the size determines its unit. */
 const slotIsQuantity = (document: Document): boolean =>
   document['total_quantity'] !== undefined || document['each_quantity'] !== undefined;
 

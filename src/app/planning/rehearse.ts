@@ -35,7 +35,7 @@ interface Rehearsed {
 
 /**
  * Simulates what a strategy would trade if it decided at `at` on the current account and prices, with each slice filled completely at the
- * current price: its own kernel decides. Changes meanwhile are ignored.
+ * current price: its own kernel decides. Changes in the meantime are ignored.
  */
 export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanFacts): Estimate {
   const { funds } = facts;
@@ -61,7 +61,7 @@ export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanF
     else {
       const due = step.waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
       now = instant(Math.max(now, Math.min(...due)));
-      // A run that may be replaced by another document has nothing under way.
+      // A run that another document may replace has nothing in progress.
       wake =
         due.length === 0 || bound.isReplaceable(step.state) ? undefined : { on: 'at', at: now, due: now };
     }

@@ -10,7 +10,7 @@ import { planLimits } from './plan-limits.ts';
 import { planOf, timeIn } from './planning.ts';
 import type { PlanWorld, PlannedSource } from './planning.ts';
 
-/** As many as `tranche plan` looks at without being told otherwise; of what starts later, from its start on. */
+/** As many days as `tranche plan` covers by default; of what starts later, from its start on. */
 const DAYS = 7;
 
 export interface Standing {
@@ -18,13 +18,13 @@ export interface Standing {
   /** Those that are not enabled are left out. */
   readonly strategies: readonly (PlannedSource & { readonly enabled?: boolean })[];
   readonly now: Instant;
-  /** What has begun already, as far as it is known. */
+  /** Lives that are known to have started. */
   readonly life?: PlanWorld['life'];
 }
 
 /**
- * What no account and no price could make feasible: the checks of `tranche plan` that need the config and the documents alone, in its
- * words. `validate`, a start and a reload refuse them in what would begin; a desk warns of them in what runs already.
+ * What no account and no price could make feasible: the checks of `tranche plan` that need only the config and the documents, with
+ * the same texts. `validate`, a start and a reload refuse them in what would begin; a desk warns of them in what runs already.
  */
 export function standingFaults({ config, strategies, now, life }: Standing): readonly Check[] {
   const world: PlanWorld = {
@@ -44,7 +44,7 @@ export function standingFaults({ config, strategies, now, life }: Standing): rea
     minimum: (pair) => world.minimum(pair),
     precisions: (pair) => world.precisions(pair),
     price: (pair) => prices.get(pair),
-    funds: { missing: 'the account was not asked' },
+    funds: { missing: 'the account was not read' },
   };
   const planned = spans.map(({ one, ...span }) => planOf(one, span, world));
   return standingChecks(planned, facts).filter(({ verdict }) => verdict === 'refused');

@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time.ts';
 interface Paged {
   readonly limit: number;
   readonly order: 'oldest' | 'newest';
-  /** Number of the last record of the page before. */
+  /** Number of the last record of the previous page. */
   readonly after?: number | undefined;
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
@@ -27,7 +27,7 @@ export type HistoryRequest =
   | (Paged & {
       readonly what: 'why';
       readonly strategy?: string | undefined;
-      /** Slices that are under way, to be told beside the records. */
+      /** Slices in progress, listed beside the records. */
       readonly open: readonly SliceName[];
       /** Zones of the strategies, and of this machine. */
       readonly zones: Readonly<Record<string, string>>;

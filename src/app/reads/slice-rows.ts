@@ -14,7 +14,7 @@ type AttemptRow = SliceRow['attempts'][number];
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type Row = Writable<Omit<SliceRow, 'attempts'>> & { readonly attempts: Writable<AttemptRow>[] };
 
-/** Records that tell of slices. All of them name the parent, in a field or in the client id. */
+/** Records of slices. All of them name the parent, in a field or in the client id. */
 const KINDS: readonly RecordBody['kind'][] = ['wake', 'intent', 'quote', 'attempt', 'fill', 'slice', 'correction']; // prettier-ignore
 /** Records of one parent that are looked at. */
 const RECORDS_MAX = 20_000;
@@ -47,7 +47,7 @@ export const byParent = (names: readonly SliceName[]): ReadonlyMap<string, Reado
     ),
   );
 
-/** What became of slices, by `keyOf`: from the records in front of `before`, and the corrections since. */
+/** Outcomes of slices, by `keyOf`: from the records in front of `before`, and the corrections since. */
 export function rowsOf(
   source: Source,
   names: readonly SliceName[],

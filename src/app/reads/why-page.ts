@@ -15,12 +15,12 @@ type Asked = Extract<HistoryRequest, { readonly what: 'why' }>;
 
 /** Records with news of their own. */
 const KINDS: readonly RecordBody['kind'][] = ['started', 'stopped', 'process', 'control', 'reload', 'strategy', 'wake', 'slice', 'fill', 'correction']; // prettier-ignore
-/** Records that are told together, and how many of them one page may look at. */
+/** Records that form one entry, and how many of them one page may read. */
 const PIECE = 200;
 const PIECES_MAX = 100;
 const PAGE_MS = 2_000;
 
-/** The lines of `tranche why` about the records of a page; with the last page, what is under way. */
+/** The lines of `tranche why` about the records of a page; with the last page, slices in progress. */
 export function whyPage(source: Source, request: Asked): HistoryPage<WhyRow> {
   const { since, until, strategy, limit, order, zones, zone, now } = request;
   const started = performance.now();
@@ -31,7 +31,7 @@ export function whyPage(source: Source, request: Asked): HistoryPage<WhyRow> {
     return { seq, ...row, slices: slices && [...slices], words: whyWords(told, own, now) };
   };
   const open = (): readonly WhyRow[] => openEntries(source, request).map((told) => rowOf({ seq: undefined, told })); // prettier-ignore
-  // What is under way is newer than all that has ended.
+  // Slices in progress are newer than all that have ended.
   if (order === 'newest' && request.after === undefined) items.push(...open());
   let { after } = request;
   for (let piece = 0; piece < PIECES_MAX; piece++) {
@@ -56,7 +56,7 @@ interface Numbered {
   readonly told: WhyEntry;
 }
 
-/** What these records tell, oldest first. What came before and explains them is looked up. */
+/** The entries of these records, oldest first. What came before and explains them is looked up. */
 function entriesOf(source: Source, taken: readonly StoredRecord[]): readonly Numbered[] {
   const wanted = new Set(taken.map(({ seq }) => seq));
   const names = taken.flatMap(({ body }): readonly SliceName[] => {

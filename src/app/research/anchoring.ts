@@ -13,7 +13,7 @@ interface Ordered {
   readonly isOther: boolean;
 }
 
-/** So many of the first resamples are drawn in the other way as well, to tell what that changes. */
+/** This many of the first resamples are also drawn the other way, to measure the effect. */
 export const COMPARED = 100;
 
 /** Both of a pair follow each other, so that a run that is stopped has compared what one that asks for less compares. */
@@ -88,12 +88,12 @@ export function anchorNotes(
   const { count, unanchored } = startsOf(tapes.map(({ tape }) => tape), span, resampling); // prettier-ignore
   const effect = anchoring === undefined ? [] : effectOf(anchoring);
   if (resampling.isUnanchored === true)
-    return [`Blocks begin at any of ${unanchored} instants, at any time of day: what a strategy does at an hour meets the prices of other hours.`, ...effect]; // prettier-ignore
+    return [`Blocks begin at any of ${unanchored} instants, at any time of day: actions that a strategy takes at one hour meet prices of other hours.`, ...effect]; // prettier-ignore
   if (count === unanchored) return [];
-  return [`Blocks keep their time of day: each begins at one of ${count} instants of the window instead of ${unanchored}, so that its ${count} days alone are recombined. --unanchored lets blocks begin anywhere.`, ...effect]; // prettier-ignore
+  return [`Blocks keep their time of day: each begins at one of ${count} instants of the window instead of ${unanchored}, so that its ${count} days are recombined. --unanchored lets blocks begin anywhere.`, ...effect]; // prettier-ignore
 }
 
-/** Figures whose change a sentence tells: the rest are in a table of the report. */
+/** Figures whose change a sentence states: the rest are in a table of the report. */
 const EFFECTS: ReadonlySet<BootstrapFigure> = new Set(['cost_bps', 'value_usd', 'drawdown']);
 
 function* effectOf({ resamples, figures }: NonNullable<BootstrapFacts['anchoring']>): Generator<string> {

@@ -110,7 +110,7 @@ function withoutConfig(
       'config',
       `there is no ${config}: a backtest without a config needs strategy files and --holdings, such as --holdings usd=100000; or create one with "tranche init", or name one with --config`,
     );
-  io.stderr.write('no config: limits of a billion usd an order and a collar of 10 %; --config names those of a desk\n'); // prettier-ignore
+  io.stderr.write('no config: using limits of a billion usd per order and a collar of 10 %; use --config for the limits of a desk\n'); // prettier-ignore
   return NO_DESK;
 }
 
@@ -196,7 +196,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   );
 }
 
-/** Whoever takes a strategy for the future over history that has ended before it would look for the fault elsewhere. */
+/** Without this check, a user who runs a future strategy over past history would look for the fault elsewhere. */
 function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
   for (const { id, bound, document } of strategies) {
     const { start_time: written } = document;

@@ -87,7 +87,7 @@ function toldOf({ window }: BacktestInput, { delisted = [] }: BacktestFacts): re
   ];
 }
 
-/** What became of assets whose prices end before the window. */
+/** Results for assets whose prices end before the window ends. */
 function delistedFacts(
   { window, tapes }: BacktestInput,
   { exchange, desk }: Backtest,
@@ -111,9 +111,9 @@ function delistedFacts(
 function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
   const unset = {
     last_look_bps: 'never',
-    price_precision: 'six digits of each price or more',
+    price_precision: 'at least six significant digits of each price',
     impact_participation: 'none',
-    gap_max: 'PT1H, or one bar where bars are longer',
+    gap_max: 'PT1H, or one bar if bars are longer',
   };
   const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });
   const held = [...holdings].map(([currency, amount]) => `${text(amount)} ${currency}`);
@@ -123,8 +123,8 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
     ...Object.entries(model.pairs).map(([pair, own]) => `Of ${pair}: ${worded(settingsOf(own))}.`),
     creditOf(model.pts),
     `Opening balances: ${held.length === 0 ? 'none' : held.join(', ')}.`,
-    'The close of a bar is known when the bar has ended; highs and lows are not used.',
-    'Own trades do not move the prices of the tape.',
+    'The close of a bar is known only when the bar has ended; highs and lows are not used.',
+    'The trades of the backtest do not move the prices of the tape.',
     impactNote(model),
   ];
 }
@@ -132,8 +132,8 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
 /** What the memory of the impact means for the choice of a number of slices. */
 const impactNote = ({ impactMemory: memory }: NamedModel['model']): string =>
   memory === 'none'
-    ? 'impact_memory none: the venue forgets a trade at once, so that impact falls with the square root of the number of slices. Do not choose a number of slices by it; set a half-life such as impact_memory=PT1H.'
-    : `impact_memory ${durationText(memory)}: sizes bear the impact of earlier trades on the same side, half of it after this time. Slices close together cost as much as one order; beyond one slice in each half-life more slices save hardly anything.`;
+    ? 'impact_memory none: the impact of a trade decays at once, so total impact falls with the square root of the number of slices. Do not choose the number of slices on this basis; set a half-life such as impact_memory=PT1H.'
+    : `impact_memory ${durationText(memory)}: each trade also pays the impact of earlier trades on the same side, which halves in this time. Slices close together cost as much as one order; more than one slice per half-life saves almost nothing.`;
 
 const worded = (settings: Readonly<Record<string, unknown>>): string =>
   Object.entries(settings)
@@ -178,7 +178,7 @@ export function backtestLines(report: Report): readonly string[] {
   ];
 }
 
-/** Strategies that could trade nothing because their time lies after the tapes, or before them. */
+/** Strategies that could trade nothing because their time is after the tapes, or before them. */
 export function idleLines(
   { desk }: Backtest,
   { from, until }: Pick<BacktestInput, 'from' | 'until'>,

@@ -69,7 +69,7 @@ export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): W
         `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): use that time or omit --until${tape === last.tape ? '' : '; if it was delisted then, --delisted liquidate sells it there and --delisted freeze keeps it at its last price'}`,
       );
     if (end <= asked.from)
-      throw new OperatorError('usage', `--from ${isoOf(asked.from)} is after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): leave the pair out, or begin earlier`); // prettier-ignore
+      throw new OperatorError('usage', `--from ${isoOf(asked.from)} is after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): omit the pair, or begin earlier`); // prettier-ignore
   }
   if (asked.until <= asked.from)
     throw new OperatorError(
@@ -115,7 +115,7 @@ function shortenedBy(
 const days = (ms: number): string => `${Number((ms / DAY_MS).toFixed(1))} days`;
 
 const shortenedWords = ({ end, at, by, left_out_of: of, left_out_ms: ms }: WindowFacts['shortened'][number]): string =>
-  `the window ${end === 'from' ? 'begins' : 'ends'} at ${at}, where the prices of ${by.join(', ')} ${end === 'from' ? 'begin' : 'end'}: ${days(ms)} of ${of} are left out`; // prettier-ignore
+  `the window ${end === 'from' ? 'begins' : 'ends'} at ${at}, where the prices of ${by.join(', ')} ${end === 'from' ? 'begin' : 'end'}: ${days(ms)} of ${of} are omitted`; // prettier-ignore
 
 const delistedWords = ({ pair, at, does }: Delisted): string =>
-  `the prices of ${pair} end at ${isoOf(at)}, before the window: ${does === 'liquidate' ? 'holdings are sold at the last price, at the cost of the model' : 'holdings stay valued at the last price'}, and no more of it is bought`; // prettier-ignore
+  `the prices of ${pair} end at ${isoOf(at)}, before the window: ${does === 'liquidate' ? 'holdings are sold at the last price, at the cost of the model' : 'holdings stay valued at the last price'}, and the backtest buys no more of it`; // prettier-ignore

@@ -98,9 +98,9 @@ export interface Bootstrap {
 }
 
 /**
- * Runs the strategies over history that is drawn anew again and again, on all cores. The same seed gives the same figures, whatever the
- * number of threads. When a signal stops it, the first resamples up to the first that had not ended count, as if no more had been asked
- * for: of those that had ended by chance the quick ones would be more.
+ * Runs the strategies over resampled histories, on all cores. The same seed gives the same figures, regardless of the number of
+ * threads. When a signal stops it, the first resamples up to the first that had not ended count, as if no more had been asked for: of
+ * those that had ended by chance the quick ones would be more.
  *
  * @throws OperatorError `software` when a worker has died, `config` for a strategy that cannot run.
  */
@@ -233,12 +233,12 @@ function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resamp
   return [
     ...(drawn < asked ? [`The run was stopped after ${drawn} of ${asked} resamples. The intervals equal those of --bootstrap ${drawn} with the same seed, and are less certain.`] : []),
     `History was resampled ${drawn} times in blocks of ${durationText(blockMs)}, the same for all pairs, seed ${seed}. Refusals and outages of the venue were drawn with each resample.`,
-    'The intervals say how much the figures would differ over markets like that of the window. They do not cover other markets or errors of the execution model: all resamples assume the same spread, impact and latency.',
+    'The intervals show how much the figures would vary over markets like that of the window. They do not cover other markets or errors of the execution model: all resamples assume the same spread, impact and latency.',
     trend === 'kept'
-      ? 'Each resample has the trend of the window: prices rise or fall on average as in the window. In a period without that trend, costs lie outside an interval more often than stated; --no-trend removes it.'
+      ? 'Each resample has the trend of the window: prices rise or fall on average as in the window. In a period without that trend, costs fall outside an interval more often than stated; --no-trend removes the trend.'
       : 'The trend of the window is removed from every pair: the value of a portfolio excludes its gain from the trend.',
     ...(blocks < BLOCKS_FEW ? [`The window holds ${blocks.toFixed(1)} blocks, too few for reliable intervals. Use a longer window or shorter blocks.`] : []),
-    ...(halted === 0 ? [] : [`In ${halted} of ${drawn} resamples a control halted the desk: their figures cover its trades until then.`]),
+    ...(halted === 0 ? [] : [`In ${halted} of ${drawn} resamples a control halted the desk: their figures cover trades until then.`]),
   ];
 } // prettier-ignore
 

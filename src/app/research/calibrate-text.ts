@@ -39,7 +39,7 @@ export function modelYaml(found: Calibration): string {
   const line = (fitted: FittedSetting, indent: string): string =>
     `${indent}${fitted.name}: ${settingOf(fitted)} # ${forTerminal(groundsOf(fitted))}`;
   return `${[
-    `# Execution model, learnt by tranche calibrate ${version}. What is not here stays as in the preset that base names.`,
+    `# Execution model, fitted by tranche calibrate ${version}. Settings that are not listed here come from the preset that base names.`,
     ...sourceLines(found).map((text) => `# ${forTerminal(text)}`),
     ...found.caveats.map((text) => `# Note: ${forTerminal(text)}.`),
     `base: ${found.base}`,
@@ -84,7 +84,7 @@ export function calibrationLines(found: Calibration): readonly string[] {
           ...fittedSettings.map((fitted) => [fitted.name, fitted.pair ?? 'all', settingOf(fitted).replaceAll("'", ''), baseOf(found, fitted), groundsOf(fitted)]),
         ])),
     '',
-    ...(unlearnt.length === 0 ? [] : [`Not learnt; taken from ${found.base}:`]),
+    ...(unlearnt.length === 0 ? [] : [`Not fitted; taken from ${found.base}:`]),
     ...table(unlearnt.map((one) => [one.name, one.pair ?? 'all', baseOf(found, one), one.why])),
     `Also taken from ${found.base}: ${NEVER_LEARNT}.`,
     ...found.caveats.map((text) => `Note: ${text}.`),

@@ -25,7 +25,7 @@ function periodLine({ name, quoting, totals, untraded }: PackPeriod): string {
   );
   const slices = untraded.reduce((sum, row) => sum + row.slices, 0);
   return [
-    `${name}: ${quoting.requests} quotes asked, ${quoting.quotes} got, ${quoting.orders} orders, ${quoting.fills} fills`,
+    `${name}: ${quoting.requests} quotes requested, ${quoting.quotes} received, ${quoting.orders} orders, ${quoting.fills} fills`,
     ...costs,
     ...(slices === 0 ? [] : [`${count(slices, 'slice')} not traded`]),
   ].join('; ');

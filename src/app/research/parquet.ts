@@ -95,7 +95,7 @@ export function notWritten(file: string, cause: unknown): unknown {
   try {
     rmSync(`${file}.part`, { force: true });
   } catch {
-    // Best effort: the reason that is told is why it could not be written.
+    // Best effort: the reported reason is why it could not be written.
   }
   if (!(cause instanceof Error && 'code' in cause)) return cause;
   return new OperatorError('storage', `${file} cannot be written: ${cause.message}`, cause);

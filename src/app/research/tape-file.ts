@@ -12,7 +12,7 @@ export interface TapeFile {
 }
 
 /**
- * Reads the prices of a pair: a tape, or whatever `data import` reads.
+ * Reads the prices of a pair: a tape, or any file that `data import` reads.
  *
  * @throws OperatorError (`data`, `usage`) that names the file, and the row when one is damaged.
  */

@@ -12,7 +12,7 @@ interface Tally {
 
 interface StrategyTally {
   readonly sides: Map<Side, Tally>;
-  /** Of looks that led to no slice. */
+  /** Of evaluations without a slice. */
   readonly reasons: Map<Reason, number>;
   /** The words of the step at which its code failed. */
   fault: string | undefined;
@@ -86,7 +86,7 @@ export class TradeTally {
     );
   }
 
-  /** What whoever reads the figures must know first: strategies that failed, traded nothing, or on one side only. */
+  /** What a reader of the figures must know first: strategies that failed, traded nothing, or on one side only. */
   lines(): readonly string[] {
     const lines = [...this.#strategies].flatMap(([strategy, own]) => linesOf(strategy, own));
     const isIdle = ![...this.#strategies.values()].some((own) => traded(own) > 0);
@@ -120,10 +120,10 @@ function linesOf(strategy: string, own: StrategyTally): readonly string[] {
 
 function because(counts: ReadonlyMap<Reason, number>): string {
   const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
-  if (most === undefined) return ': no time of it came in this window';
+  if (most === undefined) return ': none of its times fell in this window';
   const [reason, n] = most;
   const remedy = remedies[reason];
-  return `, ${n} times because ${reasons[reason]} (${reason})${remedy === undefined ? '' : `. What would change it: ${remedy}`}`;
+  return `, ${n} times because ${reasons[reason]} (${reason})${remedy === undefined ? '' : `. To change this: ${remedy}`}`;
 }
 
 const traded = ({ sides }: StrategyTally): number =>

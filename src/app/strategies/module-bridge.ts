@@ -6,8 +6,8 @@ import { CALL_MS, RUNNER_OPTIONS, START_MS } from './module-request.ts';
 import type { ModuleAnswer, ModuleOutcome, ModuleRequest } from './module-request.ts';
 
 /**
- * The thread between the desk and the process of its modules: it starts the process, ends it when a call does not end, and starts it
- * anew for the next call. The desk waits for one answer at a time.
+ * The thread between the desk and the process of its modules: it starts the process, ends it when a call does not end, and starts a
+ * new one for the next call. The desk waits for one answer at a time.
  */
 const { port, signal } = workerData as { readonly port: MessagePort; readonly signal: Int32Array }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- module-process.ts gave it
 

@@ -3,8 +3,8 @@
 /** Names through which code reaches outside of a pure function, each with the alternative. */
 const barred: Readonly<Record<string, string>> = {
   process: 'settings come from params',
-  global: 'a kernel keeps nothing except its state',
-  globalThis: 'a kernel keeps nothing except its state',
+  global: 'a kernel must keep data only in its state',
+  globalThis: 'a kernel must keep data only in its state',
   console: 'return a note instead',
   fetch: 'a kernel has no network: return waits instead',
   WebSocket: 'a kernel has no network: return waits instead',
@@ -16,8 +16,8 @@ const barred: Readonly<Record<string, string>> = {
   performance: 'the current time is view.at',
   crypto: 'randomness is not repeatable: derive it from the state',
   navigator: 'settings come from params',
-  localStorage: 'a kernel keeps nothing except its state',
-  sessionStorage: 'a kernel keeps nothing except its state',
+  localStorage: 'a kernel must keep data only in its state',
+  sessionStorage: 'a kernel must keep data only in its state',
   Function: 'write the function out',
   WebAssembly: 'write the function out',
 };

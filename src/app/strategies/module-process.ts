@@ -39,12 +39,12 @@ function ask(source: ModuleSource, call?: ModuleCall): ModuleAnswer {
   const id = ++requests;
   Atomics.store(signal, 0, 0);
   port.postMessage({ id, source, call } satisfies ModuleRequest);
-  // Whoever answers has a shorter limit: this one is for a thread that has died.
+  // The process that answers has a shorter limit: this one is for a thread that has died.
   Atomics.wait(signal, 0, 0, 2 * START_MS);
   const received: { readonly message: ModuleAnswer } | undefined = receiveMessageOnPort(port);
   if (received?.message.id === id) return received.message;
   bridge = undefined;
-  return { id, fault: "the module's process does not answer" };
+  return { id, fault: 'the process of the module does not answer' };
 }
 
 function startBridge(): Bridge {

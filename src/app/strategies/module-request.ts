@@ -20,8 +20,8 @@ export const CALL_MS = 2_000;
 export const START_MS = 20_000;
 
 /**
- * Node options of the process: nothing that Node's permission model guards is allowed but reading, which the process drops for good
- * once its own program is loaded, before it runs any code of a module. Memory in MiB.
+ * Node options of the process: nothing that Node's permission model guards is allowed but reading, which the process drops
+ * permanently once its own program is loaded, before it runs any code of a module. Memory in MiB.
  */
 export const RUNNER_OPTIONS = [
   '--permission',

@@ -18,7 +18,7 @@ export interface CheckedTypes {
 
 const TIMEOUT_MS = 60_000;
 
-/** Checks the types of the modules in TypeScript that strategies name, with the compiler that lies beside them or beside this program. */
+/** Checks the types of the modules in TypeScript that strategies name, with the compiler installed beside them or beside this program. */
 export function checkModuleTypes(strategies: readonly LoadedStrategy[], cwd: string): CheckedTypes {
   const files = [...new Set(strategies.flatMap((one) => moduleFileOf(one, cwd)))];
   const [first] = files;

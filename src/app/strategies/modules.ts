@@ -46,7 +46,8 @@ const requireModule = createRequire(import.meta.url);
 let isHooked = false;
 
 /**
- * Reads the module that a document names. It must lie in the folder of the document or below, links followed.
+ * Reads the module that a document names. It must be in the folder of the document or below, after following
+ * links.
  *
  * @throws Error in words for the operator.
  */
@@ -82,9 +83,9 @@ function readBytes(path: string, refuse: (why: string) => Error): Buffer {
 }
 
 /**
- * Runs the module, once for each text, and gives what it exports. It can import `tranche/strategy` and nothing else, and the
- * names by which code reaches the process, the network, the clock or chance are barred in it. That keeps accidents out, not an
- * attacker: a module is code of the desk, and is reviewed like its config.
+ * Runs the module, once for each text, and gives what it exports. It can import `tranche/strategy` only, and the
+ * names by which code reaches the process, the network, the clock or chance are barred in it. That keeps accidents
+ * out, not an attacker: a module is code of the desk, and is reviewed like its config.
  *
  * @throws Error in words for the operator.
  */
@@ -133,7 +134,7 @@ function hook(): void {
       if (context.parentURL?.startsWith(HOME) !== true) return next(specifier, context);
       if (Object.hasOwn(shelf, specifier))
         return { url: `${HOME}${specifier}`, format: 'module', shortCircuit: true };
-      throw new Error(`it imports ${specifier}: a module may import ${SDK_NAME} and nothing else`);
+      throw new Error(`it imports ${specifier}: a module may import ${SDK_NAME} only`);
     },
     load(url, context, next) {
       const name = url.slice(HOME.length);

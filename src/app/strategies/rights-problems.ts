@@ -4,9 +4,8 @@ import type { LoadedStrategy } from './strategies.ts';
 
 /**
  * Where other users of this machine could change what the desk trades: the config, strategies and modules, and the folders that name
- * them. One sentence each, with the way out. A folder of strategies must be the owner's alone, even where a sticky one keeps each
- * file: a new file in it is a new strategy.
- * `others` are further files, absolute.
+ * them. One sentence each, with the way out. Only the owner may write to a folder of strategies, even if a sticky bit protects each
+ * file: a new file in it is a new strategy. `others` are further files, absolute.
  */
 export function rightsProblems(
   configFile: string,

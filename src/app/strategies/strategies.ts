@@ -49,7 +49,7 @@ export const commonKeys = {
   enabled: z
     .boolean()
     .default(true)
-    .describe('Whether the strategy runs; false checks it only. Default: true'),
+    .describe('Whether the strategy runs; if false, it is only checked. Default: true'),
 };
 const common = z.object(commonKeys);
 const COMMON_KEYS = Object.keys(commonKeys);

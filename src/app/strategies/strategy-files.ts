@@ -44,7 +44,7 @@ function laterWords(
 const isLimit = (name: string): boolean =>
   name.startsWith('controls.') && limitNames.has(name.slice('controls.'.length));
 
-/** The strategies of a config, and its limits, as they lie on the disk, for a desk that reads them again while it runs. */
+/** The strategies of a config, and its limits, as they are on disk, for a desk that reads them again while it runs. */
 export function strategyFiles(files: StrategyFiles): StrategiesPort {
   const channels = channelsOf(files);
   let current = files.config;

@@ -23,7 +23,7 @@ export interface ReadVolumes {
   readonly cwd: string;
 }
 
-/** A profile is of one market, whichever it is: files that do not say their pair need not. */
+/** A profile describes one market, whichever it is: files that do not say their pair need not. */
 const ANY_PAIR = 'anypair';
 const ROWS_MIN = 2;
 

@@ -8,7 +8,7 @@ export interface SweepProgress {
 
 const REDRAW_MS = 100;
 
-/** @param now milliseconds of a clock that only goes on. */
+/** @param now milliseconds of a monotonic clock. */
 export function sweepProgress(
   screen: Screen,
   { total, already, now }: { readonly total: number; readonly already: number; readonly now: () => number },
@@ -29,7 +29,7 @@ export function sweepProgress(
   };
 }
 
-/** The rate is of this run: what had ended before does not count. */
+/** The rate covers this run: what had ended before does not count. */
 export function progressLine({
   done,
   total,

@@ -54,7 +54,10 @@ export interface Swept {
   readonly settings: readonly Setting[];
   readonly windows: readonly Window[];
   readonly outcomes: SweepResult['outcomes'];
-  /** Default: trading cost and tracking error in one figure for portfolios, because cost alone is least without a trade; else the cost rate. */
+  /**
+   * Default: trading cost and tracking error in one figure for portfolios, because cost by itself is lowest without a trade; else the cost
+   * rate.
+   */
   readonly by: FigureName | undefined;
   /** Default: the tracking error for portfolios, else the deviation of slice prices. */
   readonly risk: FigureName | undefined;
@@ -134,7 +137,7 @@ export function sweepNotes({
     ...(idle.length > 0 ? [`${idle.length} of ${tried} settings traded nothing. They are ranked separately: ${numbered(idle)}.`] : []),
     ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade their whole total: compare untraded as well.'] : []),
     ...edges.map(({ field, value, end }) => `The best setting lies at the edge of the grid: ${field} ${value} is the ${end} tried. A better one may lie beyond it: widen the range.`),
-    ...(equal.size > 0 ? [`Equal in both figures of the front, and listed once: ${[...equal].map(([first, others]) => `${first + 1} and ${numbered(others)}`).join('; ')}.`] : []),
+    ...(equal.size > 0 ? [`Equal in both figures of the efficient frontier, and listed once: ${[...equal].map(([first, others]) => `${first + 1} and ${numbered(others)}`).join('; ')}.`] : []),
     ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
     ...(further > 0 ? [`The folder contains ${further} more runs on this history, with other settings or windows: they were tried as well, but are not counted here.`] : []),
     ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only the figures of the window after the choice show what to expect.`]),
@@ -154,8 +157,8 @@ function overfitting(tried: number, by: FigureName, luck: Luck | undefined): str
   const odds =
     luck === undefined
       ? ''
-      : ` If they differed by chance alone, a spread like theirs would make the best ${by} about ${luck.expectedBest.toFixed(2)}; it is ${luck.best.toFixed(2)}.`;
-  return `${warning}${odds} Evaluate a choice on other history than it was made on: --walk-forward.`;
+      : ` If the settings differed only by chance, a spread like theirs would make the best ${by} about ${luck.expectedBest.toFixed(2)}; it is ${luck.best.toFixed(2)}.`;
+  return `${warning}${odds} Evaluate a choice on history other than the one it was made on: --walk-forward.`;
 }
 
 export interface SweepFacts {

@@ -96,7 +96,7 @@ export class SettingRunner {
     );
   }
 
-  /** @throws Error for a bug alone: a setting that cannot run is an outcome. */
+  /** @throws Error only for a bug: a setting that cannot run is an outcome. */
   run(job: SweepJob): SweepOutcome {
     const { strategies, from, until, resample } = job;
     if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);

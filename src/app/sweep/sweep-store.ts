@@ -53,7 +53,7 @@ export const outcomeSchema = z.union([
 const lineSchema = z.object({ key: z.string(), outcome: outcomeSchema });
 
 /**
- * Opens the folder of a sweep, which is made when it is missing, and goes on with what it holds.
+ * Opens the folder of a sweep, creates it if it is missing, and resumes from its results.
  *
  * @throws OperatorError `usage` when it holds results that rest on something else, `again` when another process writes it,
  * `data` when it is damaged, `storage` when it cannot be written.

@@ -32,7 +32,7 @@ export interface Variants {
 type Checked = Pick<BacktestInput, 'config' | 'strategyFiles' | 'strategies'>;
 
 /**
- * The strategies of every setting. The files are read again: what is checked is the document as it would stand with other values.
+ * The strategies of every setting. The files are read again: the check covers the document with the other values.
  *
  * @throws OperatorError `usage` for a field that cannot be varied.
  */
@@ -104,7 +104,7 @@ const targetsOf = (vary: Vary, index: number, scene: Scene): readonly Target[] =
     return { ...place, valueIn: (values) => read(written(values[index] ?? '')) };
   });
 
-/** Values that tell what a field is: where one of them is none of its kind, another is. */
+/** Values that show what a field is: where one of them is none of its kind, another is. */
 const TRIED = 8;
 function triedOf({ values }: Vary): readonly string[] {
   const tried = Math.min(TRIED, values.count);
@@ -114,7 +114,7 @@ function triedOf({ values }: Vary): readonly string[] {
 
 type Place = Omit<Target, 'valueIn'> & { readonly read: (value: string) => unknown };
 
-/** @param tried Some of its values: they tell what a field is that is not set in the file. */
+/** @param tried Some of its values: they show what a field is that the file does not set. */
 function targetOf(field: string, tried: readonly string[], scene: Scene): Place {
   const { id, path } = placeOf(field, scene);
   const document = scene.byId.get(id);
@@ -131,7 +131,7 @@ function targetOf(field: string, tried: readonly string[], scene: Scene): Place 
   const target = { id, document, path };
   if (typeof now === 'string') return { ...target, read: asText };
   if (now !== undefined) return { ...target, read: asPlain };
-  // Nothing stands there yet: amounts are text in YAML and counts are numbers, and the checks know which.
+  // Nothing is there yet: amounts are text in YAML and counts are numbers, and the checks know which.
   const says = (read: Place['read'], written: string): boolean => {
     const value = withValue(document.value, path, read(written));
     const { problems } = checkDocuments([{ ...document, value }], scene.config, scene.options);
@@ -149,7 +149,7 @@ const asPlain = (value: string): unknown => {
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/u.test(value) ? Number(value) : value;
 };
 
-/** `id.path`, or a path alone where one strategy runs. */
+/** `id.path`, or only the path if one strategy runs. */
 function placeOf(
   field: string,
   { strategies }: Pick<Scene, 'strategies'>,

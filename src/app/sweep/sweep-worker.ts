@@ -8,7 +8,7 @@ import { isWorkerData, isWorkerTask } from './sweep-pool.ts';
 import { SettingRunner, unpackBase } from './sweep-run.ts';
 
 const given: unknown = workerData;
-invariant(isWorkerData(given), 'this file is a worker of tranche sweep and does not run alone');
+invariant(isWorkerData(given), 'this file is a worker of tranche sweep and cannot run on its own');
 const runner = new SettingRunner(unpackBase(given.base), given.tapes, given.indexes);
 parentPort?.on('message', (task: unknown) => {
   if (!isWorkerTask(task)) return;

@@ -20,7 +20,7 @@ ${table({
   head: ['', '#slices', '#filled', '#USD traded', '#mean cost, bps'],
   rows: ([['live', live], ['candidate', candidate]] as const).map(([name, told]) => [name, told.slices, told.filled, grouped(told.traded_usd), told.mean_cost_bps]), // prettier-ignore
 })}
-${causeTable(report, 'First the texts by the model alone. Then both take over one cause after the other from live; each share is how much more that changes the candidate.')}
+${causeTable(report, 'First, both texts run on the model alone. Then both take over one cause after the other from live; each share is the additional change of the candidate.')}
 ${notes.length === 0 ? '' : markup`<ul class="soft">${notes.map((note) => markup`<li>${note}</li>`)}</ul>`}`,
     footer: `Proven by the record with hash ${report.head}.`,
   });

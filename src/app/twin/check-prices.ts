@@ -6,7 +6,7 @@ import type { Tape } from '../../research/tape/tape.ts';
 import type { Recorded } from '../../research/twin/recorded.ts';
 import { strategies } from '../../strategy/registry.ts';
 
-/** A file whose prices are further from what live saw, in the median, is of another pair. */
+/** A file whose prices are further from what live saw, in the median, belongs to another pair. */
 const GAP_MAX = 0.05;
 
 /**
@@ -22,7 +22,7 @@ export function priceNotes(recorded: Recorded, tapes: readonly Tape[]): readonly
     ...(own.length === 0
       ? []
       : [
-          `prices of ${own.join(', ')} are the references that the journal has, at decisions and attempts: name a finer history with --data ${own[0] ?? ''}=FILE`,
+          `prices of ${own.join(', ')} are the reference prices that the journal recorded at decisions and attempts: give a finer history with --data ${own[0] ?? ''}=FILE`,
           ...followersNote(recorded),
         ]),
   ];
@@ -38,13 +38,13 @@ function tapeNotes({ references, from, until }: Recorded, tape: Tape): readonly 
   if (median !== undefined && median > GAP_MAX)
     throw new OperatorError(
       'usage',
-      `--data: the prices of ${tape.pair} are ${(100 * median).toFixed(1)} % from those that the desk saw, in the median: is it the file of another pair or time?`,
+      `--data: the prices of ${tape.pair} are ${(100 * median).toFixed(1)} % from those that the desk saw, in the median: check that the file is of the right pair and time`,
     );
   const last = knownAt(tape, tape.rows - 1);
   return knownAt(tape, 0) <= from && last >= until
     ? []
     : [
-        `prices of ${tape.pair} reach from ${isoOf(knownAt(tape, 0))} to ${isoOf(last)}, the journal from ${isoOf(from)} to ${isoOf(until)}: outside of them the twin does not trade, or at the last price`,
+        `prices of ${tape.pair} reach from ${isoOf(knownAt(tape, 0))} to ${isoOf(last)}, the journal from ${isoOf(from)} to ${isoOf(until)}: outside that range, the twin does not trade or trades at the last price`,
       ];
 }
 
@@ -59,6 +59,6 @@ function followersNote({ texts }: Recorded): readonly string[] {
   return names.length === 0
     ? []
     : [
-        `${names.join(', ')}: what such a strategy decides follows prices or volume between those references, which the twin does not have: without --data its differences are no finding`,
+        `${names.join(', ')}: the decisions of such a strategy depend on prices or volumes between those references, which the twin does not have: without --data, its differences are not findings`,
       ];
 }

@@ -48,8 +48,8 @@ const AFTER_MS = 15 * MINUTE_MS;
 const NOTE = 'last_twin';
 
 /**
- * Compares each day once it has ended, the last one only where several ended meanwhile. A failure is a warning, and the next day is
- * compared in its time; trading never waits.
+ * Compares each day once it has ended, only the last one if several have ended in the meantime. A failure is a warning, and the
+ * next day is compared in its time; trading never waits.
  */
 export function dailyTwin(
   config: DailyTwinConfig,
@@ -61,7 +61,8 @@ export function dailyTwin(
   const keep = (result: DayResult): void => {
     last = result;
     const isKept = journal.outbox?.save({ put: [], remove: [], notes: { [NOTE]: JSON.stringify(result) } });
-    if (isKept === false) warn('the twin of the day is not kept for the next process: the disk is short', {});
+    if (isKept === false)
+      warn('the twin of the day is not saved for the next process: the disk is almost full', {});
   };
   const compareLastDay = async (signal: AbortSignal): Promise<void> => {
     const now = clock.wall();
@@ -93,7 +94,7 @@ export function dailyTwin(
     const stopping = new AbortController();
     return from(compareLastDay(stopping.signal)).pipe(
       catchError((error: unknown) => {
-        problem = `the twin of ${tried ?? 'the day'} could not be made: ${error instanceof Error ? error.message : 'unknown'}`;
+        problem = `the twin of ${tried ?? 'the day'} could not be computed: ${error instanceof Error ? error.message : 'unknown'}`;
         warn(problem, {});
         return of(undefined);
       }),
@@ -146,5 +147,5 @@ export function twinLine({ day, days_beyond: daysBeyond, report }: DayResult): s
   const says = `twin of ${day}: live differs by ${bps ?? '0'} bps, ${verdict} the bound of ${bound}`;
   const [largest] = causes.toSorted((a, b) => Math.abs(Number(b.usd)) - Math.abs(Number(a.usd)));
   if (verdict === 'within' || largest === undefined) return says;
-  return `${says}; most of it: ${largest.says}${daysBeyond > 1 ? `; ${daysBeyond} days in a row` : ''}`;
+  return `${says}; mainly: ${largest.says}${daysBeyond > 1 ? `; ${daysBeyond} days in a row` : ''}`;
 }

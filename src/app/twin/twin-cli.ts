@@ -12,8 +12,8 @@ export interface TwinCli {
 
 const EXAMPLES = `
 Examples:
-  tranche twin --day 2026-12-01 --model ./model.yaml                  did live do what the model says on that day, and why not
-  tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  the whole journal, with prices of each minute, as files
+  tranche twin --day 2026-12-01 --model ./model.yaml                  compare live with the model on that day
+  tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  compare the whole journal, with minute prices; write files
   tranche twin --candidate new-twap.yaml --out twin                   what another text of a strategy would have cost`;
 
 /** `tranche twin`: compares a desk with what its model says, from the journal. */
@@ -25,9 +25,9 @@ export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
     )
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal, as an option')
+    .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'))
-    .option('--day <day>', 'only slices of this day, such as 2026-12-01 (default: all of the journal)')
+    .option('--day <day>', 'only slices of this day, such as 2026-12-01 (default: the whole journal)')
     .option('--zone <zone>', 'IANA time zone in which the day begins (default: the zone of this machine)')
     .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
     .option(
@@ -43,12 +43,19 @@ export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
       [],
     )
     .addOption(cacheOption())
-    .option('--bound <bps>', 'largest difference without a finding, basis points of what was traded', '5')
+    .option(
+      '--bound <bps>',
+      'largest difference that is not a finding, in basis points of the traded value',
+      '5',
+    )
     .option(
       '--candidate <file>',
-      'instead, say what another text of one strategy would have cost beside live',
+      'instead, estimate the cost of another text of one strategy, compared with live',
     )
-    .option('--out <folder>', 'write twin.html and twin.json, or those of the candidate, to this folder')
+    .option(
+      '--out <folder>',
+      'write twin.html and twin.json, or candidate.html and candidate.json, to this folder',
+    )
     .option('--overwrite', 'replace existing files')
     .option('--json', 'print the JSON file to stdout')
     .addHelpText('after', EXAMPLES)

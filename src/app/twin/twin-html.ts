@@ -21,12 +21,12 @@ export function twinHtml(report: TwinReport): string {
     header: markup`<h1>${title}</h1>
 <p class="soft">${report.from} to ${report.until}, journal ${report.journal}, model ${report.model}; proven by the record with hash ${report.head}</p>
 <p>Live ${report.verdict === 'within' ? 'did what its model says' : report.verdict === 'empty' ? 'traded nothing' : 'did not do what its model says'}: it traded ${grouped(report.traded_usd)} USD, and the difference from the twin is ${grouped(report.difference_usd)} USD${report.difference_bps === undefined ? '' : `, or ${report.difference_bps} basis points`} (bound: ${report.bound_bps}). Above zero, live did better.</p>`,
-    main: markup`${causeTable(report, 'The twin runs by the model alone, then once more for each cause, which it takes over from live on top of those before it. The shares sum exactly to the difference.')}
+    main: markup`${causeTable(report, 'The twin first runs on the model alone, then once more for each cause; each run takes that cause and all earlier ones from live. The shares sum exactly to the difference.')}
 ${cost === undefined ? '' : markup`<p>Slices that both traded (${cost.slices}): cost of live less that of the twin: ${cost.mean} basis points; 95 % of resamples lie between ${cost.low} and ${cost.high}.</p>`}
 ${table({
   caption: 'Both sides',
   head: ['side', '#filled', '#expired', '#attempts', '#turned down', '#doubts', '#first fill after, ms'],
-  note: 'Time from the decision to the first fill: the median.',
+  note: 'First fill: median time from the decision to the first fill.',
   rows: ([['live', report.live], ['twin', report.twin]] as const).map(([name, side]) => [name, side.filled, side.expired, side.attempts, side.refusals, side.doubts, side.median_delay_ms]), // prettier-ignore
 })}
 ${table({
@@ -36,7 +36,7 @@ ${table({
 })}
 ${table({
   caption: `Slices that differ: ${differing.length} of ${slices.length}`,
-  note: `${differing.length > LISTED ? `The ${LISTED} largest; twin.json has all. ` : ''}${report.modelled} slices were quoted by the model, because live has no quote of them.`,
+  note: `${differing.length > LISTED ? `The ${LISTED} largest; twin.json has all. ` : ''}${report.modelled} slices have quotes from the model, because live requested none for them.`,
   head: [
     'slice',
     'decided',

@@ -22,12 +22,12 @@ export const twinSchema = z.lazy(() =>
       ),
     bound_bps: bps
       .prefault(5)
-      .describe('Largest difference without a finding, basis points of what was traded; default: 5'),
+      .describe('Largest difference that is not a finding, in basis points of the traded value; default: 5'),
     days: whole
       .min(1)
       .max(365)
       .default(3)
-      .describe('Days in a row beyond the bound that raise an alert; default: 3'),
+      .describe('Consecutive days beyond the bound that raise an alert; default: 3'),
     time_zone: timeZone.describe('IANA time zone in which a day begins; default: UTC'),
   }),
 );

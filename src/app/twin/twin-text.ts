@@ -50,7 +50,7 @@ function verdictLines(report: TwinReport): readonly string[] {
   if (verdict === 'within') return [`within the bound of ${bound} bps`];
   const largest = largestCause(report);
   return [
-    `beyond the bound of ${bound} bps${largest === undefined ? '' : `; most of it: ${largest.says}`}`,
+    `beyond the bound of ${bound} bps${largest === undefined ? '' : `; mainly: ${largest.says}`}`,
     ...(isOfModel(largest)
       ? [
           'the model may be the cause: fit it with tranche calibrate --out model.yaml, then --model ./model.yaml',

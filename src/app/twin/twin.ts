@@ -57,7 +57,7 @@ export interface TwinOptions extends JournalOptions {
 export async function twin(options: TwinOptions, io: CommandIo): Promise<number> {
   const bound = boundOf(options.bound);
   if (options.candidate !== undefined && options.day !== undefined)
-    throw new OperatorError('usage', '--day: a candidate is compared over all of the journal; omit --day');
+    throw new OperatorError('usage', '--day: a candidate is compared over the whole journal; omit --day');
   const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
   if (out !== undefined) refuseToReplace(out, options);
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
@@ -133,7 +133,7 @@ function boundOf(written: string): Ratio {
 /** What a reader of the figures must know. */
 const notesOf = (recorded: Recorded, tapes: readonly Tape[]): readonly string[] => [
   ...priceNotes(recorded, tapes),
-  ...(recorded.limits.length === 0 ? ['the journal has no limits: the twin has those of the config'] : []),
+  ...(recorded.limits.length === 0 ? ['the journal has no limits: the twin uses those of the config'] : []),
   ...(recorded.modes.includes('dry_run')
     ? ['in a dry run the desk answers its own orders: there is no last look and no doubt']
     : []),

@@ -82,7 +82,7 @@ function jsonOf(text: string): Answer['json'] {
   }
 }
 
-/** The code of the fault: the message may hold the address with whatever somebody put into it. */
+/** The code of the fault: the message may contain the address, including any secret in it. */
 function whyNot(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
   if (cause.name === 'TimeoutError') return 'no answer within ten seconds';
@@ -94,7 +94,7 @@ function whyNot(cause: unknown): string {
 async function readyOf(get: (path: string) => Promise<Answer>): Promise<readonly string[] | undefined> {
   const { status, json } = await get('/readyz');
   if (status === 200) return [];
-  // A desk beyond loopback tells nobody without a token.
+  // A desk beyond loopback answers nobody without a token.
   if (status === 401 || status === 403) return undefined;
   const reasons = json['reasons'];
   return Array.isArray(reasons) && reasons.length > 0 ? reasons.map(String) : [`status ${status} of /readyz`];

@@ -78,7 +78,7 @@ export const watchSchema = z.strictObject({
     .string()
     .refine(isPostgres, { error: 'expected postgres://user@host/database' })
     .optional()
-    .describe('Database of a fleet, all of whose desks are watched'),
+    .describe('Database of a fleet; the watchman watches all its desks'),
   every: duration('PT15S', 'Time between two checks').refine((ms) => ms >= 1_000, {
     error: 'expected at least PT1S',
   }),

@@ -94,9 +94,7 @@ export const isOneMore = (
   { by, kind }: Pick<PolicyQuestion, 'by' | 'kind'>,
 ): boolean => unknown === 'one_more' && by === undefined && FROM_FILES.has(kind);
 
-/**
- * The same needs with one more person of the same groups: then enough approvers are not the requester, whoever that was.
- */
+/** The same needs with one more person of the same groups: then enough approvers are not the requester, whoever the requester was. */
 export function withOneMore(needs: readonly Need[]): readonly Need[] {
   const [first, ...more] = needs;
   if (first === undefined) return needs;

@@ -55,7 +55,7 @@ export function assertionFault(
   const data = bytesOf(assertion.authenticator_data);
   const client = clientDataOf(clientData);
   if (client === undefined) return 'its client data is not valid JSON';
-  if (client.type !== 'webauthn.get') return 'its client data is not that of an assertion';
+  if (client.type !== 'webauthn.get') return 'its client data does not belong to an assertion';
   const signed = bytesOf(client.challenge).toString('hex');
   if (signed !== challenge) return 'it signs a different request';
   if (data.length < AUTHENTICATOR_DATA_MIN) return 'its authenticator data is too short';
@@ -150,7 +150,7 @@ function keyOf(cose: ReadonlyMap<number, number | Buffer>): { key: KeyObject; di
       };
     default:
   }
-  throw new RangeError('COSE: no key of an algorithm that passkeys use');
+  throw new RangeError('COSE: not a key of an algorithm that passkeys use');
 }
 
 /** A CBOR map from integers to integers and byte strings (RFC 8949), which is all that a COSE key contains. */
@@ -161,7 +161,7 @@ function decodeMap(bytes: Buffer): ReadonlyMap<number, number | Buffer> {
     const short = first & 0x1f;
     if (short < 24) return { major: first >> 5, value: short };
     const length = { 24: 1, 25: 2, 26: 4 }[short];
-    if (length === undefined) throw new RangeError('CBOR: a length that no key has');
+    if (length === undefined) throw new RangeError('CBOR: a length that is not valid in a key');
     const value = bytes.readUIntBE(at, length);
     at += length;
     return { major: first >> 5, value };

@@ -49,7 +49,7 @@ function groupFaults(
   const faults: string[] = [];
   if (group === APPROVERS)
     faults.push(
-      `${APPROVERS} is everybody with the role approver or admin, and cannot be written: choose another name`,
+      `${APPROVERS} is a reserved name for everybody with the role approver or admin: choose another name`,
     );
   members.forEach((name, at) => {
     if (members.findIndex((other) => sameName(other, name)) < at) faults.push(`${name} is written twice`);
@@ -80,11 +80,11 @@ function ruleFaults(policy: ApprovalPolicy, rule: ApprovalRule): readonly string
   only('strategies', ['parent', 'strategy']);
   only('limits', ['override']);
   if (typeof rule.outcome === 'string' && rule.passkey !== undefined)
-    faults.push(`passkey says how people approve, and this rule asks nobody: it says ${rule.outcome}`);
+    faults.push(`passkey says how people approve, but this rule requires nobody: it says ${rule.outcome}`);
   return unknown.length > 0 ? faults : [...faults, ...peopleFaults(policy, rule, needs)];
 }
 
-/** Whether there are enough people whoever asks. The number of approvers outside the groups is unknown here. */
+/** Whether there are enough people for every possible requester. The number of approvers outside the groups is unknown here. */
 function peopleFaults(
   policy: ApprovalPolicy,
   rule: ApprovalRule,
@@ -95,13 +95,13 @@ function peopleFaults(
     ...new Set(countable.flatMap(({ groups }) => groups.flatMap((group) => policy.groups[group] ?? []))),
   ];
   if (!areMet(metNeeds(policy, countable, people)))
-    return [`${needWords(countable)} are more different people than these groups have`];
+    return [`${needWords(countable)}: these groups have too few different people`];
   const isFromFile =
     rule.by === undefined && rule.for.some((kind) => kind === 'parent' || kind === 'strategy');
   const [more] = isFromFile && policy.unknown_asker === 'one_more' ? [withOneMore(countable)] : [];
   if (more !== undefined && !areMet(metNeeds(policy, more, people)))
     return [
-      `where nobody is known to have asked, as for a file at a start, ${needWords(more)} must agree, which are more different people than these groups have`,
+      `if the requester is not known, as for a file at a start, ${needWords(more)} must agree: these groups have too few different people`,
     ];
   if (!rule.for.some((kind) => BY_PERSON.has(kind))) return [];
   const initiators = people.filter((name) => rule.by === undefined || isMember(policy, name, rule.by));

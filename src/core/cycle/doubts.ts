@@ -134,7 +134,7 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
     return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
   const row = trade === undefined ? lookalike(open, read) : undefined;
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
-  // One leg or a part: the order certainly traded, whatever later reads show.
+  // One leg or a part: the order certainly traded, regardless of later reads.
   const before = trade === undefined ? phase : certain(phase);
   if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
@@ -254,7 +254,7 @@ export interface Adoption {
   readonly unknown: readonly TradeEvidence[];
   /** Trades with one leg so far: nothing may trade in their place before their figures are known. */
   readonly waiting: readonly TradeEvidence[];
-  /** One of them was proven not to have traded: the venue contradicted itself, and the desk halts whatever its config says. */
+  /** One of them was proven not to have traded: the venue contradicted itself, and the desk halts regardless of its config. */
   readonly isBreach: boolean;
 }
 

@@ -136,8 +136,8 @@ function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[
 }
 
 /**
- * Price of a trade: the venue's, so that a fill is recorded alike whatever the proof; otherwise amount over quantity, 18
- * decimals. A figure for people: quantity and amount are what was booked.
+ * Price of a trade: the venue's, so that a fill is recorded the same way for every proof; otherwise amount over
+ * quantity, 18 decimals. A figure for people: quantity and amount are what was booked.
  */
 export const tradePrice = (trade: TradeEvidence): Price =>
   trade.price ?? price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));

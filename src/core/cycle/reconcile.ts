@@ -5,7 +5,7 @@ import type { Transaction } from '../venue.ts';
 
 /**
  * Checks our records against the venue exactly: every balance must equal the last known one plus the rows that the
- * account has shown since. Rows explain themselves, whoever caused them; the rest is a difference.
+ * account has shown since. Rows explain themselves, regardless of who caused them; the rest is a difference.
  */
 
 /** A balance at the last time it agreed. */
@@ -36,7 +36,7 @@ export interface Ledger {
   readonly pending: ReadonlyMap<string, Pending>;
   /** Rows that appeared behind newer ones and are not in any balance yet. */
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
-  /** Currencies that did not agree while something under way could explain it. */
+  /** Currencies that did not agree while an order in flight could explain it. */
   readonly excused: ReadonlySet<string>;
   /** Rows of past reads: a longer read shows them again, and they must not explain anything twice. The newest. */
   readonly seen: ReadonlySet<number>;
@@ -70,7 +70,7 @@ export interface ToldAccount {
   readonly rows: readonly Transaction[];
   readonly at: Instant;
   readonly startedAt: Monotonic;
-  /** Something under way may explain a difference: an order in doubt, or a fill that is not booked yet. */
+  /** An order in flight may explain a difference: an order in doubt, or a fill that is not booked yet. */
   isExcused(currency: string): boolean;
   /** The smallest unit of the currency: balances and rows may differ by less through rounding. */
   unit(currency: string): Quantity;

@@ -10,7 +10,7 @@ export interface Untraded {
 }
 
 /**
- * What a record says was not traded: slots that passed without a try, an evaluation that led to nothing, a slice that
+ * What a record says was not traded: slots that passed without an attempt, evaluations without a result, slices that
  * ended without a fill. `undefined` for every other record. The journal line, the metric and `tranche why` all use
  * this function.
  */

@@ -100,7 +100,7 @@ function dayRefusal(
     : stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
 }
 
-/** An order may not take a balance below its floor or above its ceiling, counting everything under way at its worst. */
+/** An order may not take a balance below its floor or above its ceiling, counting all orders in flight at their worst. */
 function positionRefusal(world: RiskContext, { positionMin, positionMax }: Limits): Refusal | undefined {
   if (positionMin !== undefined) {
     const { currency, after } = world.gives;

@@ -53,7 +53,7 @@ export interface Limits {
   readonly duplicateMs?: number | undefined;
   /** Smallest balance that an order may leave, by currency. */
   readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
-  /** Largest balance that an order may lead to, by currency. */
+  /** Largest balance that an order may produce, by currency. */
   readonly positionMax?: ReadonlyMap<string, Quantity> | undefined;
   /** Cost of a parent against its arrival price that pauses it. */
   readonly shortfallBpsMax?: Ratio | undefined;
@@ -65,7 +65,7 @@ export interface Limits {
   readonly malformedMax?: number | undefined;
   /** When nothing trades. */
   readonly closedHours?: readonly ClosedHours[] | undefined;
-  /** How far an override may go, by setting; one without an entry cannot be overridden. `undefined`: as far as two people agree. */
+  /** How far an override may go, by setting; one without an entry cannot be overridden. `undefined`: up to what two people agree on. */
   readonly overrideCeilings?: OverrideCeilings | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface Proposal {
   readonly decisionPrice: Price | undefined;
 }
 
-/** Balance of a currency after the order and everything under way, at worst; `undefined` when it is not known. */
+/** Balance of a currency after the order and all orders in flight, at worst; `undefined` when it is not known. */
 export interface Position {
   readonly currency: string;
   readonly after: Quantity | undefined;
@@ -108,7 +108,7 @@ export interface RiskContext {
   readonly pairDoubts: number;
   /** Doubts at worst, in the currency of the limits. */
   readonly doubtNotional: Money;
-  /** Traded today and under way, without this attempt, in the currency of the limits. */
+  /** Traded today and in flight, without this attempt, in the currency of the limits. */
   readonly dayNotional: Money;
   /** The same, of this pair. */
   readonly pairDayNotional: Money;
@@ -143,7 +143,7 @@ export interface Repeats {
 export interface Caps {
   /** Size of this order. */
   readonly asked: Quantity;
-  /** Traded and under way for the parent, without this order. */
+  /** Traded and in flight for the parent, without this order. */
   readonly parentDone: Quantity;
   /** All that the parent may trade; `undefined` when it is not known. */
   readonly parentMax: Quantity | undefined;

@@ -111,7 +111,7 @@ export function overrideFault(wish: OverrideWish): string | undefined {
   if (!isOverridable(limit)) return `${limit} cannot be overridden; these can: ${overridable.join(', ')}`;
   if (limit === 'restricted_hours' ? value !== undefined : value === undefined)
     return limit === 'restricted_hours'
-      ? 'restricted_hours takes no value: it is lifted once'
+      ? 'restricted_hours takes no value: the override lifts it for one order'
       : 'name the new value';
   // A floor below zero permits a debt of that size.
   if (value !== undefined && !(limit === 'min_position' ? SIGNED : PLAIN).test(value))

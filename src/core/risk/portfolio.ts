@@ -269,8 +269,8 @@ export function hasDrifted(wait: DriftWait, known: Known): boolean {
 }
 
 /**
- * Whether doubles alone show that every weight is well inside its band. They cannot show it if a balance is negative or an
- * amount is set aside.
+ * Whether doubles are enough to show that every weight is well inside its band. They cannot show it if a balance is
+ * negative or an amount is set aside.
  */
 function isWellInside(
   targets: Targets,

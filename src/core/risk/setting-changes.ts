@@ -61,7 +61,7 @@ export const settingWords = ({ path, before = 'none', after = 'none' }: SettingC
 
 const LIMITS = 'controls.';
 
-/** Whether a path is of a limit, such as `controls.max_order_quantity.btcusd`. */
+/** Whether a path names a limit, such as `controls.max_order_quantity.btcusd`. */
 export const isLimitPath = (path: string): boolean =>
   path.startsWith(LIMITS) && limitNames.has(path.slice(LIMITS.length).split('.')[0] ?? '');
 

@@ -39,7 +39,7 @@ export interface SizingQuestion {
   readonly worst: Price;
   /** Reference price, for minimum and maximum. */
   readonly mid: Price;
-  /** Balances minus what attempts under way may take. */
+  /** Balances minus what attempts in progress may take. */
   readonly availableBase: Quantity;
   readonly availableQuote: Quantity;
   /** Largest amount, in quote currency, that the venue quotes in one piece, if known. */

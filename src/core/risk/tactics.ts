@@ -19,7 +19,7 @@ export interface Tactics {
   readonly slippage_reference?: SlippageReference | undefined;
   /** Largest spread of a quote, basis points: twice its distance from the mid price. */
   readonly spread_bps?: string | undefined;
-  /** Least time between two quotes of a slice that did not trade. */
+  /** Minimum time between two quotes of a slice that did not trade. */
   readonly requote_ms?: number | undefined;
   /** Consecutive quotes without a trade that the slice may request. */
   readonly quotes_max?: number | undefined;

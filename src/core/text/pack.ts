@@ -99,5 +99,5 @@ function meant(word: string, about: unknown): unknown {
     }
     if (word === '$o') return Object.fromEntries(list as [string, unknown][]); // oxlint-disable-line typescript/no-unsafe-type-assertion -- `pack` wrote pairs
   }
-  throw new TypeError(`"${word}" is no word of a packed value`);
+  throw new TypeError(`"${word}" is not a word of a packed value`);
 }

@@ -60,7 +60,7 @@ export class AccountState {
   readFault: string | undefined;
   /** Booking time of the newest fill that no closing read of an earlier process covers. */
   lastFillAt: Monotonic | undefined;
-  /** Nothing is under way any more: the desk waits for the closing read. */
+  /** Nothing is in flight any longer: the desk waits for the closing read. */
   isClosing = false;
   readonly #clock: Clock;
   readonly #bookingMarginMs: number;

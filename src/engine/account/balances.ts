@@ -60,7 +60,7 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
     mergeMap((one) => slowRows(desk, read).pipe(map((slow) => ({ ...one, slow })))),
     mergeMap(({ now, booked, slow }) => {
       const before = desk.state.balances;
-      // This answer may or may not include the effect of an order under way: the next answer decides.
+      // This answer may or may not include the effect of an order in flight: the next answer decides.
       if (
         own !== undefined &&
         before !== undefined &&
@@ -192,7 +192,7 @@ function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
 const unshown = ({ state }: BalancesContext, { at }: WholeAccount): readonly FillRecord[] =>
   state.recentFills(at).filter(({ client_order_id: id }) => state.unshown.has(id));
 
-/** Currencies that an order under way may have moved, or that an incompletely booked fill has moved. */
+/** Currencies that an order in flight may have moved, or that an incompletely booked fill has moved. */
 function underWayIn(desk: BalancesContext, read: WholeAccount): ReadonlySet<string> {
   const { state } = desk;
   const currencies = new Set<string>();

@@ -47,7 +47,10 @@ function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<n
   const record = resolvedRecord(command);
   return desk.journal.append([record]).pipe(
     mergeMap(() => {
-      command.answer({ isDone: true, says: `what ${clientOrderId} lacks is closed as not executed` });
+      command.answer({
+        isDone: true,
+        says: `the missing part of ${clientOrderId} is closed as not executed`,
+      });
       return EMPTY;
     }),
   );
@@ -91,6 +94,6 @@ function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptE
     now: desk.limitDay.now(),
     decisionPrice: desk.state.decisionPrice(intent),
   });
-  const differs = isPart(intent, figures) ? 'the operator says that less was filled' : undefined;
+  const differs = isPart(intent, figures) ? 'the operator reports that less was filled' : undefined;
   return of({ end: 'filled', intent, resolution, fill, differs });
 }

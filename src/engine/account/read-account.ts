@@ -60,7 +60,8 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
         { route: 'transactions', priority, key: 'account' },
         defer(() => {
           if (have === 0) {
-            // The request may have waited for its turn: attempts that came into doubt meanwhile belong to this read.
+            // The request may have waited for its turn: attempts that came into doubt in the meantime belong to this
+            // read.
             [at, startedAt] = [clock.wall(), clock.monotonic()];
             from = beginning(desk, at);
             // A hint from here on may concern rows that this read does not show yet: it counts for the next

@@ -14,7 +14,10 @@ function partWords(desk: StillBookingContext): readonly string[] {
   const now = desk.ports.clock.monotonic();
   return [...desk.account.booking].map(([id, shown]) => {
     const seconds = Math.ceil((desk.account.bookingEnds(id) - now) / 1_000);
-    const until = seconds > 0 ? `what it shows counts in ${seconds} s` : 'what it shows next counts';
+    const until =
+      seconds > 0
+        ? `the desk books its figures in ${seconds} s`
+        : 'the desk books the next figures that it shows';
     return `${id} is still being booked: the account shows ${shown}; ${until}`;
   });
 }

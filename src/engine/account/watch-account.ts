@@ -102,7 +102,7 @@ export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> 
 function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: WholeAccount): void {
   const before = desk.account.readFrom;
   desk.account.readFrom = from;
-  // The first read shows what happened before this process: it cannot tell which rows are new.
+  // The first read shows what happened before this process: it cannot determine which rows are new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
   const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
@@ -179,7 +179,7 @@ function applyRead(desk: AccountWatchContext, read: AccountRead): Observable<Att
     desk.observer.accountRead(read.rows.length);
     desk.venueHealth.answered();
     desk.account.lastReadAt = read.startedAt;
-    desk.account.readFault = 'what it shows does not add up';
+    desk.account.readFault = 'its rows do not add up';
     for (const { at } of read.rows)
       if (desk.account.newestRowAt === undefined || at > desk.account.newestRowAt)
         desk.account.newestRowAt = at;
@@ -242,8 +242,8 @@ function ordersOf({ state }: AccountWatchContext): (orderId: string) => KnownOrd
 }
 
 /**
- * Compares every booked fill with the account, whatever its source and age. The account is authoritative, and its figures
- * apply before anything is sized again.
+ * Compares every booked fill with the account, regardless of its source and age. The account is authoritative, and its
+ * figures apply before anything is sized again.
  */
 function compare(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
   const { state, observer } = desk;
@@ -350,7 +350,7 @@ function report(
   if (rows.length === 0) return EMPTY;
   const ids = rows.slice(0, 20).join(', ');
   desk.observer.alert('history_changed', { rows: ids, count: rows.length });
-  return halt(desk, `the account shows another past than before: rows ${ids}`);
+  return halt(desk, `the account shows a different history than before: rows ${ids}`);
 }
 
 /**

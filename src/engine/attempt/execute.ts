@@ -62,10 +62,7 @@ export type AttemptEnd = { readonly resolution?: OperatorResolution | undefined 
     }
 );
 
-/**
- * Runs one attempt for each permitted item: requests a quote, makes the intent durable meanwhile, checks and
- * executes.
- */
+/** Runs one attempt for each permitted item: requests a quote, makes the intent durable at the same time, checks and executes. */
 export function execute(
   desk: ExecuteContext,
   drain$: Observable<unknown>,
@@ -172,7 +169,7 @@ function acceptAndSend(attempt: Attempt, approved: Approved): MaybeAsync<CycleEv
   );
 }
 
-/** The request leaves first; the intent becomes durable while it is under way. Both must be done before anything follows. */
+/** The request leaves first; the intent becomes durable during the request. Both must be done before anything follows. */
 function askForQuote({ desk, intent, request, item, permit }: Attempt): MaybeAsync<CycleEvent> {
   const { clock, venue } = desk.ports;
   const askedAt = clock.monotonic();

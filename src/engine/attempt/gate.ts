@@ -232,7 +232,7 @@ function quoteFault({ policy, quoteIds }: GateContext, { quoteId, lifeMs }: Quot
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
 }
 
-/** Checks limits and funds with the quote in hand, counting everything under way. */
+/** Checks limits and funds with the quote in hand, counting all orders in flight. */
 function refusalOf(
   { desk, item, intent, breaks }: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
   quote: Quote,

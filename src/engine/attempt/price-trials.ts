@@ -63,6 +63,6 @@ export const pricePauseWords = ({
   [...state.totals.data.pricePauses].map((parent) => {
     const dueAt = priceTrials.dueAt(parent);
     const leftMs = dueAt === undefined ? 0 : Math.max(0, dueAt - ports.clock.monotonic());
-    const next = leftMs === 0 ? 'with its next try' : `in ${Math.ceil(leftMs / SECOND_MS)} s`;
-    return `parent ${parent} is paused until a quote agrees with the reference price: the desk asks for one ${next} and goes on by itself`;
+    const next = leftMs === 0 ? 'with its next attempt' : `in ${Math.ceil(leftMs / SECOND_MS)} s`;
+    return `parent ${parent} is paused until a quote agrees with the reference price: the desk requests one ${next} and then resumes automatically`;
   });

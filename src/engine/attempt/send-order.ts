@@ -24,10 +24,7 @@ export interface Sending {
   readonly breaks: number;
 }
 
-/**
- * Subscribes to a request, so that it leaves first, and writes a record while it is under way. Emits the answer once both are
- * done.
- */
+/** Subscribes to a request, so that it leaves first, and writes a record while it is in flight. Emits the answer once both are done. */
 export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): MaybeAsync<T> =>
   isAsync(request)
     ? forkJoin([request, defer(() => toObservable(write()))]).pipe(
@@ -37,8 +34,8 @@ export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<
     : andThen(write(), () => request);
 
 /**
- * Sends the order that the gate approved, and records its quote while the answer is under way. Whatever ends the wait also closes
- * the exchange, so that two copies are never in flight.
+ * Sends the order that the gate approved, and records its quote while the request is in flight. Any end of the wait also
+ * closes the exchange, so that two copies are never in flight.
  */
 export function sendOrder(attempt: Sending, approved: Approved): MaybeAsync<CycleEvent> {
   const { quote, life, copies, parentAmount } = approved;

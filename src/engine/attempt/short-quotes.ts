@@ -36,6 +36,6 @@ export const shortQuoteWords = (desk: ShortQuotesContext): readonly string[] =>
     count < SHORT_QUOTES_MAX
       ? []
       : [
-          `the quotes of ${pair} live ${lifeMs} ms and an order needs ${needsMs} ms, order_margin of ${desk.policy.orderMarginMs} ms included: nothing trades there`,
+          `the quotes of ${pair} live ${lifeMs} ms and an order needs ${needsMs} ms, order_margin of ${desk.policy.orderMarginMs} ms included: the pair does not trade`,
         ],
   );

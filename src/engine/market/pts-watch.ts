@@ -97,7 +97,7 @@ export class PtsWatch {
     return this.#isFresh(this.#modes) ? this.#modes?.value.get(pair) : undefined;
   }
 
-  /** The last known cost of borrowing `currency`, whatever its age: terms change seldom, and debts continue. */
+  /** The last known cost of borrowing `currency`, of any age: terms change seldom, and debts continue. */
   rate(currency: string): FundingRate | undefined {
     return this.#told.get(currency);
   }
@@ -163,7 +163,7 @@ export class PtsWatch {
       map(() => undefined),
       catchError((error: unknown) => {
         if (!(error instanceof VenueError)) throw error;
-        this.#observer.warn(`${what} could not be read: no credit is used once they are stale`, {
+        this.#observer.warn(`${what} could not be read: once they are stale, the desk uses no credit`, {
           error: error.message,
         });
         const { status = 0 } = error;

@@ -110,7 +110,7 @@ export class References {
     if (ports.market?.look !== undefined) return ports.market.look(pair);
     const known = this.#prices.get(pair);
     if (known === undefined) return undefined;
-    // The wall clock may step back: a price seen too long ago is stale whatever its timestamp says.
+    // The wall clock may step back: a price seen too long ago is stale regardless of its timestamp.
     const ageMs = ports.clock.monotonic() - known.seenAt;
     const { maxAgeMs } = policy.reference;
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
@@ -143,7 +143,10 @@ export class References {
     return pairs.every((pair) => this.get(pair) !== undefined);
   }
 
-  /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
+  /**
+   * Emits once every pair has a fresh price, or after `reference.waitMs` the prices known by then. Emits in the same tick when all is
+   * fresh.
+   */
   ready(pairs: readonly string[]): Observable<void> {
     return defer(() => {
       const missing = pairs.filter((pair) => this.get(pair) === undefined);

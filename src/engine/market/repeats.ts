@@ -13,7 +13,7 @@ import type { ParentTotals } from '../state/totals.ts';
 /** The parts of a desk that this file uses. */
 export type RepeatsSource = Pick<Desk, 'leaving' | 'policy' | 'state'>;
 
-/** An attempt, as far as it is compared with orders that left. */
+/** The fields of an attempt that are compared with orders that left. */
 export interface RepeatTrial {
   readonly slice: Pick<OpenSlice, 'intent'>;
   readonly size: Size;

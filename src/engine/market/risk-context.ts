@@ -81,7 +81,7 @@ class DeskWorld implements RiskContext {
     this.#trial = trial;
     this.#today = desk.limitDay.now();
     this.#doubts = doubtsOf(desk, trial);
-    // A pause ends nothing under way: an attempt that has requested its quote may continue to its order.
+    // A pause ends nothing in progress: an attempt that has requested its quote may continue to its order.
     this.control = trial.clientId !== undefined && control === 'paused' ? 'active' : control;
     this.at = desk.ports.clock.wall();
     this.repeats = repeatsOf(desk, trial, { at: this.at, known, planned: plan?.slices });
@@ -212,7 +212,7 @@ function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
 const notRunWhy = (desk: RiskContextSource, slice: OpenSlice): string | undefined =>
   desk.strategies.isRun(slice)
     ? desk.state.totals.strategyPausedWhy(slice.strategy)
-    : `strategy ${slice.strategy} is not run any more`;
+    : `strategy ${slice.strategy} is no longer running`;
 
 /** Nothing starts on stale data: a recent whole read of the account is required. */
 export function blindness(desk: RiskContextSource): RiskContext['blind'] {

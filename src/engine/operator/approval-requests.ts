@@ -112,7 +112,7 @@ function ask(desk: RequestsContext, command: Guarded): Observable<unknown> {
 }
 
 function guardedFault(desk: RequestsContext, command: Guarded): string | undefined {
-  if (command.by.trim() === '') return 'name who proposes it';
+  if (command.by.trim() === '') return 'name the proposer';
   if (command.why.trim() === '') return 'give the reason';
   return command.do === 'rearm' && desk.state.control !== 'halted' ? 'the desk is not halted' : undefined;
 }
@@ -158,7 +158,7 @@ export function proposed(
       if (!isAllowed) desk.observer.alert('approval_asked', { request: id, asks: wish.asks ?? wish.limit });
       const minutes = Math.round(withinMs / MINUTE_MS);
       const says = isAllowed
-        ? `${id} is approved for one order: operate.policy asks for nobody else`
+        ? `${id} is approved for one order: operate.policy requires nobody else`
         : `${id} is proposed; another person must approve it within ${minutes} min${manyWords(requirement)}`;
       command.answer?.({ isDone: true, says });
     }),
@@ -179,7 +179,7 @@ function tooManyFault(
   );
   return open.length < OPEN_MAX
     ? undefined
-    : `${name} has ${OPEN_MAX} open requests, the most of one person: withdraw some, or wait until they are decided`;
+    : `${name} has ${OPEN_MAX} open requests, the maximum for one person: withdraw some, or wait until they are decided`;
 }
 
 /** States that one more person is not enough, or that not every person counts. */
@@ -257,7 +257,7 @@ export const originOf = ({ policy: { desk, account } }: Pick<Desk, 'policy'>): R
 
 /**
  * Once anyone has a passkey, a copied token alone must not be enough to approve. This still holds after those people are removed, which
- * one admin can do alone.
+ * a single admin can do.
  */
 const havePasskeys = ({ state }: Pick<Desk, 'state'>): boolean =>
   [...state.people.all()].some(({ passkeys, hadPasskey }) => passkeys.length > 0 || hadPasskey === true);
@@ -347,7 +347,7 @@ function takeBackFault(
   known: Override | undefined,
   { do: what, override: id, by, why, token, hash }: TakeBack,
 ): string | undefined {
-  if (by.trim() === '') return `name who ${what}s it`;
+  if (by.trim() === '') return `name the person who ${what}s it`;
   if (why.trim() === '') return 'give the reason';
   const fault = mayTakeBackFault(desk, known, { do: what, id, by, token });
   if (fault !== undefined) return fault;
@@ -367,7 +367,7 @@ export function mayTakeBackFault(
   }: { do: 'withdraw' | 'reject'; id: string; by: string; token?: UsedToken | undefined },
 ): string | undefined {
   if (known === undefined) return `there is no override ${id}`;
-  if (known.usedBy !== undefined) return `${id} is used by ${known.usedBy}: it cannot be taken back`;
+  if (known.usedBy !== undefined) return `${id} is used by ${known.usedBy}: it cannot be withdrawn`;
   if (known.ended !== undefined) return `${id} is ${known.ended.how} already`;
   if (isOver(desk, id)) return `${id} has expired`;
   return what === 'withdraw' && !isInitiator(known.proposal, { by, token })
@@ -375,8 +375,8 @@ export function mayTakeBackFault(
     : undefined;
 }
 
-const OTHER_REQUEST = 'the request is not the one that you have seen: look at it again';
-const BUSY = 'another decision about it is being written: try again';
+const OTHER_REQUEST = 'the request differs from the one that you reviewed: review it again';
+const BUSY = 'another decision on this request is being written: try again';
 
 /** Executes the approved command. The last approver receives its result. */
 function agreed(held: Guarded, people: readonly Agreement[], approval: Approve): Guarded {
@@ -405,23 +405,24 @@ export function approveFault(
   if (desk.proposals.isBusy(id)) return BUSY;
   if (assertion === undefined)
     return proposal.passkey === 'required'
-      ? 'it is approved with a passkey: sign in to the dashboard and approve it there'
+      ? 'this request needs a passkey: sign in to the dashboard and approve it there'
       : undefined;
   const { passkeys = [], state, role } = desk.state.people.get(nameOf({ by, token })) ?? {};
   const passkey = passkeys.find((one) => one.id === assertion.credential_id);
-  if (passkey === undefined || state !== 'active') return `the passkey is none of ${nameOf({ by, token })}`;
+  if (passkey === undefined || state !== 'active')
+    return `the passkey does not belong to ${nameOf({ by, token })}`;
   // An approver's token combined with a viewer's passkey of the same name is not an approver.
   if (role !== 'approver' && role !== 'admin')
-    return `the passkey is that of a person with the role ${role ?? 'none'}, who does not approve`;
+    return `the passkey belongs to a person with the role ${role ?? 'none'}, which may not approve`;
   const { id: credential, publicKey, home } = passkey;
   if (home === undefined)
-    return 'the desk does not know on which page this passkey signs: sign in with it once, then approve';
+    return 'the desk does not know the page on which this passkey signs: sign in with it once, then approve';
   const signed = assertionFault(assertion, {
     challenge: proposal.hash ?? '',
     passkey: { id: credential, public_key: publicKey },
     home,
   });
-  return signed === undefined ? undefined : `the approval does not hold: ${signed}`;
+  return signed === undefined ? undefined : `the approval is not valid: ${signed}`;
 }
 
 /** Why this person may not approve the request as it stands, regardless of signatures. */
@@ -452,11 +453,11 @@ export function mayApproveFault(
     // The request outlives a restart, which may bring another policy: an approval is judged by the policy of the day on
     // which it is given.
     const now = requirementOfRequest(policyInForce(desk), proposal);
-    if (now.outcome === 'block') return `${id} cannot be approved any more: ${blockedWords(now)}`;
+    if (now.outcome === 'block') return `${id} can no longer be approved: ${blockedWords(now)}`;
     if (now.outcome === 'require' && !isAtLeast(proposal.needs, now))
-      return `operate.policy asks for more than ${id} does since it was proposed: reject it, and have it asked for again`;
+      return `operate.policy asks for more than ${id} does, because it changed since the proposal: reject the request, and have it proposed again`;
     if (now.outcome === 'require' && now.passkey === 'required' && proposal.passkey === undefined)
-      return `operate.policy asks for passkeys since ${id} was proposed: reject it, and have it asked for again`;
+      return `operate.policy requires passkeys since ${id} was proposed: reject the request, and have it proposed again`;
   }
   const groups = proposal.needs?.flatMap((need) => need.groups);
   return groups === undefined || isMember(policyInForce(desk), name, groups)

@@ -30,7 +30,7 @@ export function planChannels(
       asks: `change operate.notify: ${difference.join(', ')}`,
       difference,
       subject,
-      unasked: 'channels change only when somebody asks for it: tranche reload',
+      unasked: 'channels change only on request: run tranche reload',
     },
     asker,
   );

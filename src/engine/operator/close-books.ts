@@ -11,7 +11,7 @@ export type CloseBooksContext = Pick<Desk, 'journal' | 'ports' | 'state'>;
 
 type CloseCommand = Command & { readonly do: 'close' };
 
-/** Records closed periods of the books, each of which follows the one before. */
+/** Records closed periods of the books, each of which follows the previous one. */
 export const closeBooks = (desk: CloseBooksContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command): command is CloseCommand => command.do === 'close'),
@@ -36,13 +36,13 @@ export function closingFault(
   closedUntil: Instant | undefined,
   now: Instant,
 ): string | undefined {
-  if (by.trim() === '') return 'name who closes the period';
+  if (by.trim() === '') return 'name the person who closes the period';
   if (why.trim() === '') return 'give the reason';
   if (until > now)
     return `the period ends at ${isoOf(until)}, which is in the future: close it once it is over`;
   if (closedUntil !== undefined && until <= closedUntil)
-    return `the books are closed until ${isoOf(closedUntil)} already: name a later end`;
+    return `the books are closed until ${isoOf(closedUntil)} already: give a later end`;
   if (from !== closedUntil)
-    return `the books are closed until ${closedUntil === undefined ? 'no time yet' : isoOf(closedUntil)}, and this period does not begin there: another was closed meanwhile`;
+    return `the books are closed until ${closedUntil === undefined ? 'no time yet' : isoOf(closedUntil)}, and this period does not begin there: another period was closed in the meantime`;
   return undefined;
 }

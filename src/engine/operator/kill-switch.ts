@@ -94,7 +94,7 @@ export class KillSwitch {
   #noted(): Halt | undefined {
     try {
       if (this.#port === undefined || !this.#port.isSet()) return undefined;
-      return this.#port.read() ?? { level: 'halt', by: 'file', why: 'the halt file is there' };
+      return this.#port.read() ?? { level: 'halt', by: 'file', why: 'the halt file exists' };
     } catch (error) {
       const why = `the halt file cannot be checked: ${error instanceof Error ? error.message : String(error)}`;
       return { level: 'halt', by: 'tranche', why };

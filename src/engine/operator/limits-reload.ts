@@ -68,11 +68,11 @@ const mayLoosen = (desk: LimitsReloadContext, loosened: readonly string[], asker
           asks: `loosen ${loosened.join(', ')}`,
           difference: loosened,
           subject: sha256(JSON.stringify(['limits', ...loosened])),
-          unasked: 'a limit is loosened only when somebody asks for it: tranche reload',
+          unasked: 'a limit is loosened only on request: run tranche reload',
         },
         asker,
       )
-    : { why: 'other limits were raised at the start, and wait for tranche rearm by two people' };
+    : { why: 'other limits were raised at the start, and wait until two people re-arm the desk' };
 
 /** Describes each limit on one line. */
 export const limitLines = ({ changes, loosened, kept }: PlannedLimits): readonly string[] => [

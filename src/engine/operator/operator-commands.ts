@@ -164,7 +164,7 @@ function turnFault(
   if (scope === undefined) {
     const isHeld = desk.control === 'paused' || desk.control === 'reducing';
     if (command.forMs !== undefined && isHeld && desk.state.controlUntil === undefined)
-      return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift it`;
+      return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift that`;
     // A halt is latched: resume does not lift it.
     return desk.control === 'halted'
       ? `the desk is halted: ${desk.controlWhy}. Lift the halt with rearm`
@@ -282,4 +282,4 @@ function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {
 }
 
 const KILLED =
-  'this process cannot send orders any more: stop it, then start it with tranche run --rearm "reason"';
+  'this process can no longer send orders: stop it, then start it with tranche run --rearm "reason"';

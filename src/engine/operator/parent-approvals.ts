@@ -149,8 +149,8 @@ function amountOf(
 }
 
 /**
- * The parent of a slice: the whole run if the strategy plans one parent of known size; otherwise this parent alone, judged
- * by the total that the strategy reports and by what it has decided so far. A strategy that reports no total counts as
+ * The parent of a slice: the whole run if the strategy plans one parent of known size; otherwise only this parent, judged
+ * by the total that the strategy reports and by its decisions so far. A strategy that reports no total counts as
  * unlimited.
  */
 function parentOf(desk: ParentApprovalsContext, { strategy, hash, intent }: OpenSlice): JudgedParent {

@@ -53,7 +53,7 @@ const SAYS: Readonly<Record<PersonRecord['step'], (record: PersonRecord) => stri
 /** Why this cannot be recorded; `undefined` when it can. */
 function personRecordFault({ state }: PeopleContext, record: PersonRecord): string | undefined {
   const { person: name, step, role, passkey, by, why } = record;
-  if (by.trim() === '') return 'name who does it';
+  if (by.trim() === '') return 'name the operator';
   if (why.trim() === '') return 'give the reason';
   const known = state.people.get(name);
   switch (step) {

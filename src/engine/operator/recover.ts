@@ -74,7 +74,7 @@ export function recover(desk: RecoverContext): Observable<never> {
     defer(() => beginLives(desk)),
     of('over' as const),
   );
-  // If the venue is gone for good, only a person can resolve its doubts: that must not wait for the venue.
+  // If the venue is permanently gone, only a person can resolve its doubts: that must not wait for the venue.
   const resolved = resolutions(desk).pipe(record(desk, EMPTY), ignoreElements());
   return merge(steps, resolved).pipe(
     takeWhile((step) => step !== 'over'),
@@ -97,7 +97,7 @@ export interface TakeOverOptions {
 const OTHER_ACCOUNT = [
   'this journal was written with another token, address or mode.',
   'A new token of the same account: run with --account-changed "reason".',
-  'Another account, or a dry run beside a live one: give it a journal of its own.',
+  'Another account, or a dry run beside a live desk: use a separate journal.',
 ].join('\n');
 
 /**
@@ -174,8 +174,7 @@ export function takeOver(
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
       isTraded: doubt?.reason === 'certainly_traded',
     };
-    // An owner that still runs measures by its own clocks, which may have stood still: every period counts from this
-    // takeover.
+    // An owner that still runs uses its own clocks, which may have stopped: every period counts from this takeover.
     const phase = isShared
       ? inherited(atWorst)
       : inherited({
@@ -241,7 +240,7 @@ function unapprovedFault(
   );
   return isApproved
     ? undefined
-    : `${desk.policy.approvals === undefined ? 'operate.four_eyes wants two people' : 'operate.policy wants others'} to agree: start without --rearm, let one send tranche rearm and another tranche override approve`;
+    : `${desk.policy.approvals === undefined ? 'operate.four_eyes requires two people' : 'operate.policy wants others'} to agree: start without --rearm, let one send tranche rearm and another tranche override approve`;
 }
 
 /** From here on, requests are logged for the next process. */

@@ -30,7 +30,7 @@ export interface SettingsQuestion {
   readonly unasked: string;
 }
 
-const NOBODY = 'a signal names nobody: reload with the token of a person, with --url';
+const NOBODY = 'a signal names no person: reload with the token of a person and --url';
 
 /** Whether the policy in force allows these changes now. */
 export function mayChange(

@@ -48,7 +48,7 @@ export interface Standing {
 }
 
 const KEPT =
-  'its parent is running and keeps the text it began with; give the new text another id, or wait for its end';
+  'its parent is running and keeps the text it started with; give the new text another id, or wait until the parent ends';
 const OPEN = 'a slice is open: reload again when it has ended';
 
 /** What would run, and what would start, with these files. */
@@ -79,8 +79,8 @@ export function planChange(
 function goneWhy({ lives, open }: Standing, id: string, isOff: boolean): string {
   const words = isOff ? 'it is switched off' : 'its document is gone';
   if (lives.get(id)?.finished !== undefined) return `${words}; it had finished`;
-  const rest = open.has(id) ? '; what is open ends without a further order' : '';
-  return `${words}${rest}; the same text goes on where it was`;
+  const rest = open.has(id) ? '; open slices end without another order' : '';
+  return `${words}${rest}; the same text resumes where it stopped`;
 }
 
 interface One {

@@ -110,7 +110,7 @@ function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
         why,
         ...used,
         result: 'applied',
-        changes: [{ strategy, what: 'stops', from: life.hash, why: 'an operator ended it for good' }],
+        changes: [{ strategy, what: 'stops', from: life.hash, why: 'an operator stopped it permanently' }],
       },
       {
         kind: 'wake',
@@ -132,7 +132,7 @@ function stop(desk: ReloadContext, command: Stop): Observable<unknown> {
         desk.strategies.rearm([strategy]);
         command.answer({
           isDone: true,
-          says: `${strategy} is stopped for good${isOpen ? '; what is open ends without a further order' : ''}. To trade the rest, give it another id`,
+          says: `${strategy} is stopped permanently${isOpen ? '; open slices end without another order' : ''}. To trade the rest, give it another id`,
         });
       }),
     );
@@ -324,7 +324,7 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
 interface Infeasible {
   /** What would start now: refused. */
   readonly refused: readonly StrategyFault[];
-  /** What runs already: not refused, because its parent is under way and its orders need this desk. */
+  /** What runs already: not refused, because its parent is running and its orders need this desk. */
   readonly running: readonly StrategyFault[];
 }
 

@@ -46,7 +46,7 @@ export function runNowFault(desk: RunNowContext, strategy: string): string | und
     return `no strategy ${strategy} runs; ${ids === '' ? 'none does' : `there are ${ids}`}`;
   }
   if (life.finished !== undefined) return `${strategy} has ended: ${life.finished}`;
-  if (life.state === undefined) return `${strategy} has not begun yet`;
+  if (life.state === undefined) return `${strategy} has not started yet`;
   const pausedWhy = state.totals.strategyPausedWhy(strategy);
   if (pausedWhy !== undefined) return `${strategy} is paused: ${pausedWhy}. Resume it first`;
   if (desk.control !== 'active') return `the desk is ${desk.control}: ${desk.controlWhy}`;
@@ -73,7 +73,7 @@ export function ranAnswer(
   const isLater = reason === undefined && waits.some(({ on }) => on === 'at');
   const says = isLater
     ? 'runs now; its first slice is due shortly'
-    : `ran and trades nothing${because}${figures}`;
+    : `ran, but trades nothing${because}${figures}`;
   return { isDone: true, says: `${strategy} ${says}`, facts };
 }
 

@@ -18,7 +18,7 @@ export type StrategyApproval =
   /** Why not, and the request to make if there is none yet. */
   | { readonly may: false; readonly why: string; readonly wish?: Wish | undefined };
 
-/** Who reloads the files; nobody when they changed by themselves, or at a start. */
+/** Who reloads the files; nobody when a change of the files triggered it, or at a start. */
 export interface ReloadedBy {
   readonly by: string;
   readonly why: string;

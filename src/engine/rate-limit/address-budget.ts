@@ -3,15 +3,15 @@ import type { Observable } from 'rxjs';
 /** Requests that one network address may send in any period, shared by every process behind that address. */
 export interface AddressBudgetPort {
   /**
-   * Reports what became of earlier permits and asks for more. Cold; emits once and completes. Errors when the store cannot be
-   * reached, or its answer was lost: then the permits that were asked for, and those that were reported, count as used for as long
-   * as they could be, and are not reported again.
+   * Reports the use of earlier permits and requests more. Cold; emits once and completes. Errors when the store cannot be reached,
+   * or its answer was lost: then the permits that were asked for, and those that were reported, count as used for as long as they
+   * could be, and are not reported again.
    */
   exchange(exchange: PermitExchange): Observable<PermitGrant>;
 }
 
 export interface PermitExchange {
-  /** Permits that are needed now; 0 for a report alone. */
+  /** Permits that are needed now; 0 for a report only. */
   readonly wanted: number;
   /** For orders and doubts: they get permits before all other requests of the address. */
   readonly isUrgent: boolean;

@@ -123,7 +123,7 @@ export class RateLimiter {
   readonly #giving: Giving;
   readonly #requestLog: Pick<RequestLogPort, 'note'> | undefined;
 
-  /** `requestLog` is told of every request before it leaves. `budget` gives the permits of the window `all`, if others share it. */
+  /** `requestLog` receives every request before it leaves. `budget` gives the permits of the window `all`, if others share it. */
   constructor(
     clock: Clock,
     options: PaceOptions,

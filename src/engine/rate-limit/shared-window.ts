@@ -15,7 +15,7 @@ interface Block {
   readonly id: number;
   left: number;
   readonly validUntil: number;
-  /** The same on the clock that goes on while the machine sleeps. */
+  /** The same on the clock that continues while the machine sleeps. */
   readonly boot: BootTime | undefined;
 }
 
@@ -205,7 +205,7 @@ export class SharedWindow implements RateWindow {
     if (permits === 0) return;
     const until = boot && { id: boot.id, ms: boot.ms + PERMIT_VALID_MS };
     this.#blocks.push({ id: block, left: permits, validUntil: askedAt + PERMIT_VALID_MS, boot: until });
-    // Another exchange follows only once somebody says again what waits.
+    // Another exchange follows only after the next report of waiting requests.
     this.#demand = NO_DEMAND;
   }
 }

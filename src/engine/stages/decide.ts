@@ -60,7 +60,7 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
     const ready = andThen(prepare(desk, source, wake), () => whenAccountTradesRecorded(desk));
     const step = (): MaybeAsync<readonly IntentText[] | undefined> =>
       takeStep(desk, { source, life, wake, isAtOnce, command });
-    const tooLate = `no fresh price within ${RUN_WAIT_MS / 1000} s: nothing was run`;
+    const tooLate = `no fresh price within ${RUN_WAIT_MS / 1000} s: the strategy did not run`;
     const intents =
       command === undefined
         ? andThen(ready, step)
@@ -76,7 +76,7 @@ export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Deci
   return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeLists());
 }
 
-/** Answers a person whose command leads to nothing; emits `NONE`, so that the strategy waits again. */
+/** Answers a person whose command has no effect; emits `NONE`, so that the strategy waits again. */
 function refuse(command: RunCommand | undefined, says: string): readonly never[] {
   command?.answer({ isDone: false, says });
   return NONE;
@@ -110,16 +110,17 @@ function takeStep(
 ): MaybeAsync<readonly IntentText[] | undefined> {
   const { life, command } = woken;
   const { strategy } = life;
-  // A reload may have happened meanwhile: the woken strategy may be gone, or another run may have its document.
+  // A reload may have happened in the meantime: the woken strategy may be gone, or another run may have its
+  // document.
   const isSame = desk.state.lives.get(strategy) === life;
   if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {
-    refuse(command, `${strategy} is not run any more`);
+    refuse(command, `${strategy} is no longer running`);
     return undefined;
   }
   // Paused after it was armed: the triggers arm it again, and hold it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(strategy) !== undefined)
     return refuse(command, `${strategy} was paused`);
-  if (hearsOfTradeFirst(woken)) return refuse(command, `${strategy} has just heard of a trade: try again`);
+  if (hearsOfTradeFirst(woken)) return refuse(command, `${strategy} has just received an outcome: try again`);
   const fault = command && runNowFault(desk, strategy);
   if (fault !== undefined) return refuse(command, fault);
   const record = signed(withSpin(desk, woken, wakeRecord(desk, woken)), command);

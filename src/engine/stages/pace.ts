@@ -41,7 +41,7 @@ export function pace(
 }
 
 const refused = (desk: PaceContext, { slice }: Sized): Stopped =>
-  stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could go in time', {
+  stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could leave in time', {
     do: 'again',
   });
 

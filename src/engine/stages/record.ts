@@ -99,7 +99,7 @@ const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
 const became: Readonly<Record<AttemptEnd['end'], string>> = {
   filled: 'is booked as traded',
   closed: 'is closed as not executed',
-  doubt: 'traded; it will be booked when the account shows its figures',
+  doubt: 'traded; the desk books it when the account shows its figures',
 };
 
 const resolutionOf = ({ resolution }: AttemptEnd): readonly RecordBody[] =>
@@ -213,7 +213,7 @@ function pauseRecord(
   differs = '',
 ): readonly RecordBody[] {
   const { control, controlUntil } = desk.state;
-  // A pause that ends by itself would let the desk continue before a person has looked.
+  // A pause that ends automatically would let the desk continue before a person has checked.
   if (control === 'halted' || (control === 'paused' && controlUntil === undefined)) return [];
   const why = `the fill of ${id} differs from its quote: ${differs}`;
   return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
@@ -295,7 +295,7 @@ export function expireLater(desk: RecordContext, slice: OpenSlice, known: Why): 
   );
 }
 
-/** Consequences of a venue that does not answer or quote: by themselves no reason to end a slice. */
+/** Consequences of a venue that does not answer or quote: they are not a reason to end a slice. */
 const SYMPTOMS: ReadonlySet<Reason | undefined> = new Set<Reason>([
   'deadline',
   'account_stale',

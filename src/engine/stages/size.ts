@@ -173,7 +173,7 @@ function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typ
   return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
 }
 
-/** A worst price with at most twelve decimals, rounded towards the market: never worse than the limit it stands for. */
+/** A worst price with at most twelve decimals, rounded towards the market: never worse than the limit that it represents. */
 const tighter = (side: Side, worst: Price): Price =>
   side === 'buy' ? roundDown(worst, 12) : roundUp(worst, 12);
 
@@ -223,7 +223,7 @@ export interface Payment {
   readonly keep?: Quantity | undefined;
 }
 
-/** Whether the account can pay now, including credit as far as mode, cap and carry allow, counting everything under way. */
+/** Whether the account can pay now, including credit within mode, cap and carry, counting all orders in flight. */
 export function canPay(
   desk: SizeContext,
   { instrument, side, needs, worst, clientId, keep }: Payment,
@@ -248,14 +248,14 @@ export function canPay(
 }
 
 /**
- * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts under way may borrow;
- * `undefined` without a cap. Zero if it cannot be valued.
+ * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts in progress may
+ * borrow; `undefined` without a cap. Zero if it cannot be valued.
  */
 function creditLeft(desk: SizeContext, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;
   if (cap === undefined) return undefined;
   const { state } = desk;
-  // Attempts under way may borrow a currency of which the account never held anything.
+  // Attempts in progress may borrow a currency that the account has never held.
   const open = [...state.attempts.values()].flatMap(({ intent }) => [intent.base, intent.quote]);
   const expected = new Map(
     [...new Set([...(state.balances?.keys() ?? []), ...open])].map((symbol) => [

@@ -72,7 +72,7 @@ export class EngineState {
   readonly slices = new Map<string, OpenSlice>();
   readonly attempts = new Map<string, OpenAttempt>();
   readonly maximums = new Map<string, Maximum>(); // Largest quotes, by pair.
-  /** Fills by client id: each is booked once, whatever its source, and corrected when the account shows more. */
+  /** Fills by client id: each is booked once, regardless of its source, and corrected when the account shows more. */
   readonly filledIds = new Map<string, Booked>();
   /** The newest fills that no read of the account has shown completely. */
   readonly unshown = new Map<string, Unshown>();
@@ -238,7 +238,7 @@ export class EngineState {
       case 'control':
         this.totals.control(body);
         if (scopeOf(body) !== undefined) break;
-        // A halt is latched: a pause that was under way when the halt came does not lift it.
+        // A halt is latched: a pause that was being recorded when the halt came does not lift it.
         if (this.control === 'halted' && body.state !== 'halted' && body.state !== 'active') break;
         if (this.control === 'halted' && body.state === 'active') this.limits = agreedTo(this.limits);
         this.control = body.state;
@@ -280,7 +280,7 @@ export class EngineState {
     return this.recent.filter((fill) => fill.executed_at > now - RECENT_MS);
   }
 
-  /** The most that attempts under way, and fills that lack a part, may take from `currency`. `except`: an attempt not to count. */
+  /** The most that attempts in progress, and fills with a missing part, may take from `currency`. `except`: an attempt not to count. */
   reserved(currency: string, except?: string): Quantity {
     let sum = NO_QUANTITY;
     for (const { intent } of this.attempts.values()) {
@@ -311,13 +311,13 @@ export class EngineState {
     return false;
   }
 
-  /** Whether an order may be under way whose answer is still awaited. */
+  /** Whether an order may be in flight whose answer is still awaited. */
   hasFlights(): boolean {
     for (const open of this.attempts.values()) if (open.doubt === undefined) return true;
     return false;
   }
 
-  /** Worst case of attempts under way and of the missing parts of fills, in the currency of the limits. */
+  /** Worst case of attempts in progress and of the missing parts of fills, in the currency of the limits. */
   openNotional(pair?: string, except?: string): Money {
     let sum = NO_MONEY;
     for (const { intent } of this.attempts.values()) {
@@ -343,7 +343,7 @@ export class EngineState {
     return [{ startedAt, error, isSoon: (lastAt ?? startedAt) - startedAt < SOON_AFTER_START_MS }];
   }
 
-  /** Attempts that a dead process left under way may have traded: each becomes a doubt. */
+  /** Attempts that a dead process left in progress may have traded: each becomes a doubt. */
   #doubtAll(): void {
     for (const open of this.attempts.values()) {
       open.doubt ??= { since: open.since, reason: 'outcome_unknown' };
@@ -501,7 +501,7 @@ export class EngineState {
     this.#replace(booked, { ...booked.fill, missing: undefined });
   }
 
-  /** Replaces the figures of a fill and of its slice. If the slice has ended, its strategy is told of the additional part. */
+  /** Replaces the figures of a fill and of its slice. If the slice has ended, its strategy receives the additional part. */
   #replace(booked: Booked, now: FillRecord): void {
     const { fill: before } = booked;
     const id = now.client_order_id;

@@ -15,7 +15,7 @@ export const limitsToKeep = ({
     ? { limits: limitTexts(limits), fourEyes: fourEyes === true, ...(policy === undefined ? {} : { policy }) }
     : undefined;
 
-/** The approval policy by the config of this start alone. */
+/** The approval policy according to the config of this start only. */
 export const ownPolicy = ({
   approvals,
   fourEyes,

@@ -111,9 +111,7 @@ export class ParentSlices {
   }
 }
 
-/**
- * Only the slice under way and those before it are looked up, so a parent that runs for years does not grow.
- */
+/** Only the current slice and those before it are looked up, so a parent that runs for years does not grow. */
 function keepNewest(slices: Map<number, unknown>): void {
   if (slices.size <= SLICES_MAX) return;
   for (const slice of slices.keys()) {

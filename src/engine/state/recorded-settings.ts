@@ -38,8 +38,8 @@ export const settingsAtStart = (
   };
 
 /**
- * The settings in force as this process records them. It moves on when a record is made, not when it is durable, so that of two changes
- * under way the second builds on the first. Until `begin` it records nothing: the journals of backtests have no settings.
+ * The settings in force as this process records them. It advances when a record is created, not when it is durable, so that of two
+ * pending changes the second builds on the first. Until `begin` it records nothing: the journals of backtests have no settings.
  */
 export class RecordedSettings {
   #current: SettingTexts | undefined;
@@ -49,7 +49,7 @@ export class RecordedSettings {
     return this.#current && settingsHash(this.#current);
   }
 
-  /** Begins with the settings of this start. Gives the record of what differs from the last process. */
+  /** Begins with the settings of this start. Returns the record of the differences from the previous process. */
   begin(
     before: SettingTexts | undefined,
     now: SettingTexts | undefined,

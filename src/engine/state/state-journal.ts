@@ -61,7 +61,7 @@ export class StateJournal {
       this.#take(stored, began);
       return stored;
     }
-    // Subscribed here, so that nothing can cancel an append under way.
+    // Subscribed here, so that nothing can cancel a pending append.
     const written$ = new AsyncSubject<readonly StoredRecord[]>();
     stored
       .pipe(
@@ -129,8 +129,8 @@ export class StateJournal {
   }
 
   /**
-   * Whether a trade shown by the account, or its correction, is not durable yet. No strategy takes a step meanwhile, because it
-   * would size without that trade.
+   * Whether a trade shown by the account, or its correction, is not durable yet. No strategy takes a step in the meantime,
+   * because it would size without that trade.
    */
   get hasPendingAccountTrades(): boolean {
     return this.#pendingAccountTrades > 0;

@@ -82,7 +82,7 @@ export interface OpenSlice extends SliceProgress {
   readonly hash: string;
   readonly intent: IntentText;
   readonly decidedAt: Instant;
-  /** Client id of the attempt under way, or in doubt. */
+  /** Client id of the attempt in progress or in doubt. */
   openAttempt: string | undefined;
 }
 

@@ -47,7 +47,7 @@ export type StrategiesRead =
     }
   | { readonly problems: string };
 
-/** Why a strategy could not trade as written, whatever the account holds. */
+/** Why a strategy could not trade as written with any balances. */
 export interface StrategyFault {
   /** Omitted: all strategies together. */
   readonly strategy?: string | undefined;

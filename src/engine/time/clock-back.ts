@@ -57,7 +57,7 @@ function clockBackOf({ clockBack, ports }: ClockBackContext): ClockBack | undefi
 export function clockBackWords(desk: ClockBackContext): readonly string[] {
   const back = clockBackOf(desk);
   if (back === undefined) return [];
-  const head = `the clock went back ${spanText(back.backMs)}, to ${isoOf(back.at)}: times until ${isoOf(back.until)} come a second time`;
+  const head = `the clock was set back by ${spanText(back.backMs)}, to ${isoOf(back.at)}: times until ${isoOf(back.until)} occur a second time`;
   return [head, ...waitingLines(desk)];
 }
 

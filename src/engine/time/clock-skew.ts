@@ -27,7 +27,7 @@ export function skewRefusal(desk: ClockSkewContext): OperatorError | undefined {
   const times = `here it is ${isoOf(here)}, there ${isoOf(instant(here + Math.round(skewMs)))}`;
   return new OperatorError(
     'again',
-    `the clock of this machine is ${spanText(Math.abs(skewMs))} ${way} the venue's (${times}): timestamps of records and the day of the limits would be wrong. ` +
-      'Set the clock (NTP), then start again; doubts and totals of the journal stay as they are.',
+    `the clock of this machine is ${spanText(Math.abs(skewMs))} ${way} the venue's (${times}): the timestamps of records and the day of the limits would be wrong. ` +
+      'Set the clock (NTP), then start again; doubts and totals in the journal do not change.',
   );
 }

@@ -6,7 +6,7 @@ import { canonicalMembers } from '../../core/text/json.ts';
  * JSON without white space. At the top `kind` comes first, all other keys, at every depth, are sorted by their UTF-16
  * code units. Members that are `undefined` are left out. Strings are escaped as `JSON.stringify` does (so lone
  * surrogates and control characters are ASCII escapes), numbers are spelled as ECMAScript does. The text of one body is
- * therefore the same in every process, whatever order its fields were set in.
+ * therefore the same in every process, regardless of the order in which its fields were set.
  *
  * @throws TypeError on anything that is not plain JSON: it would not come back as it went in.
  */

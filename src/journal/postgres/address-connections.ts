@@ -22,7 +22,7 @@ export interface ConnectionsOptions {
   readonly holder: string;
   /** Most connections of the address. */
   readonly max: number;
-  /** Gives a permit for each message that a connection begins with. */
+  /** Returns a permit for each message that opens a connection. */
   readonly messages: AddressBudgetPort;
   readonly scheduler: SchedulerLike;
 }

@@ -55,7 +55,7 @@ export class BlockingClient {
   constructor(connectionString: string, timeoutMs: number) {
     this.#connectionString = connectionString;
     this.#timeoutMs = timeoutMs;
-    // It loads its modules while this thread goes on.
+    // It loads its modules while this thread continues.
     this.#thread = new ConnectionThread(connectionString, timeoutMs);
   }
 

@@ -72,7 +72,7 @@ const END_MS = 2_000;
 
 /**
  * Ends a connection, or one that is being made. A server that cannot be reached never confirms it: after two seconds nothing waits for
- * that any more, and the connection keeps no process from ending. What the end of a broken connection says is of no interest.
+ * that any more, and the connection keeps no process from ending. The result of closing a broken connection does not matter.
  */
 export async function endConnection(connecting: Promise<Client>): Promise<void> {
   try {

@@ -41,5 +41,5 @@ export async function copyIntoPostgres(url: string, source: Journal): Promise<vo
 const holdsOthers = (shown: string): OperatorError =>
   new OperatorError(
     'usage',
-    `journal ${shown} holds other records: journals are never overwritten. Name another desk`,
+    `journal ${shown} contains other records, and journals are never overwritten. Name another desk`,
   );

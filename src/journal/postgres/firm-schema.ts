@@ -4,7 +4,7 @@
  * intent that would exceed a limit. It reads the journal rather than the statement's records, so that a statement that is sent again,
  * and records of a version that did not count, are counted once.
  *
- * A reservation ends with the record of its outcome alone: an owner that dies leaves it as it is, and the next owner resolves it.
+ * A reservation ends only with the record of its outcome: an owner that dies leaves it as it is, and the next owner resolves it.
  */
 export const FIRM_STEP = `
   CREATE TABLE firm_limits (           -- added to, never changed: the newest of a mode counts

@@ -11,7 +11,7 @@ import { PostgresFault, factsOf, isTransient, storageFault } from './postgres-er
 import { lineOf } from './record-reader.ts';
 import type { Session } from './session.ts';
 
-/** Longest time without the server before an append fails. Nothing leaves meanwhile: records come first. */
+/** Longest time without the server before an append fails. Nothing leaves in the meantime: records come first. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
 /** Most refused intents that are remembered: an attempt asks within the life of its quote. */
@@ -33,7 +33,7 @@ const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELIN
 
 const LINES =
   'unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) AS line (seq, at, kind, body, hash)';
-/** The record before the first line stands: after a backup was restored under its owner it may not, and the chain would have a hole. */
+/** The record before the first line exists: after a backup was restored under its owner it may not, and the chain would have a hole. */
 const FOLLOWS =
   '(($4::bigint[])[1] = 1 OR EXISTS (SELECT FROM tranche.record WHERE desk = $1 AND seq = ($4::bigint[])[1] - 1))';
 /** Records that the limits of the firm count: `firm-schema.ts`. */
@@ -48,7 +48,7 @@ const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${
 const INSERT = inserting(LOCK);
 const INSERT_FIRST = inserting(SETTLE);
 const INSERT_MISSING = inserting(SETTLE, 'ON CONFLICT (desk, seq) DO NOTHING');
-/** How many of the lines stand as they were meant. `$2` and `$3` are used so that all these statements take the same values. */
+/** How many of the lines were written as intended. `$2` and `$3` are used so that all these statements take the same values. */
 const COUNT_EQUAL = `SELECT count(*) FROM tranche.record AS stored
   JOIN ${LINES} ON stored.seq = line.seq AND stored.hash = line.hash
   WHERE stored.desk = $1 AND $2::bigint >= 0 AND $3::text IS NOT NULL`;
@@ -71,7 +71,7 @@ export interface StoredEnd {
  * Desks and their records in PostgreSQL.
  *
  * A connection that breaks leaves open whether its statement took effect. `insert` then writes the same lines again under the same
- * numbers, for up to a minute: those that stand with the same hash are ours, and the update of the desk in the same statement makes
+ * numbers, for up to a minute: those that exist with the same hash are ours, and the update of the desk in the same statement makes
  * the server confirm, with its synchronous standby if it has one, everything before it.
  */
 export class PostgresStore implements RecordStore {
@@ -225,7 +225,7 @@ export class PostgresStore implements RecordStore {
     }
   }
 
-  /** What stands is counted afterwards: records never change. */
+  /** Existing records are counted afterwards: records never change. */
   #insertAgain(values: readonly Parameter[], count: number): Observable<boolean> {
     const added = this.#session.ask({ text: INSERT_MISSING, values });
     const equal = this.#session.ask({ text: COUNT_EQUAL, values });

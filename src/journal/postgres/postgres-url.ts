@@ -29,7 +29,7 @@ export function readPostgresUrl(url: string): PostgresPlace {
     throw invalid('expected a URL such as postgres://tranche@db.example:5432/tranche?desk=treasury');
   if (parsed.password !== '')
     throw invalid(
-      'the URL contains a password, which would stand in logs. Put it into ~/.pgpass (or the file that PGPASSFILE names) and remove it from the URL',
+      'the URL contains a password, which would appear in logs. Put it into ~/.pgpass (or the file that PGPASSFILE names) and remove it from the URL',
     );
   const desk = parsed.searchParams.get('desk') ?? '';
   if (!DESK.test(desk))
@@ -56,7 +56,7 @@ export function readPostgresUrl(url: string): PostgresPlace {
   };
 }
 
-/** The URL of a config, which may leave the desk to `desk` of the config. Other journals are named by their file alone. */
+/** The URL of a config, which may leave the desk to `desk` of the config. Other journals are named only by their file. */
 export function withDesk(url: string, desk: string): string {
   const parsed = isPostgres(url) ? URL.parse(url) : null;
   if (parsed === null || parsed.searchParams.has('desk')) return url;

@@ -38,9 +38,9 @@ export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'ancho
 const TIMEOUT_MS = 30_000;
 
 /**
- * A journal in PostgreSQL: the same records, the same chain and the same proof as in a file. One writer, held by a lease with an
- * epoch; readers work beside it. The whole chain is checked before the first append. Everything else that a desk keeps beside its journal
- * lies in files of this machine: see `journal-place.ts`.
+ * A journal in PostgreSQL: the same records, the same chain and the same proof as in a file. One writer, held by a lease with an epoch;
+ * readers work beside it. The whole chain is checked before the first append. Everything else that a desk keeps beside its journal is in
+ * files of this machine: see `journal-place.ts`.
  *
  * @throws OperatorError `again`: another process holds the desk. `config`: the URL, the login or a right is wrong. `storage`: the server
  * cannot be used. `data`: the chain does not hold.
@@ -141,7 +141,7 @@ interface OpenWriter {
   readonly end: StoredEnd;
   /** Emits once another owner has taken over, as the renewal found out. */
   readonly lost$: Observable<FencedOut>;
-  /** Gives the lease back. */
+  /** Releases the lease. */
   readonly close: () => void;
 }
 

@@ -5,14 +5,14 @@ import { isPostgres, readPostgresUrl, withDesk } from './postgres-url.ts';
 import { LAYOUT, grants, migrate } from './schema.ts';
 
 /**
- * Makes the tables, or brings them to the layout of this version, as their owner; gives a role what running desks needs. Gives the
- * layout.
+ * Makes the tables, or brings them to the layout of this version, as their owner; gives a role what running desks needs. Returns
+ * the layout.
  *
  * @throws OperatorError `usage` for another kind of journal; else as `postgresJournal`
  */
 export function preparePostgres(url: string, role?: string): number {
   if (!isPostgres(url))
-    throw new OperatorError('usage', `only a journal in PostgreSQL is prepared, not ${url}`);
+    throw new OperatorError('usage', `only a journal in PostgreSQL can be prepared, not ${url}`);
   const { connectionString, shown } = readPostgresUrl(withDesk(url, 'main'));
   const client = new BlockingClient(connectionString, 60_000);
   try {

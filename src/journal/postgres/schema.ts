@@ -173,7 +173,7 @@ export function layoutProblem(shown: string, [step, oldest]: Row = [0, 1]): Oper
     : undefined;
 }
 
-/** One for this program, whatever else uses the database. */
+/** One for this program, even if other programs use the database. */
 const LOCK = 7_216_042_001;
 
 /** Brings the tables to the layout of this version: one transaction, one process at a time. @throws PostgresFault */
@@ -217,7 +217,7 @@ export function layoutOf(client: BlockingClient): number {
   return Number(step);
 }
 
-/** Gives one row with one boolean. */
+/** Returns one row with one boolean. */
 export const HAS_TABLES = "SELECT to_regclass('tranche.layout') IS NOT NULL";
 
 const hasTables = (client: BlockingClient): boolean => client.query(HAS_TABLES)[0]?.[0] === true;

@@ -53,9 +53,9 @@ export class ServerSession implements Session {
     try {
       await before;
     } catch {
-      // Whoever asked for it was told.
+      // The caller received the error.
     }
-    // For good: whoever tries again and again would keep the process from ending.
+    // For good: endless retries would keep the process from ending.
     if (this.#isClosed)
       throw new OperatorError('storage', `journal ${this.#options.shown}: the connection is closed`);
     try {

@@ -6,8 +6,8 @@ import type { BlockingClient, Row, Statement } from './blocking-client.ts';
 /** A connection to the server, as the store of records uses it. */
 export interface Session {
   /**
-   * The rows of one statement, which is a transaction of its own: an owner that stands still holds no lock. Cold. Errors when nobody
-   * knows whether it took effect.
+   * The rows of one statement, which is a transaction of its own: a stalled owner holds no lock. Cold. Errors when nobody knows
+   * whether it took effect.
    */
   ask(statement: Statement): Observable<readonly Row[]>;
 }
@@ -30,6 +30,6 @@ export function atOnce<T>(answer: Observable<T>): T {
     },
   });
   if (failed !== undefined) throw failed.error;
-  invariant(told !== undefined, 'the answer of a blocking session is there at once');
+  invariant(told !== undefined, 'a blocking session answers at once');
   return told.value;
 }

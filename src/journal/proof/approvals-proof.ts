@@ -60,7 +60,7 @@ export interface ApprovalFinding {
   readonly proof: 'passkey' | 'token';
   /** What the journal does not let one check, in words. */
   readonly unchecked?: string | undefined;
-  /** The person was invited after this request was made: whoever asked may have made up who agrees. */
+  /** The person was invited after this request was made: the requester may have invented the people who must agree. */
   readonly invited_after_request?: true | undefined;
   /** What is wrong with it, in words; left out: nothing. */
   readonly fault?: string | undefined;
@@ -72,7 +72,7 @@ export interface Approver {
   readonly role: Role;
   /** Number of the record of the invitation that counted, and who gave it. */
   readonly invited: { readonly seq: number; readonly by: string };
-  /** By a command or a browser of the machine of the desk: whoever controls that machine can do this alone. */
+  /** By a command or a browser of the machine of the desk: one person who controls that machine can do this. */
   readonly from_machine: boolean;
   /** Ids of the requests that this person approved. */
   readonly approved: readonly string[];
@@ -82,7 +82,7 @@ export interface Approver {
 const LASTING: ReadonlySet<RequestKind> = new Set(['parent', 'strategy', 'limits', 'channels']);
 
 const PAGE_UNKNOWN =
-  'on which page it was signed: an older version enrolled the passkey, and it had not signed in since';
+  'the page on which it was signed, because an older version enrolled the passkey, and it has not signed in since';
 
 interface Request {
   readonly seq: number;
@@ -100,7 +100,7 @@ interface Known {
 }
 
 /**
- * Verifies the approvals of a journal from its records alone, in order. Each must name exactly its request, come in time from a person
+ * Verifies the approvals of a journal using only its records, in order. Each must name exactly its request, come in time from a person
  * who may approve under the policy in force, and carry a passkey signature where required; and nothing that needed approval may have
  * happened without it. Feed it every record from the first.
  */
@@ -114,7 +114,7 @@ export class ApprovalsProof {
   #own: ApprovalPolicy = BUILT_IN.one;
   #origin: RequestOrigin | undefined;
   readonly #parents = new ParentsProof();
-  /** Record of the halt that stands. */
+  /** Record of the halt in force. */
   #halt: number | undefined;
   /** What a person said last of an order in doubt: what follows from it is written with it. */
   #resolved: ResolvedRecord | undefined;
@@ -201,20 +201,21 @@ export class ApprovalsProof {
   }
 
   /**
-   * An order leaves: its quote is written in the same tick. The desk looks at the halt and at the approval of the parent in that tick,
-   * so that an intent which was written while a halt stood never leaves, nor one of a parent that others had yet to agree to.
+   * An order leaves: its quote is written in the same tick. The desk looks at the halt and at the approval of the
+   * parent in that tick, so that an intent which was written while a halt was in force never leaves, nor does an
+   * intent of a parent that still needed approval.
    */
   #left(seq: number, { client_order_id: id, parent_amount: amount }: QuoteRecord): void {
     const intended = this.#parents.intended(id);
     if (intended === undefined) return;
     const { intent, halt } = intended;
     if (halt !== undefined)
-      this.#fault(seq, 'tranche', `order ${id} left although the halt of record ${halt} stood`);
+      this.#fault(seq, 'tranche', `order ${id} left although the halt of record ${halt} was in force`);
     const { agreed, raised } = this.#limits;
     const raisedNow = raisedLimits(agreed, raised);
     if (raisedNow.length > 0 && this.#halt === undefined && !this.#isRaiseTold) {
       this.#isRaiseTold = true;
-      this.#fault(seq, 'tranche', `an order left although nobody had agreed to ${raisedNow.join(', ')}`);
+      this.#fault(seq, 'tranche', `an order left although nobody had approved ${raisedNow.join(', ')}`);
     }
     const fault = this.#parentFault(intent, amount);
     if (fault !== undefined) this.#fault(seq, 'tranche', `order ${id} left ${fault}`);
@@ -249,7 +250,7 @@ export class ApprovalsProof {
       this.#fault(
         seq,
         'tranche',
-        `order ${body.client_order_id} traded although the halt of record ${intended.halt} stood`,
+        `order ${body.client_order_id} traded although the halt of record ${intended.halt} was in force`,
       );
     if (body.source !== 'operator') return;
     const said = this.#resolved?.client_order_id === body.client_order_id ? this.#resolved : undefined;
@@ -262,7 +263,7 @@ export class ApprovalsProof {
       this.#fault(
         seq,
         said?.by ?? 'tranche',
-        `a doubt was ended with figures that nobody had agreed to: ${asks}`,
+        `a doubt was resolved with figures that nobody had approved: ${asks}`,
       );
   }
 
@@ -376,32 +377,35 @@ export class ApprovalsProof {
     const isEnough = needed.some((one) => one.outcome === 'allow' || isAtLeast(needs, one));
     const mayBeUnsigned = needed.some((one) => one.outcome === 'allow' || !this.#wantsPasskey(one));
     if (isEnough && proposal.passkey !== 'required' && !mayBeUnsigned)
-      return 'it asks for no passkey, which the policy in force requires';
+      return 'it requires no passkey, but the policy in force does';
     return isEnough
       ? undefined
-      : `it asks for less than the policy in force: ${needWords(needs) || 'nobody'}`;
+      : `it requires less than the policy in force: ${needWords(needs) || 'nobody'}`;
   }
 
-  /** Limits are loosened, where others must agree, by somebody whom the desk knows at that time. */
+  /** Limits are loosened, where others must agree, by a person whom the desk knows at that time. */
   #proposerFault(proposal: OverrideRecord): string | undefined {
     if (proposal.request !== 'limits') return undefined;
     const { token } = proposal;
     const name = nameOf(proposal);
-    if (token?.kind !== 'person') return `${name}, who asks to loosen limits, is no person`;
+    if (token?.kind !== 'person') return `${name}, who requested looser limits, is not a person`;
     return this.#knownAs(name).isRemoved
-      ? `${name}, who asks to loosen limits, was removed before`
+      ? `${name}, who requested looser limits, had been removed`
       : undefined;
   }
 
   /** The same rule as on a desk: as the policy says, and by default once anyone has a passkey. */
   #wantsPasskey({ passkey }: Requirement): boolean {
     if (passkey !== undefined) return passkey === 'required';
-    // Older versions looked at those alone who are there.
+    // Older versions checked only the people who are present.
     if (this.#policy.unknown_asker !== undefined) return this.#hadPasskey;
     return [...this.#people.values()].some(({ isRemoved, keys }) => !isRemoved && keys.size > 0);
   }
 
-  /** What the policy in force asks for it. Where an older version wrote the amount of a parent in words alone: any of its rules. */
+  /**
+   * What the policy in force asks for it. For records of an older version, which wrote the amount of a parent only in words: any of
+   * its rules.
+   */
   #neededBy(proposal: OverrideRecord): readonly Requirement[] {
     const kind: RequestKind = kindOf(proposal);
     const isOfFile = kind === 'parent' || kind === 'strategy';
@@ -427,7 +431,7 @@ export class ApprovalsProof {
     if (at >= proposal.expires_at) return 'it came after the request had expired';
     if (body.by === 'tranche' && body.token === undefined) {
       const isAllowed = this.#neededBy(proposal).some(({ outcome }) => outcome === 'allow');
-      return isAllowed ? undefined : 'the policy in force does not allow it without people';
+      return isAllowed ? undefined : 'the policy in force does not allow it without approvals';
     }
     if (isInitiator(proposal, body)) return `${name} proposed it, so their approval does not count`;
     if (body.token !== undefined && body.token.kind !== 'person') return `${name} is not a person`;
@@ -441,7 +445,7 @@ export class ApprovalsProof {
     if (this.#policy.unknown_asker !== undefined && isKnown && needs !== undefined) {
       if (now.outcome === 'block') return 'the policy in force blocks it';
       if (now.outcome === 'require' && proposal.limit !== 'halt' && !isAtLeast(needs, now))
-        return `the policy in force asks for more: ${needWords(now.needs)}`;
+        return `the policy in force requires more: ${needWords(now.needs)}`;
     }
     if (
       needs !== undefined &&
@@ -470,7 +474,7 @@ export class ApprovalsProof {
     return assertionFault(assertion, { challenge: hash, passkey: signed, home: key.home });
   }
 
-  /** The last approval must complete the needs, without people who were removed meanwhile. */
+  /** The last approval must complete the needs, without people who were removed in the meantime. */
   #countFault(proposal: OverrideRecord, agreed: readonly OverrideRecord[]): string | undefined {
     const { needs } = proposal;
     if (agreed.at(-1)?.step !== 'approved' || needs === undefined) return undefined;
@@ -487,7 +491,7 @@ export class ApprovalsProof {
       if (fault !== undefined) this.#fault(seq, body.by, fault);
       this.#limits = agreedTo(this.#limits);
     }
-    // What was asked before this halt is of another one.
+    // Requests from before this halt belong to an earlier halt.
     if (this.#halt === undefined && body.state === 'halted')
       for (const one of this.#requests.values()) if (one.proposal.limit === 'halt') one.state = 'ended';
     if (body.state === 'halted') this.#halt ??= seq;
@@ -507,7 +511,7 @@ export class ApprovalsProof {
     if (needed.outcome === 'allow') return undefined;
     if (used === undefined) return 'a halt was lifted without the approval that it needed';
     if (used.request === undefined || isAtLeast(used.needs ?? [], needed)) return undefined;
-    return `a halt was lifted with ${used.override}, which asked for less than the policy in force: ${needWords(used.needs ?? []) || 'nobody'}`;
+    return `a halt was lifted with ${used.override}, which required less than the policy in force: ${needWords(used.needs ?? []) || 'nobody'}`;
   }
 
   /** Uses an approved request up, and returns what was asked for; `undefined`: there is none. */

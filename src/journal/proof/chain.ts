@@ -53,7 +53,7 @@ export function verify(lines: Iterable<Line>, end?: Head): Verdict {
     head = line;
   }
   if (end !== undefined && (end.seq !== head.seq || end.hash !== head.hash)) {
-    const why = `the journal says that it ends with record ${end.seq}, but its last record is ${head.seq}`;
+    const why = `the journal states that it ends with record ${end.seq}, but its last record is ${head.seq}`;
     return { ok: false, seq: head.seq + 1, why };
   }
   return { ok: true, count: head.seq, head: head.hash };

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
  *
  *     <hash before> "\n" <seq> "\n" <at, Unix ms> "\n" <canonical text of the body>
  *
- * so that whoever has the lines and the newest hash can prove offline that nothing was changed, removed or moved.
+ * so that a holder of the lines and the newest hash can prove offline that nothing was changed, removed or moved.
  */
 export interface Line {
   /** From 1, without gaps. */

@@ -11,11 +11,11 @@ interface Life {
 /** An order that may leave, as its intent says it. */
 interface Intended {
   readonly intent: IntentRecord;
-  /** The halt that stood when it was written, by number of its record. */
+  /** The halt in force when it was written, as the number of its record. */
   readonly halt: number | undefined;
 }
 
-/** Lives of strategies, their parents, and orders under way, as far as the approvals of parents need them. */
+/** Lives of strategies, their parents, and orders in flight, to the extent that the approvals of parents need them. */
 export class ParentsProof {
   readonly #lives = new Map<string, Life>();
   /** Hash of the text that decided a parent. */
@@ -23,7 +23,7 @@ export class ParentsProof {
   readonly #intended = new Map<string, Intended>();
   readonly #traded = new Set<string>();
 
-  /** `halt`: number of the record of the halt that stands; `asker`: who had the life of this record begin. */
+  /** `halt`: number of the record of the halt in force; `asker`: who had the life of this record begin. */
   take(body: RecordBody, halt: number | undefined, asker?: UsedToken): void {
     switch (body.kind) {
       case 'strategy':
@@ -55,7 +55,7 @@ export class ParentsProof {
 
   hasTraded = (parent: string): boolean => this.#traded.has(parent);
 
-  /** What an approval of the parent of an order is of: its id, or the whole life of its strategy. */
+  /** What an approval of the parent of an order covers: its id, or the whole life of its strategy. */
   subjectsOf({ strategy, parent }: IntentRecord): readonly string[] {
     const life = this.#lives.get(strategy);
     const isOwn = life !== undefined && this.#hashes.get(parent) === life.hash;

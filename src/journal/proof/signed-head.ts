@@ -43,7 +43,7 @@ export function deskKey(file: string): KeyObject {
     closeSync(descriptor);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST'))
-      throw new OperatorError('storage', `the key ${file} cannot be made: ${String(error)}`, error);
+      throw new OperatorError('storage', `the key ${file} cannot be created: ${String(error)}`, error);
   }
   return keyIn(file, (text) => createPrivateKey(text));
 }
@@ -66,7 +66,7 @@ function keyIn(file: string, read: (text: string) => KeyObject): KeyObject {
   } catch {
     // The error is not repeated, because it may contain parts of the key.
   }
-  throw new OperatorError('data', `${file} holds no Ed25519 key in PEM`);
+  throw new OperatorError('data', `${file} contains no Ed25519 key in PEM`);
 }
 
 /** The public half, as `publicKeyIn` reads it. */

@@ -29,7 +29,7 @@ export function* linesOf(
   }
 }
 
-/** Checks up to the head at the time of the call: records that a writer adds meanwhile are not checked. */
+/** Checks up to the head at the time of the call: records that a writer adds in the meantime are not checked. */
 export function verifyFile(db: DatabaseSync, file: string): Verdict {
   let seen = EMPTY;
   function* counted(last: number): Generator<Line> {

@@ -25,7 +25,7 @@ export function haltFileOf(journal: string): string | undefined {
 }
 
 /**
- * The halt as a file beside the journal: while `file` is there, whatever it holds, nothing is sent. `touch` makes one.
+ * The halt as a file beside the journal: while `file` exists, with any content, nothing is sent. `touch` makes one.
  *
  * A full disk must not stop a halt, so the file is made beforehand under another name (`.armed`), with room for its note:
  * a halt renames it and writes into blocks that it owns already. Lifting the halt renames it back, for the same reason.
@@ -77,10 +77,7 @@ function isReady(armed: string): boolean {
   return found?.isFile() === true && found.size >= NOTE_BYTES;
 }
 
-/**
- * Creates the file, or blanks it. Without disk space the name alone remains: that is enough for a halt, and only the note is
- * lost.
- */
+/** Creates the file, or blanks it. Without disk space only the name remains: that is enough for a halt, and only the note is lost. */
 function makeRoom(armed: string): void {
   const descriptor = openSync(
     armed,

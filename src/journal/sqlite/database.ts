@@ -102,7 +102,7 @@ export function headMover(db: DatabaseSync, where: string): (from: Head, to: Hea
     if (move.run(noteOf(to), noteOf(from)).changes !== 1)
       throw new OperatorError(
         'storage',
-        `journal ${where}: another process has written to it, past the lock: was ${where}.lock removed, or the journal replaced? ` +
+        `journal ${where}: another process has written to it and bypassed the lock: was ${where}.lock removed, or the journal replaced? ` +
           'Find the other desk and keep only one of them; this one sends no more requests.',
       );
   };
@@ -121,7 +121,7 @@ export function notedHead(db: DatabaseSync): NotedHead {
     return { ok: false, seq: last + 1, why: 'the stored head of the journal is unreadable' };
   const head = { seq: Number(groups['seq']), hash: groups['hash'] ?? '' };
   if (head.seq === last) return { ok: true, head };
-  const why = `the journal notes that it ends with record ${head.seq}, but its last record is ${last}`;
+  const why = `the journal states that it ends with record ${head.seq}, but its last record is ${last}`;
   return { ok: false, seq: Math.min(last, head.seq) + 1, why };
 }
 

@@ -6,9 +6,9 @@ import { createPrivate, syncFolder } from './files.ts';
 
 const PIECE_BYTES = 1_048_576;
 
-/** Room on the disk that is set aside for the results of orders that are under way when the disk is full. */
+/** Room on the disk that is set aside for the results of orders that are in flight when the disk is full. */
 export interface DiskReserve {
-  /** Gives the room back to the disk. `false` when there was none to give. */
+  /** Frees the disk space. `false` when there was none to give. */
   release(): boolean;
 }
 

@@ -48,7 +48,8 @@ export function refuseNoFile(file: string): void {
 
 /**
  * Makes a folder and those above it that are missing, one after the other: Node's own way of making all at once tries for
- * ever where a file system says that nothing can be made in it, as /proc does. Gives the topmost that was made.
+ * ever where a file system says that nothing can be made in it, as /proc does. Returns the topmost folder that was
+ * created.
  */
 export function makeFolders(folder: string, mode = 0o777): string | undefined {
   if (isFolder(folder)) return undefined;
@@ -75,7 +76,7 @@ function refuseForeign(folder: string): void {
   if ((mode & 0o022) !== 0 && (mode & STICKY) === 0)
     throw new OperatorError(
       'storage',
-      `other users can change ${folder}: run "chmod go-w ${folder}", or use a folder in it`,
+      `other users can change ${folder}: run "chmod go-w ${folder}", or use a folder inside it`,
     );
 }
 

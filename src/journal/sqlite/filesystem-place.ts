@@ -3,8 +3,8 @@ import { closeSync, openSync, readSync, statfsSync } from 'node:fs';
 const PIECE_BYTES = 1_048_576;
 
 /**
- * Where `text` lies in the first of `files` that holds it, for people who look for damage: SQLite itself tells no offsets.
- * Not for a file that this process has open: closing it here would free its locks.
+ * The position of `text` in the first of `files` that contains it, for people who look for damage: SQLite itself
+ * reports no offsets. Not for a file that this process has open: closing it here would free its locks.
  */
 export function placeOf(text: string, files: readonly string[]): string | undefined {
   for (const file of files) {

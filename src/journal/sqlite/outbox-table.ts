@@ -75,7 +75,7 @@ export function outboxTable(
   };
 }
 
-/** What waits, also for a reader. A journal whose desk tells nobody has no such tables. */
+/** What waits, also for a reader. A journal whose desk notifies nobody has no such tables. */
 export function loadOutbox(db: DatabaseSync): ReturnType<OutboxPort['load']> {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox'").get() !== undefined;
   if (!isThere) return { rows: [], notes: new Map() };

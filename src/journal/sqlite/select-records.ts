@@ -7,9 +7,9 @@ import type { RecordQuery } from '../record-query.ts';
 import { faultOf } from './sqlite-errors.ts';
 
 /**
- * The wanted records, not checked against the chain. SQLite goes through the file: it has no index besides the number, because
- * an append must stay one page. The statement is open until the caller stops reading: whoever may not hold up the write-ahead log
- * reads little, or fast.
+ * The wanted records, not checked against the chain. SQLite goes through the file: it has no index besides the number, because an
+ * append must stay one page. The statement is open until the caller stops reading: a reader that must not block the write-ahead
+ * log reads little, or fast.
  */
 export function* selectRecords(db: DatabaseSync, file: string, query: RecordQuery): Generator<StoredRecord> {
   const { conditions, values } = recordConditions(query, {

@@ -29,7 +29,7 @@ export function walDamage(file: string): string | undefined {
   let isWhole = false;
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
     const apart = bitsApart(log, at + 8, 16);
-    // Frames of an earlier round of the log carry another salt, half of it drawn anew: they are over.
+    // Frames of an earlier round of the log carry another salt, half of it random: they are obsolete.
     const isOfNow = apart <= SALT_FLIPS_MAX;
     if (running === undefined) {
       if (isOfNow && isWhole) return `the write-ahead log is damaged at byte ${broken}`;

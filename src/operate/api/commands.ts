@@ -14,7 +14,7 @@ export interface CommandOptions {
   readonly desk: OperatedDesk;
   readonly bearers: readonly Pick<Bearer, 'name'>[];
   readonly admit: Admit;
-  /** Whether somebody is invited, or was, under this name. Omitted: nobody signs in. */
+  /** Whether a person is or was invited under this name. Omitted: nobody signs in. */
   readonly isPerson?: ((name: string) => boolean) | undefined;
 }
 

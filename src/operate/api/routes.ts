@@ -12,8 +12,8 @@ export interface ApiRoute {
 /** All routes of the API, in the order of docs/api.md. */
 export const apiRoutes = {
   '/api/v1/openapi.json': { method: 'GET', role: 'viewer', summary: 'This API as an OpenAPI 3.1 document' },
-  '/api/v1/me': { method: 'GET', role: 'viewer', summary: 'Who the caller is, and what of' },
-  '/api/v1/status': { method: 'GET', role: 'viewer', summary: 'How the desk is now' },
+  '/api/v1/me': { method: 'GET', role: 'viewer', summary: 'Identity and role of the caller' },
+  '/api/v1/status': { method: 'GET', role: 'viewer', summary: 'Current state of the desk' },
   '/api/v1/doubts': { method: 'GET', role: 'viewer', summary: 'Orders whose outcome is unknown' },
   '/api/v1/alerts': {
     method: 'GET',
@@ -23,25 +23,25 @@ export const apiRoutes = {
   '/api/v1/strategies': {
     method: 'GET',
     role: 'viewer',
-    summary: 'What each strategy has done and is waiting for',
+    summary: 'Progress of each strategy, and what it waits for',
   },
   '/api/v1/parents': { method: 'GET', role: 'viewer', summary: 'Parents, with the remainder of each' },
   '/api/v1/slices': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Slices: the schedule against what happened, with attempts, quotes and fills',
+    summary: 'Slices: the schedule and the outcome, with attempts, quotes and fills',
   },
   '/api/v1/wakes': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Each time a strategy woke, and what it led to',
+    summary: 'Wakes of strategies, and their results',
   },
   '/api/v1/why': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Why each slice did or did not trade, as `tranche why`',
+    summary: 'Why each slice traded or did not trade, as in `tranche why`',
   },
-  '/api/v1/fills': { method: 'GET', role: 'viewer', summary: 'Fills, as `tranche journal export`' },
+  '/api/v1/fills': { method: 'GET', role: 'viewer', summary: 'Fills, as in `tranche journal export`' },
   '/api/v1/prices': { method: 'GET', role: 'viewer', summary: 'Recent reference prices of this process' },
   '/api/v1/limits': {
     method: 'GET',
@@ -51,30 +51,30 @@ export const apiRoutes = {
   '/api/v1/plan': {
     method: 'GET',
     role: 'viewer',
-    summary: 'What the desk will do, and whether it can, as `tranche plan`',
+    summary: 'Planned slices and their feasibility, as in `tranche plan`',
   },
-  '/api/v1/costs': { method: 'GET', role: 'viewer', summary: 'What trading cost, as `tranche report`' },
+  '/api/v1/costs': { method: 'GET', role: 'viewer', summary: 'Cost of trading, as in `tranche report`' },
   '/api/v1/twin': {
     method: 'GET',
     role: 'viewer',
-    summary: 'What live did against its twin on the last day that was compared, as `tranche twin`',
+    summary: 'Comparison of live with its twin on the last compared day, as in `tranche twin`',
   },
   '/api/v1/records': { method: 'GET', role: 'viewer', summary: 'Records of the journal as they are stored' },
   '/api/v1/chain': {
     method: 'GET',
     role: 'viewer',
-    summary: 'The newest record, and how far the chain is verified',
+    summary: 'The newest record, and the last verified record of the chain',
   },
   '/api/v1/fleet': {
     method: 'GET',
     role: 'viewer',
     summary:
-      'This desk and those of `operate.fleet`, each for itself. At a daemon of a fleet: every desk of its store, and totals by mode',
+      'This desk and those of `operate.fleet`, listed separately. On a fleet daemon: every desk of its store, and totals by mode',
   },
   '/api/v1/events': {
     method: 'GET',
     role: 'viewer',
-    summary: 'Server-sent events, one for each record; the desk drops a listener that does not read',
+    summary: 'Server-sent events, one for each record; the desk disconnects a listener that does not read',
   },
   '/api/v1/pause': { method: 'POST', role: 'operator', summary: 'Starts no new slices' },
   '/api/v1/resume': { method: 'POST', role: 'operator', summary: 'Ends a pause' },
@@ -90,13 +90,13 @@ export const apiRoutes = {
   '/api/v1/rearm': {
     method: 'POST',
     role: 'approver',
-    summary: 'Lifts a halt. With `operate.four_eyes` an operator may ask for it, and an approver agrees',
+    summary: 'Lifts a halt. With `operate.four_eyes`, an operator requests it and an approver agrees',
   },
   '/api/v1/doubts/resolve': {
     method: 'POST',
     role: 'approver',
     summary:
-      'Ends a doubt. With `operate.four_eyes` an operator may send figures, and another person, an approver, agrees',
+      'Ends a doubt. With `operate.four_eyes`, an operator sends the figures, and an approver who is another person agrees',
   },
   '/api/v1/overrides': { method: 'POST', role: 'operator', summary: 'Proposes a looser limit for one order' },
   '/api/v1/overrides/approve': {

@@ -19,12 +19,12 @@ export const approvals = page(
     id: z.string(),
     hash: z
       .string()
-      .describe('SHA-256 of `request`, in hexadecimal: what an approval names and a passkey signs'),
+      .describe('SHA-256 of `request`, in hexadecimal: an approval names it, and a passkey signs it'),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own keys
     kind: z.enum(Object.keys(requestKinds) as [RequestKind, ...RequestKind[]]),
     state,
     asks: z.string().describe('The request in words'),
-    difference: list(z.string()).optional().describe('What would change, one line each'),
+    difference: list(z.string()).optional().describe('The changes, one per line'),
     strategy: z.string().optional(),
     parent: z.string().optional(),
     request: z.string().describe('The canonical request, as JSON text'),
@@ -33,15 +33,15 @@ export const approvals = page(
     proposed_at: time,
     expires_at: time.describe('When the request expires'),
     needs: list(z.strictObject({ count, groups: list(z.string()), have: list(z.string()) })).describe(
-      'How many different people of these groups must agree, and who has agreed',
+      'Number of different people of these groups who must agree, and who has agreed',
     ),
     passkey: z.literal('required').optional().describe('An approval needs the signature of a passkey'),
     approved_by: list(z.string()),
     ended_by: z.string().optional(),
     ended_why: z.string().optional(),
     used_by: z.string().optional(),
-    may_i: z.string().describe('`yes`, or `no:` and why not: whether the caller may approve it'),
-    may_reject: z.string().describe('The same for rejecting it'),
-    may_withdraw: z.string().describe('The same for taking it back, as whoever asked'),
+    may_i: z.string().describe('Whether the caller may approve it: `yes`, or `no:` and the reason'),
+    may_reject: z.string().describe('Whether the caller may reject it'),
+    may_withdraw: z.string().describe('Whether the caller, as the requester, may withdraw it'),
   }),
 );

@@ -55,7 +55,7 @@ export const close = z.strictObject({
         })
         .optional(),
     })
-    .describe('The record `closing` of the journal, without who and why'),
+    .describe('The `closing` record of the journal, without the person and the reason'),
 });
 export const rearm = z.strictObject({
   ...base,
@@ -88,7 +88,7 @@ export const judge = z.strictObject({ ...base, override: text });
 const requestHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/u)
-  .describe('`hash` of the request as you have seen it: another one is refused');
+  .describe('`hash` of the request that you reviewed; any other hash is refused');
 /** For one request: to reject or withdraw it. */
 export const decide = z.strictObject({ ...base, id: text, hash: requestHash });
 const part = z

@@ -5,7 +5,7 @@ import { amount, control, count, facts, list, name, seconds, severity, side, tim
 
 const progress = z
   .strictObject({ amount, of: amount.describe('The total'), currency: z.string() })
-  .describe('What has traded of a total');
+  .describe('The traded part of a total');
 
 export const openAlert = z.strictObject({
   alert: z.string().describe('Kind of the alert'),
@@ -25,7 +25,7 @@ const residual = z.strictObject({
   left: amount,
 });
 
-/** In the status and in every command's answer: what may still happen whatever is commanded. */
+/** In the status and in every command's answer: what may still happen, regardless of the command. */
 export const openWork = {
   state: control,
   is_noted: z.boolean().describe('The journal knows the state'),
@@ -33,7 +33,7 @@ export const openWork = {
   orders_in_flight: list(z.string()).describe('Client ids of orders whose answer is awaited'),
   quotes_in_flight: list(z.string()),
   open_doubts: list(z.string()).describe('Client ids of orders whose outcome is unknown'),
-  residuals: list(residual).describe('What is left of open slices'),
+  residuals: list(residual).describe('The remainder of each open slice'),
 };
 
 const usedOf = { used: amount, max: amount.optional(), currency: z.string() };
@@ -77,7 +77,7 @@ export const status = z.strictObject({
       age_s: seconds.optional(),
     }),
   ),
-  open_alerts: list(openAlert).describe('Alerts that still hold, the most urgent first'),
+  open_alerts: list(openAlert).describe('Active alerts, the most severe first'),
   alerts_last_day: z.strictObject({ critical: count, warning: count, info: count }),
   strategies: list(
     z.strictObject({
@@ -111,8 +111,10 @@ export const status = z.strictObject({
     day_notional: z.strictObject(usedOf),
     open_doubts: z.strictObject({ used: count, max: count }),
   }),
-  paused: z.record(z.string(), z.string()).describe('Why, by `parent:…`, `pair:…` and `strategy:…`'),
-  waiting: list(z.string()).describe('What waits, and for how long, in words'),
+  paused: z
+    .record(z.string(), z.string())
+    .describe('Reasons of pauses, by `parent:…`, `pair:…` and `strategy:…`'),
+  waiting: list(z.string()).describe('Strategies that wait, and for how long, in words'),
   open_approvals: list(z.string()).describe('Requests that wait for people, in words'),
   overrides: list(override),
   account_read_age_s: seconds.optional(),
@@ -125,7 +127,7 @@ export const me = z.strictObject({
   kind: z.enum(['person', 'program', 'machine']),
   via: z.enum(['token', 'session']),
   groups: list(z.string()),
-  csrf: z.string().optional().describe('Of a session: send it with each command as `X-Tranche-CSRF`'),
+  csrf: z.string().optional().describe('Token of the session: send it with each command as `X-Tranche-CSRF`'),
   desk: z.string(),
   mode: z.string(),
   version: z.string(),
@@ -154,7 +156,7 @@ export const doubts = z.strictObject({
       reserves: z
         .strictObject({ currency: z.string(), amount })
         .optional()
-        .describe('What the order may take from the balance of a currency, at worst'),
+        .describe('The most that the order may take from the balance of a currency'),
     }),
   ),
 });
@@ -200,9 +202,9 @@ export const prices = z.strictObject({ pair: z.string(), at: time, mid: amount }
 
 export const limits = z.strictObject({
   limit: z.string().describe('Its name in `controls`'),
-  scope: z.string().optional().describe('The pair or the currency that it is of'),
+  scope: z.string().optional().describe('The pair or currency that it applies to'),
   used: amount.optional().describe('Used now, counting every unknown outcome at its worst'),
-  in_doubt: amount.optional().describe('The part of `used` that is not certain'),
+  in_doubt: amount.optional().describe('The part of `used` that is uncertain'),
   max: z.string().describe('The limit'),
   is_floor: z.boolean().optional().describe('`used` must not fall below `max`'),
   currency: z.string().optional(),
@@ -223,19 +225,21 @@ export const fleet = z.strictObject({
   holdings: z.record(z.string(), amount).optional(),
   day_notional: z.strictObject(usedOf).optional(),
   data_age_s: seconds.optional().describe('Since the account was read'),
-  error: z.string().optional().describe('Why the desk could not be asked'),
-  silent_s: seconds.optional().describe('Since it was last heard; omitted: never, or it answers'),
+  error: z.string().optional().describe('Why the desk could not be queried'),
+  silent_s: seconds
+    .optional()
+    .describe('Time since its last report; omitted if it never reported, or answers now'),
   groups: list(z.string()).optional().describe('Groups of desks that it belongs to'),
   daemon: z.string().optional().describe('Daemon that starts it; omitted: none'),
   owner: z.string().optional().describe('Process that holds its lease; omitted: nobody may trade'),
-  epoch: count.optional().describe('Raised by every takeover'),
+  epoch: count.optional().describe('Number of the owner; each takeover raises it'),
   hibernates_until: z
     .string()
     .optional()
     .describe(
       'It has nothing to do: its daemon starts it at this time, or for a command; omitted: it is to run',
     ),
-  lease_s: seconds.optional().describe('Until the lease lapses unless it is renewed'),
+  lease_s: seconds.optional().describe('Time until the lease expires unless the owner renews it'),
   head: z.int().optional().describe('Number of the newest record in the database'),
   last_record_age_s: seconds.optional(),
 });
@@ -254,11 +258,11 @@ export const fleetTotals = z.strictObject({
 
 /** One limit over all desks of a mode, what they use of it now, and who set it. */
 export const firmLimit = z.strictObject({
-  mode: z.string().describe('Desks of this mode count together'),
+  mode: z.string().describe('Mode; all desks of this mode count together'),
   limit: z.enum(['max_day_notional', 'max_open_doubts', 'max_position']),
-  scope: z.string().optional().describe('Currency of the amount; for a position, what is held'),
+  scope: z.string().optional().describe('Currency of the amount; for a position, the currency held'),
   used: amount.describe(
-    'Of a position: bought less sold, below zero if short; the limit holds for both sides',
+    'For a position: bought less sold, negative if short; the limit applies to both sides',
   ),
   max: amount,
   person: z.string().describe('Who set it, in their own words'),
@@ -270,9 +274,9 @@ export const firmLimit = z.strictObject({
 export const chain = z.strictObject({
   seq: z.int().describe('Number of the newest record'),
   hash: z.string().describe('Its hash: it covers the whole journal'),
-  verified_to: z.int().describe('Last record whose hash this process has computed again from the file'),
+  verified_to: z.int().describe('Last record whose hash this process has recomputed from the file'),
   verified_at: time.optional(),
-  problem: z.string().optional().describe('Where the chain breaks'),
+  problem: z.string().optional().describe('Record at which the chain breaks'),
   head: z
     .strictObject({ seq: z.int(), hash: z.string(), signed_at: time })
     .optional()

@@ -16,7 +16,7 @@ export const alerts = z.strictObject({
   on_dashboard: z
     .string()
     .optional()
-    .describe('What to do, where the dashboard has a screen for what `does` names a command for'),
+    .describe('What to do in the dashboard, if it has a screen for the command in `does`'),
   runbook: z.string().optional().describe('Its entry in docs/runbook.md'),
 });
 
@@ -33,22 +33,22 @@ const attempt = z.strictObject({
   fill: z
     .strictObject({ price: amount, quantity: amount, amount, fees: amount, executed_at: time })
     .optional()
-    .describe('With the figures of its last correction'),
+    .describe('Its figures include the last correction'),
 });
 
 export const slices = z.strictObject({
-  seq: seq.optional().describe('Of the record that ended it, or that decided it while it is open'),
+  seq: seq.optional().describe('Number of the record that ended it or, while it is open, decided it'),
   strategy: z.string(),
   parent: z.string().optional(),
   leg: z.string().optional(),
   slice: count,
   pair: z.string().optional(),
   side: side.optional(),
-  due_at: time.optional().describe('When the schedule wants it'),
+  due_at: time.optional().describe('Time in the schedule'),
   decided_at: time.optional(),
   deadline: time.optional(),
   planned: amount.optional().describe('Size that was decided, or planned'),
-  by: z.enum(['quantity', 'amount']).optional().describe('`planned` is in base or in quote currency'),
+  by: z.enum(['quantity', 'amount']).optional().describe('Whether `planned` is in base or quote currency'),
   currency: z.string().optional(),
   limit: amount.optional(),
   decision_price: amount.optional(),
@@ -70,7 +70,7 @@ export const wakes = z.strictObject({
   detail: z.record(z.string(), z.unknown()),
   reason: z.string().optional(),
   note: z.string().optional(),
-  words: z.string().describe('What it led to, as `tranche why` says it'),
+  words: z.string().describe('Its result, in the words of `tranche why`'),
   intents: list(
     z.strictObject({
       parent: z.string(),
@@ -92,7 +92,7 @@ export const wakes = z.strictObject({
 });
 
 export const why = z.strictObject({
-  seq: seq.optional().describe('Omitted: it is under way'),
+  seq: seq.optional().describe('Omitted while it is in progress'),
   at: time,
   local: z.string().describe('Local time in `zone`'),
   zone: z.string(),
@@ -131,18 +131,18 @@ export const fills = z.strictObject({
   parent: z.string(),
   slice: count,
   attempt: count,
-  source: z.string().describe('Where the proof came from'),
+  source: z.string().describe('Source of the proof'),
   missing: z
     .strictObject({ quantity: amount, amount, notional_usd: amount })
     .optional()
-    .describe('What the account did not show of the order when the fill was written'),
+    .describe('The part of the order that the account did not show when the fill was written'),
 });
 
 export const records = z.strictObject({
   seq,
   at: time,
   hash: z.string(),
-  body: z.looseObject({ kind: z.string() }).describe('As docs/journal.md lists the kinds'),
+  body: z.looseObject({ kind: z.string() }).describe('Kind of the record, as listed in docs/journal.md'),
 });
 
 export const event = z.strictObject({

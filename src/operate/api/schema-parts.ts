@@ -12,7 +12,7 @@ export const side = z.enum(['buy', 'sell']);
 export const seq = z.int().describe('Number of the record in the journal');
 export const severity = z.enum(['info', 'warning', 'critical']);
 export const control = z.enum(['active', 'paused', 'reducing', 'halted']);
-export const facts = z.record(z.string(), z.unknown()).describe('What it is about');
+export const facts = z.record(z.string(), z.unknown()).describe('Subject of the alert');
 export const list = <T extends z.ZodType>(of: T): z.ZodReadonly<z.ZodArray<T>> => z.array(of).readonly();
 
 /** One page of a list. */
@@ -24,7 +24,7 @@ export const page = <T extends z.ZodType>(
     next: z
       .string()
       .optional()
-      .describe('Send it as `after` for the items that follow. Omitted if there are none'),
+      .describe('Send it as `after` to read the next items. Omitted if there are none'),
   });
 
 const isMoment = (text: string): boolean => {
@@ -50,8 +50,8 @@ export const paging = {
     .transform(Number)
     .refine((n) => n <= LIMIT_MAX, `expected a whole number from 1 to ${LIMIT_MAX}`)
     .optional()
-    .describe(`Most items of the page, 1 to ${LIMIT_MAX}. Default: ${LIMIT_DEFAULT}`),
-  after: z.string().max(100).optional().describe('`next` of the page before'),
+    .describe(`Maximum number of items on the page, 1 to ${LIMIT_MAX}. Default: ${LIMIT_DEFAULT}`),
+  after: z.string().max(100).optional().describe('`next` of the previous page'),
 };
 
 /** Order of a list that follows the journal. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { amount, count, list, side, time } from './schema-parts.ts';
 
-/** The comparison of a desk with its twin; `twin.json` has all slices. Differences are of live less its twin: above zero, live did better. */
+/** The comparison of a desk with its twin; `twin.json` has all slices. Differences are live less its twin: above zero, live did better. */
 
-const bpsText = amount.optional().describe('Basis points of what live traded');
+const bpsText = amount.optional().describe('Basis points of the value that live traded');
 const outcome = z.strictObject({
-  decision: z.string().describe('`filled`, the reason why not, or `not_decided`'),
+  decision: z.string().describe('`filled`, `not_decided`, or the reason why the slice did not fill'),
   quantity: amount,
   cost_bps: amount.optional().describe('Paid beyond the reference price of live, fees included'),
 });
@@ -35,7 +35,7 @@ const report = z.strictObject({
   difference_usd: amount,
   difference_bps: bpsText,
   causes: list(z.strictObject({ cause: z.string(), says: z.string(), usd: amount, bps: bpsText })).describe(
-    'They sum exactly to the difference',
+    'Shares of the causes; they sum exactly to the difference',
   ),
   cost_bps: z
     .strictObject({ mean: amount, low: amount, high: amount, slices: count })
@@ -44,7 +44,7 @@ const report = z.strictObject({
   live: sums,
   twin: sums,
   decisions: list(z.strictObject({ live: z.string(), twin: z.string(), slices: count })),
-  modelled: count.describe('Slices that the model quoted, because live has no quote of them'),
+  modelled: count.describe('Slices with quotes from the model, because live requested none for them'),
   slices: count,
   differing: count.describe('Slices with a difference'),
   largest: list(
@@ -58,7 +58,7 @@ const report = z.strictObject({
       live: outcome,
       twin: outcome,
       difference_usd: amount,
-      causes: z.record(z.string(), amount).describe('Those that are not zero, in USD'),
+      causes: z.record(z.string(), amount).describe('Causes with a share other than zero, in USD'),
       modelled: z.boolean(),
     }),
   ).describe('The largest differences, at most 10'),
@@ -70,13 +70,13 @@ export const dayResult = z.strictObject({
   day: z.string().describe('In the time zone of `operate.twin`'),
   compared_at: time,
   days_beyond: count.describe(
-    'Days in a row beyond the bound, with this one; days without trades neither count nor end the row',
+    'Consecutive days beyond the bound, including this one; days without trades are skipped',
   ),
   report,
 });
 
 export const twin = z.strictObject({
   on: z.boolean().describe('`operate.twin` is set: each day is compared after its end'),
-  problem: z.string().optional().describe('Why the last attempt gave no comparison'),
+  problem: z.string().optional().describe('Why the last attempt produced no comparison'),
   last: dayResult.optional().describe('Omitted: no day was compared yet'),
 });

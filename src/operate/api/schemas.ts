@@ -31,7 +31,7 @@ export const routeSchemas = {
       ...paging,
       order,
       ...span,
-      severity: severity.optional().describe('Only these and more urgent ones'),
+      severity: severity.optional().describe('Only alerts of this severity or higher'),
     }),
     answer: page(journal.alerts),
   },
@@ -45,7 +45,7 @@ export const routeSchemas = {
       ...paging,
       order,
       ...span,
-      strategy: name.optional().describe('Only this strategy; with it, also the slices that are planned'),
+      strategy: name.optional().describe('Only this strategy; the list then includes planned slices'),
       parent: name.optional().describe('Only this parent, without slots that passed unattempted'),
     }),
     answer: page(journal.slices),
@@ -94,7 +94,7 @@ export const routeSchemas = {
       ...paging,
       order,
       ...span,
-      kind: name.optional().describe('Only these kinds, with commas between them'),
+      kind: name.optional().describe('Only these kinds, separated by commas'),
     }),
     answer: page(journal.records),
   },
@@ -105,7 +105,7 @@ export const routeSchemas = {
       totals: z
         .record(z.string(), desk.fleetTotals)
         .optional()
-        .describe('Of a fleet, by mode: live is never added to paper'),
+        .describe('Totals of a fleet by mode; live is never added to paper'),
     }),
   },
   '/api/v1/events': {
@@ -114,8 +114,8 @@ export const routeSchemas = {
         .stringFormat('count', /^\d{1,15}$/u)
         .transform(Number)
         .optional()
-        .describe('The last record that the listener has; a header `Last-Event-ID` counts before it'),
-      kinds: name.optional().describe('Only these kinds of record, with commas between them'),
+        .describe('The last record that the listener has; the header `Last-Event-ID` takes precedence'),
+      kinds: name.optional().describe('Only these kinds of record, separated by commas'),
     }),
     answer: journal.event,
     isStream: true,

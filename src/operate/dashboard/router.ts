@@ -9,7 +9,7 @@ export const screens = [
   { id: 'doubts', title: 'Doubts', key: 'd', asks: 'What is unknown, and when can it be proven?' },
   { id: 'plan', title: 'Plan', key: 'p', asks: 'What will it do next, and can it?' },
   { id: 'cost', title: 'Cost', key: 'c', asks: 'Was this good execution?' },
-  { id: 'twin', title: 'Twin', key: 't', asks: 'Did it do what its model says?' },
+  { id: 'twin', title: 'Twin', key: 't', asks: 'Did it trade as its model predicts?' },
   { id: 'fleet', title: 'Fleet', key: 'f', asks: 'Which desk needs me?' },
   { id: 'record', title: 'Record', key: 'r', asks: 'Who did what, and is the record complete?' },
   { id: 'people', title: 'People', key: 'o', asks: 'Who may do what?' },
@@ -26,7 +26,7 @@ addEventListener('hashchange', () => {
   route.value = routeOf(location.hash);
 });
 
-/** `#/slices?strategy=btc-twap`. What names no screen leads to the first. */
+/** `#/slices?strategy=btc-twap`. An unknown name opens the first screen. */
 function routeOf(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/u, '').split('?');
   const screen = screens.find(({ id }) => id === path)?.id ?? 'now';

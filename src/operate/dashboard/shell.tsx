@@ -15,7 +15,7 @@ import { linkTo, route, screens } from './router.ts';
 import type { ScreenId } from './router.ts';
 import { asksHalt, asksKeys } from './shortcuts.ts';
 
-/** What stands around every screen. */
+/** The frame around every screen. */
 export function Shell({ children }: { readonly children: ComponentChildren }): JSX.Element {
   const screen = screens.find(({ id }) => id === openScreen());
   useEffect(() => (isFleet() ? undefined : followApprovals()), []);
@@ -104,7 +104,7 @@ function Age(): JSX.Element {
   return (
     <span
       class={`age ${isLost ? 'lost' : ''}`}
-      title="Time since the last news from the desk, and since it read its account"
+      title="Time since the last update from the desk, and since it read its account"
     >
       <span class="dot" aria-hidden="true" />
       <span class="figures">

@@ -7,7 +7,7 @@ export const asksKeys = signal(false);
 /** Two keys belong together when they follow within this time. */
 const PAIR_MS = 1_000;
 
-/** `g` and a letter opens a screen, `h h` asks to halt, `?` lists the keys. Never while somebody writes. */
+/** `g` and a letter opens a screen, `h h` asks to halt, `?` lists the keys. Never while a writer is active. */
 export function listenToKeys(mayHalt: () => boolean): void {
   let first: { readonly key: string; readonly at: number } | undefined;
   addEventListener('keydown', (event) => {

@@ -29,7 +29,7 @@ export function createFleetMetrics(daemon: string, registry = new Registry()): F
   const firmOf = (name: string, help: string): Gauge<'mode' | 'limit' | 'scope'> =>
     new Gauge({ name, help, labelNames: ['mode', 'limit', 'scope'], registers: [registry] });
   const firm = {
-    used: firmOf('tranche_fleet_limit_used', 'what all desks of the mode use of a limit of the firm'),
+    used: firmOf('tranche_fleet_limit_used', 'use of a limit of the firm by all desks of the mode'),
     max: firmOf('tranche_fleet_limit_max', 'a limit of the firm'),
   };
   return {
@@ -65,6 +65,6 @@ const FIGURES: readonly Figure[] = [
   ['tranche_fleet_desk_fills', 'fills in the journal', ({ fills }) => fills],
   ['tranche_fleet_desk_epoch', 'number of owners so far', ({ epoch }) => epoch],
   ['tranche_fleet_desk_head', 'number of the newest record', ({ head }) => head],
-  ['tranche_fleet_desk_record_age_seconds', 'since the newest record', ({ last_record_age_s: age }) => age],
-  ['tranche_fleet_desk_silent_seconds', 'since the owner reported, when that is too long ago', ({ silent_s: silent }) => silent],
+  ['tranche_fleet_desk_record_age_seconds', 'time since the newest record', ({ last_record_age_s: age }) => age],
+  ['tranche_fleet_desk_silent_seconds', 'time since the report of the owner, when the report is too old', ({ silent_s: silent }) => silent],
 ]; // prettier-ignore

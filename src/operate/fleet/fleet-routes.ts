@@ -11,14 +11,14 @@ export const fleetRoutes = {
     method: 'GET',
     role: 'viewer',
     summary:
-      'At a daemon of a fleet: the limits of the firm, their use, and who set them. Needs a role on every desk: the figures are of all',
+      'On a fleet daemon: the limits of the firm, their use, and who set them. Needs a role on every desk, because the figures cover all desks',
     answer: z.strictObject({ items: z.array(firmLimit) }),
   },
   '/api/v1/fleet/command': {
     method: 'POST',
     role: 'operator',
     summary:
-      'At a daemon of a fleet: the owner of a desk executes a command, which needs its role on that desk. A halt holds for the next owner too',
+      'On a fleet daemon: the owner of a desk executes a command; the caller needs the role of the command on that desk. A halt also binds the next owner',
     body: z.strictObject({
       desk: name,
       command: name.describe('Route of the desk, as in `pause` or `doubts/resolve`'),

@@ -116,7 +116,7 @@ export class ChannelQueue {
     return window?.row.due ?? after(now, this.#windowMs);
   }
 
-  /** The oldest of the least severe that is not under way. */
+  /** The oldest of the least severe notices that is not being sent. */
   #dropOne(): void {
     const [least] = [...this.#rows.values()]
       .filter(({ row }) => row.message === undefined)

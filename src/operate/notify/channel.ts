@@ -7,12 +7,12 @@ import type { Topic } from './notice.ts';
 export interface Channel {
   readonly name: string;
   readonly topics: ReadonlySet<Topic>;
-  /** Alerts below it are not told. */
+  /** Alerts below it are not sent. */
   readonly severity: Severity;
   /** When only critical notices go out. */
   readonly quiet: readonly ClosedHours[];
   /**
-   * Delivers once. Rejects with `Undelivered`; whatever it says holds no secret. It may be called again with the same message: a
+   * Delivers once. Rejects with `Undelivered`; its text contains no secret. It may be called again with the same message: a
    * receiver knows a repeat by its key.
    */
   send(message: Message): Promise<void>;

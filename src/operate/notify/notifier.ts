@@ -23,7 +23,7 @@ export interface NotifierOptions {
   readonly windowMs: number;
   /** Address in front of the pages of the dashboard. */
   readonly dashboard: string | undefined;
-  /** Whether a quote or an order is under way, which a disk write could delay: writes then wait briefly. Default: never. */
+  /** Whether a quote or an order is in flight, which a disk write could delay: writes then wait briefly. Default: never. */
   readonly isBusy?: (() => boolean) | undefined;
   /** A channel has not delivered for ten minutes; called once until it delivers again. */
   readonly onFailing: (channel: string, why: string) => void;
@@ -54,7 +54,7 @@ const FAILING_MS = 10 * MINUTE_MS;
 const AGE_MAX_MS = DAY_MS;
 /** Number of attempts for a message that the receiver itself refuses. */
 const REFUSALS_MAX = 5;
-/** Records of earlier processes that are looked at for what nobody was told. */
+/** Records of earlier processes that are searched for unsent notices. */
 const MISSED_MAX = 20_000;
 
 /** A channel, and how it fares. */
@@ -143,7 +143,7 @@ export class Notifier {
       const notice = noticeOf(stored);
       if (notice !== undefined) this.tell(notice);
     } catch (error) {
-      this.#fail('a notice could not be made from a record', error);
+      this.#fail('a record could not be turned into a notice', error);
     }
   }
 
@@ -162,7 +162,7 @@ export class Notifier {
     return this.#notes.get(name);
   }
 
-  /** Notes it for the next process, together with what was told just now: both become durable, or neither. */
+  /** Saves it for the next process, together with what was just sent: both become durable, or neither. */
   note(name: string, value: string): void {
     this.#notes.set(name, value);
     this.#hasNews = true;

@@ -21,8 +21,8 @@ export interface Ceremony {
 }
 
 /**
- * Challenges that the browser keeps for us, signed: whoever asks for any number of them takes no room, and no place of anybody else.
- * What is remembered are those that led to a sign-in, each until it would have ended.
+ * Challenges that the browser keeps for us, signed: any number of requests takes no memory, and no place of another caller. The
+ * store remembers those that completed a sign-in, each until it would have expired.
  */
 export class Ceremonies {
   readonly #now: () => Monotonic;

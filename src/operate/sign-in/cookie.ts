@@ -8,7 +8,7 @@ export const SESSION_MS = 12 * HOUR_MS;
 const LOOKED_MAX = 16;
 const HEADER_MAX = 8_192;
 
-/** Secrets of sessions in a `Cookie` header, with whether TLS alone could set them. */
+/** Secrets of sessions in a `Cookie` header, and whether only TLS could have set them. */
 export function cookiesIn(
   header: string,
 ): readonly { readonly secret: string; readonly isSecure: boolean }[] {
@@ -26,7 +26,7 @@ export function cookiesIn(
 /** Where a cookie is good for. */
 export interface CookiePlace {
   readonly isSecure: boolean;
-  /** Port of the page: browsers do not tell ports apart, and several desks may run on one machine. */
+  /** Port of the page: browsers do not distinguish ports, and several desks may run on one machine. */
   readonly port: string;
 }
 

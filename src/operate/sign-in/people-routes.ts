@@ -52,7 +52,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     if ((role !== 'viewer' || isTaken) && !isOfMachine)
       throw new Refusal(
         403,
-        `people who may act on the desk can be invited only on its machine: run tranche people invite ${name} --role ${role} there`,
+        `people with a role above viewer can be invited only on the machine of the desk: run tranche people invite ${name} --role ${role} there`,
       );
     if (token !== undefined && (token.kind ?? 'person') !== 'person')
       throw new Refusal(409, `${token.name} is the name of a program: choose another for a person`);
@@ -65,7 +65,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const owner = name.toLowerCase();
     const secret = invitations.issue({ value: { person: name }, owner, lifeMs: INVITATION_MS });
     if (secret === undefined)
-      throw new Refusal(503, 'too many invitations are open: remove people who do not need theirs');
+      throw new Refusal(503, 'too many invitations are open: remove people who no longer need theirs');
     const base = request.headers.origin ?? signIn.invitationUrl;
     return await reply.send({
       done: true,
@@ -109,7 +109,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const caller = commanded(request, 'viewer');
     const { session: id } = await readBody('/api/v1/sessions/revoke', request.body);
     const owner = sessions.ownerOf(id);
-    // Everybody whom the machine let in has one name: of those sessions each may end itself alone.
+    // Everybody whom the machine let in has one name: each of those sessions may end only itself.
     const isOwn =
       caller.via === 'session' && (caller.kind === 'machine' ? id === caller.session : owner === caller.name);
     if (owner === undefined || (!isOwn && caller.role !== 'admin'))
@@ -131,7 +131,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     if (!isMachine(caller))
       throw new Refusal(
         403,
-        "sign-in links can be made only on the desk's own machine: run tranche sign-in there",
+        'sign-in links can be created only on the machine of the desk: run tranche sign-in there',
       );
     const { role } = await readBody('/api/v1/sign-in/new-link', request.body);
     const link = newLink(signIn, role);
@@ -142,7 +142,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
 
 const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
 
-/** Who is written down. The machine alone knows more than the sign-in: the user who typed. */
+/** Who is written down. Only the machine knows more than the sign-in: the user who typed. */
 function nameOf({ name, kind, via }: Caller, said: string | undefined): string {
   if (said === undefined || said === name) return name;
   if (kind !== 'machine' || via !== 'token')

@@ -29,7 +29,7 @@ export const openPaths: ReadonlySet<string> = new Set([
   '/api/v1/enrol',
 ]);
 
-const BEGIN_AGAIN = 'this sign-in took too long, or was used already: begin again';
+const BEGIN_AGAIN = 'this sign-in has expired or was already used: start again';
 
 /**
  * Adds the ways in for people: a link of the machine, a passkey, an invitation to enrol one. Each answer sets the cookie of a
@@ -112,7 +112,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     if (person === undefined || passkey === undefined)
       throw refuse(request, 'this desk does not know this passkey: ask for an invitation');
     const judged = await verifyAssertion({ challenge, rpId, origin, response, passkey });
-    if ('problem' in judged) throw refuse(request, `the passkey does not sign in: ${judged.problem}`);
+    if ('problem' in judged) throw refuse(request, `sign-in with this passkey failed: ${judged.problem}`);
     const { name, role } = person;
     // In one tick from here: two requests cannot share a challenge.
     if (!ceremonies.use(ceremony, name)) throw refuse(request, BEGIN_AGAIN);

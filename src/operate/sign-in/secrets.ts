@@ -67,14 +67,14 @@ export class OneTimeSecrets<T> {
     return secret;
   }
 
-  /** What the secret stands for, without using it up. */
+  /** The grant that the secret identifies, without consuming it. */
   look(secret: unknown): T | undefined {
     if (!isSecretLike(secret)) return undefined;
     const kept = this.#kept.get(hashOf(secret));
     return kept !== undefined && kept.until > this.#now() ? kept.value : undefined;
   }
 
-  /** What the secret stands for, using it up. */
+  /** The grant that the secret identifies; consumes it. */
   take(secret: unknown): T | undefined {
     const value = this.look(secret);
     if (isSecretLike(secret)) this.#kept.delete(hashOf(secret));

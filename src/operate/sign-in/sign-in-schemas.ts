@@ -19,7 +19,7 @@ const role = z.enum(roles);
 const done = z.strictObject({ done: z.literal(true), says: z.string() });
 const lifeS = z.number().describe('Seconds until it expires');
 const ceremony = {
-  id: z.string().describe('To be sent back with the signature of the device'),
+  id: z.string().describe('Send it back with the signature of the device'),
   options: z.looseObject({}).describe('Options of WebAuthn, as JSON, for `navigator.credentials`'),
 };
 
@@ -56,13 +56,13 @@ export const signInRoutes = {
   '/api/v1/sign-in/link': post('/api/v1/sign-in/link', 'Signs in with a link of the machine; sets the cookie', desk.me),
   '/api/v1/sign-in/passkey/options': post('/api/v1/sign-in/passkey/options', 'The challenge that a device signs', z.strictObject(ceremony)),
   '/api/v1/sign-in/passkey': post('/api/v1/sign-in/passkey', 'Signs in with a passkey; sets the cookie', desk.me),
-  '/api/v1/enrol/options': post('/api/v1/enrol/options', 'Options with which a device makes a passkey', z.strictObject({ ...ceremony, name: z.string(), role })),
+  '/api/v1/enrol/options': post('/api/v1/enrol/options', 'Options with which a device creates a passkey', z.strictObject({ ...ceremony, name: z.string(), role })),
   '/api/v1/enrol': post('/api/v1/enrol', 'Enrols a passkey by invitation; sets the cookie', desk.me),
-  '/api/v1/sign-in/new-link': post('/api/v1/sign-in/new-link', 'Makes a new link; only with the token of this machine', z.strictObject({ link: z.string(), life_s: lifeS }), 'admin'),
+  '/api/v1/sign-in/new-link': post('/api/v1/sign-in/new-link', 'Creates a new link; only with the token of this machine', z.strictObject({ link: z.string(), life_s: lifeS }), 'admin'),
   '/api/v1/sign-out': post('/api/v1/sign-out', 'Ends the session of this request', done, 'viewer'),
   '/api/v1/sessions': { method: 'GET', role: 'viewer', summary: 'Sessions of the caller; for an admin, all sessions', answer: z.strictObject({ items: list(session) }) },
   '/api/v1/sessions/revoke': post('/api/v1/sessions/revoke', 'Ends a session of the caller; for an admin, any session', done, 'viewer'),
   '/api/v1/people': { method: 'GET', role: 'viewer', summary: 'Who may sign in', answer: z.strictObject({ items: list(person) }) },
-  '/api/v1/people/invite': post('/api/v1/people/invite', "Invites a person; roles above viewer only on the desk's machine", z.strictObject({ ...done.shape, link: z.string(), life_s: lifeS }), 'admin'),
+  '/api/v1/people/invite': post('/api/v1/people/invite', "Invites a person; roles above viewer only on the machine of the desk", z.strictObject({ ...done.shape, link: z.string(), life_s: lifeS }), 'admin'),
   '/api/v1/people/remove': post('/api/v1/people/remove', 'Removes a person; passkeys and sessions end at once', done, 'admin'),
 } as const satisfies Readonly<Record<string, SignInRoute>>; // prettier-ignore

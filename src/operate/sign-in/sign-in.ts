@@ -8,7 +8,7 @@ import { OneTimeSecrets } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 import { SessionStore } from './sessions.ts';
 
-/** Lives of what is sent to people: a link is used at once, an invitation by somebody elsewhere. */
+/** Lives of what is sent to people: a link is used at once, an invitation by a person elsewhere. */
 export const LINK_MS = 10 * MINUTE_MS;
 export const INVITATION_MS = 24 * HOUR_MS;
 

@@ -68,7 +68,7 @@ function clockOf({ clock }: Probe, { clockMs, silentMs }: WatchLimits): readonly
     {
       kind: 'clock',
       severity: 'warning',
-      says: `has a clock that is ${spanText(Math.abs(clock.aheadMs))} ${side} that of the watchman`,
+      says: `has a clock that is ${spanText(Math.abs(clock.aheadMs))} ${side} the clock of the watchman`,
       lines: ['what to do: check NTP on both hosts.'],
       graceMs: silentMs,
     },
@@ -83,7 +83,7 @@ function statusOf(probe: Probe, limits: WatchLimits, headBefore: number): readon
       {
         kind: 'refused',
         severity: 'warning',
-        says: 'does not answer the watchman',
+        says: 'refuses to answer the watchman',
         lines: [`why: ${foreign(status.refused)}`, 'what to do: check the token of the watchman.'],
         graceMs: limits.silentMs,
       },

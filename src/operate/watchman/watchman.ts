@@ -120,7 +120,7 @@ function release(name: string, memory: DeskMemory, kind: ConditionKind, at: Inst
   return [
     noticeOf(name, {
       kind: `desk_${kind}_over`,
-      // It reaches those who were told.
+      // It reaches the people who were notified.
       severity: held.severity,
       at,
       title: OVER[kind],
@@ -135,7 +135,7 @@ const OVER: Readonly<Record<ConditionKind, string>> = {
   refused: 'answers the watchman again',
   old_data: 'reads its account again',
   stuck: 'writes records again',
-  alerts: 'has no critical alert any more',
+  alerts: 'no longer has a critical alert',
   head_went_back: 'has all of its records again',
   clock: 'has the correct time again',
 };

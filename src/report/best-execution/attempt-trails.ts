@@ -10,7 +10,7 @@ export interface Trail {
   readonly cuts: readonly Reason[];
   /** Of the quote that an order left for, when it had come and when the order left. */
   quote: { readonly seq: number; readonly cameAt: number; readonly leftAt: number } | undefined;
-  /** What became of it: one record, or several of a doubt. */
+  /** Its outcome: one record, or several of a doubt. */
   ends: {
     readonly seq: number;
     readonly at: number;
@@ -29,7 +29,7 @@ export interface AnswerTimes {
   readonly order_ms: Spread | undefined;
 }
 
-/** Where each attempt stands in the journal. */
+/** The records of each attempt in the journal. */
 export class AttemptTrails {
   readonly #trails = new Map<string, Trail>();
   readonly #byParent = new Map<string, Trail[]>();

@@ -96,7 +96,7 @@ export interface ExceptionJson {
   readonly records: Linked;
 }
 
-/** Settings that changed: limits, config or people. The newest before the window is of it. */
+/** Settings that changed: limits, config or people. The newest before the window belongs to it. */
 export interface SettingsJson {
   readonly at: string;
   readonly cause: SettingsRecord['cause'];
@@ -278,7 +278,7 @@ function notRecorded(starts: readonly StartedRecord[], hasSettings: boolean): re
   return [
     ...(hasSettings
       ? []
-      : ['settings in force and who changed them: an older version wrote the journal, or a backtest']),
+      : ['settings in force and who changed them: an older version or a backtest wrote the journal']),
     ...(starts.length === 0 ? ['no start of a process is in the journal before the end of the window'] : []),
     ...(starts.some(({ limits }) => limits === undefined)
       ? ['limits of some starts: the version that wrote them, or the mode, does not record limits']

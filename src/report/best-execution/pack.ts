@@ -22,7 +22,7 @@ import type { Checked, OversightJson } from './oversight-json.ts';
 import { RecordLinks } from './record-links.ts';
 import type { Linked } from './record-links.ts';
 
-/** What a desk's executions are judged by, from its journal alone: plain JSON, amounts as text, times ISO. */
+/** The facts by which the executions of a desk are judged, from its journal only: plain JSON, amounts as text, times ISO. */
 export interface Pack extends OversightJson {
   readonly format: typeof PACK_FORMAT;
   readonly version: string;
@@ -84,7 +84,7 @@ export type PackGroup = Report['groups'][number] & {
     readonly orders: Linked;
     /** Fills and their corrections. */
     readonly fills: Linked;
-    /** What became of attempts that did not trade. */
+    /** Outcomes of attempts that did not trade. */
     readonly refused: Linked;
   };
 };
@@ -117,7 +117,7 @@ export interface PackInput extends Pick<ReportInput, 'version' | 'prices' | 'str
 const OUTLIERS_MAX = 100;
 
 /**
- * Computes the pack from the records of a journal, oldest first. Pure; reads the records once. Whoever asked reads them again for
+ * Computes the pack from the records of a journal, oldest first. Pure; reads the records once. The caller reads them again for
  * those that `links` names.
  */
 export function packOf(

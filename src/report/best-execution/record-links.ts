@@ -15,7 +15,7 @@ export class RecordLinks {
   readonly #lists = new Map<string, readonly number[]>();
   readonly #named = new Set<number>();
 
-  /** `name` is of this figure alone. */
+  /** `name` belongs only to this figure. */
   link(name: string, records: Iterable<number>): Linked {
     const all = [...new Set(records)].toSorted((a, b) => a - b);
     const first = all.slice(0, FIRST_MAX);

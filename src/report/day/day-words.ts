@@ -20,7 +20,7 @@ export interface Said {
   readonly records: Records;
 }
 
-/** A heading, and what it has to say; without rows the heading alone says it. */
+/** A heading, and what it has to say; without rows, only the heading is shown. */
 export interface DaySection {
   readonly heading: string;
   readonly rows: readonly Said[];
@@ -29,8 +29,8 @@ export interface DaySection {
 }
 
 /**
- * A day in words, from reasons and figures alone: what was planned, what traded, what did not and why, what it cost, what happened, who did what,
- * and what waits for whom (`waiting`).
+ * A day in words, made only from reasons and figures: what was planned, what traded, what did not and why, what it cost, what happened, who
+ * did what, and what waits for whom (`waiting`).
  */
 export function dayWords(
   day: Day,
@@ -86,7 +86,7 @@ function tradedLine(row: Traded, name: (text: string) => string): Said {
   const spent =
     row.cost === undefined
       ? ''
-      : `; cost ${row.cost.bps} bps (${row.cost.amount} ${name(row.quote)}) against the price when it was decided`;
+      : `; cost ${row.cost.bps} bps (${row.cost.amount} ${name(row.quote)}) against the price at the decision`;
   return {
     words: `${name(row.strategy)} ${verb} ${row.quantity} ${name(row.base)} for ${row.amount} ${name(row.quote)}, ${row.averagePrice} on average, ${count(row.fills, 'fill')}${fees}${spent}`,
     records: row.records,
@@ -99,7 +99,7 @@ function untradedLine(
 ): Said {
   const what = [
     ...(slices === 0 ? [] : [count(slices, 'slice')]),
-    ...(looks === 0 ? [] : [count(looks, 'look')]),
+    ...(looks === 0 ? [] : [count(looks, 'evaluation')]),
   ].join(' and ');
   return { words: `${name(strategy)}, ${what}: ${reasons[reason]} (${reason})`, records };
 }

@@ -28,7 +28,10 @@ import type { Instant } from '../../core/time.ts';
 import { Doubts } from './doubts.ts';
 import type { Doubt } from './doubts.ts';
 
-/** What a desk did between two moments, from its records alone: plain JSON, amounts as text. `records` are the numbers that prove each line. */
+/**
+ * The activity of a desk between two instants, from its records only: plain JSON, amounts as text. `records` are the numbers that prove
+ * each line.
+ */
 export interface Day {
   readonly from: Instant;
   readonly until: Instant;
@@ -98,12 +101,12 @@ export interface UntradedSum {
   readonly reason: Reason;
   /** Slices that did not trade. */
   readonly slices: number;
-  /** Looks that led to none. */
+  /** Evaluations without one. */
   readonly looks: number;
   readonly records: Records;
 }
 
-/** Folds records, oldest first. Of those before `from`, doubts alone count: they may have ended in the period. */
+/** Folds records, oldest first. Of those before `from`, only doubts count: they may have ended in the period. */
 export function dayOf(
   records: Iterable<StoredRecord>,
   { from, until }: { readonly from: Instant; readonly until: Instant },
@@ -215,7 +218,7 @@ function grown<S extends Sum>(sums: Map<string, S>, key: string, seq: number, ma
   return sum;
 }
 
-/** What a record says that somebody, or the desk itself, did to the desk. */
+/** What a person, or the desk itself, did to the desk according to a record. */
 export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
   const action = (what: string): Action | undefined =>
     'by' in body && 'why' in body ? { what, by: body.by, why: body.why, at, records: [seq] } : undefined;
@@ -232,7 +235,7 @@ export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
     case 'settings':
       // Reloads and people have records of their own, and a first start has nothing to compare with.
       return body.cause === 'start' && body.changes.some(({ before }) => before !== undefined)
-        ? action(`settings differ from the start before: ${changesText(body.changes)}`)
+        ? action(`settings differ from those of the previous start: ${changesText(body.changes)}`)
         : undefined;
     case 'closing':
       return action(`books closed until ${isoOf(body.until)}`);

@@ -1,10 +1,13 @@
 import { add, scale, ratioOf } from '../../core/money.ts';
 import type { Money } from '../../core/money.ts';
 
-/** How many times the cost of trading is told: none, as it was, twice. */
+/** Factors of the cost of trading that are reported: none, as it was, twice. */
 export const COST_TIMES = [0, 1, 2] as const;
 
-/** What a sum that holds a cost would be if the same fills had cost this many times as much: no fill is made anew, and none would be another. */
+/**
+ * What a sum that holds a cost would be if the same fills had cost this many times as much: no fill is simulated again, and no fill
+ * changes.
+ */
 export const atCosts = (
   sum: Money,
   cost: Money,

@@ -200,7 +200,10 @@ function groupFigures(
   };
 }
 
-/** Parents of one strategy, pair and side, and which of the lists holds which parent. Most parents are of the group of the one before. */
+/**
+ * Parents of one strategy, pair and side, and which of the lists holds which parent. Most parents belong to the group of the previous
+ * one.
+ */
 function membersOf(parents: readonly ParentFigures[]): {
   readonly groups: readonly (readonly ParentFigures[])[];
   readonly groupOf: ReadonlyMap<string, readonly ParentFigures[]>;
@@ -327,7 +330,7 @@ function isWhole({ facts: { slices } }: ParentFigures): boolean {
   return true;
 }
 
-/** Most parents are on time and trade all at one price: what is the same of them is added up once. */
+/** Most parents are on time and trade all at one price: their common parts are added up once. */
 function sumOf(a: Shortfall, b: Shortfall): Shortfall {
   const trading = add(a.trading, b.trading);
   const paper = add(a.paper, b.paper);

@@ -23,10 +23,10 @@ export interface Legs {
   readonly strategy: string;
   readonly hash: string;
   readonly life: LifeFacts | undefined;
-  /** Of those that have begun too: a map from which much is taken is made anew all the time. */
+  /** Of those that have begun too: a map with many deletions is rebuilt all the time. */
   readonly before: Map<string, Before>;
   readonly parentOf: Map<string, ParentFacts>;
-  /** Legs of the rebalancing under way. */
+  /** Legs of the current rebalancing. */
   decided: readonly DecidedLeg[];
 }
 
@@ -124,7 +124,7 @@ export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
   });
 }
 
-/** Whether a state tells of a time of a calendar that it is under way: it may have slices ahead. */
+/** Whether a state shows that a time of a calendar is in progress: it may have slices ahead. */
 export function isUnderWay(state: unknown, leg: string): boolean {
   const now = isRecord(state) ? state['now'] : undefined;
   return isRecord(now) && ISO.test(leg) && now['due'] === Date.parse(leg);
@@ -140,7 +140,7 @@ interface DecidedLeg extends Told {
 
 /**
  * The trades that a rebalancing decided at once, with their sizes: its buys begin when its sells have ended, and are decided
- * with them. Other kinds keep no such list, and tell nothing here.
+ * with them. Other kinds keep no such list, and report nothing here.
  */
 function legsIn(state: unknown): readonly DecidedLeg[] {
   if (!isRecord(state) || !Array.isArray(state['legs'])) return NONE;
@@ -153,7 +153,7 @@ function legsIn(state: unknown): readonly DecidedLeg[] {
 }
 const NONE: readonly DecidedLeg[] = [];
 
-/** Whether a state names the legs that are known, one after another: how far they have come is told elsewhere. */
+/** Whether a state names the legs that are known, one after another: their progress is reported elsewhere. */
 function isDecided(decided: readonly DecidedLeg[], state: unknown): boolean {
   const all = isRecord(state) && Array.isArray(state['legs']) ? (state['legs'] as readonly unknown[]) : NONE;
   if (all.length !== decided.length) return false;

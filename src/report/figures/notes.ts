@@ -26,7 +26,7 @@ export function notesOf(figures: Figures): {
 const ASSUMPTIONS = [
   'Arrival is the reference price when the first slice of a parent was decided; decision is the price when the parent was due.',
   'Spread is measured against the reference price before the quote request, not against the quote.',
-  'Benchmarks are means over the window of a parent, however it was sliced and whenever it stopped trading; from its first slice to its end where its document gives no window.',
+  'Benchmarks are means over the window of a parent, regardless of its slices and of when it stopped trading; if its document gives no window, over the time from its first slice to its end.',
 ];
 
 function* warningsOf(figures: Figures): Generator<string> {
@@ -44,7 +44,7 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${unpriced} slots passed without an attempt and have no known time, size or price: the shortfall includes their cost, but does not show it separately.`;
   const open = parents.filter(({ isOpen }) => isOpen);
   if (open.length > 0)
-    yield `${open.length} of ${parents.length} parents are still running: the last known price values what they have not traded.`;
+    yield `${open.length} of ${parents.length} parents are still running: their remainders are valued at the last known price.`;
   if (quoting.open > 0)
     yield `${quoting.open === 1 ? '1 order has' : `${quoting.open} orders have`} an unknown outcome: if one traded, its fill is missing here.`;
   // Of the others no price of the end is asked for.
@@ -62,7 +62,7 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${late === 1 ? '1 fill was' : `${late} fills were`} proven by the account or a person, not by the answer to the order.`;
   const unbegun = parents.filter((parent) => parent.facts.unbegun !== undefined).length;
   if (unbegun > 0)
-    yield `${unbegun} of ${parents.length} parents never began: the desk attempted nothing, and their whole cost is opportunity.`;
+    yield `${unbegun} of ${parents.length} parents never started: the desk attempted nothing, and their whole cost is opportunity cost.`;
   const strays = parents.filter(
     (one) => one.facts.slices.size === 0 && one.facts.unbegun === undefined,
   ).length;
@@ -91,7 +91,7 @@ function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
     return age > tape.barMs ? [age] : [];
   });
   if (ages.length > 0)
-    yield `${ages.length} of ${fills.length} fills have a price that is older than its bar, up to ${length(ages.reduce((a, b) => Math.max(a, b)))} old: bars are missing there, and gap_max lets the last price hold.`;
+    yield `${ages.length} of ${fills.length} fills have a price that is older than its bar, up to ${length(ages.reduce((a, b) => Math.max(a, b)))} old: bars are missing there, and gap_max keeps the last price in use.`;
 }
 
 /**
@@ -113,7 +113,7 @@ function* holesOf({ prices, from, until }: Figures): Generator<string> {
 /** Ratios and means of few fills are mostly chance. */
 function* fewOf({ fills, quoting }: Figures): Generator<string> {
   if (fills.length > 0 && fills.length < FILLS_MIN)
-    yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: spread, mark-outs and ages of so few fills are mostly chance.`;
+    yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: with so few fills, spread, mark-outs and ages are mostly random.`;
   else if (quoting.requests > 0 && fills.length === 0)
     yield 'Nothing was filled: the whole cost is opportunity at the end prices.';
 }
@@ -121,12 +121,12 @@ function* fewOf({ fills, quoting }: Figures): Generator<string> {
 function* modesOf({ facts }: Figures): Generator<string> {
   const modes = new Set(facts.starts.map(({ body }) => body.mode));
   if (modes.has('dry_run'))
-    yield 'Dry run: quotes were real; the desk answered orders itself at the quoted price. Fill ratio and doubts say nothing about the venue.';
+    yield 'Dry run: quotes were real; the desk answered orders itself at the quoted price. Fill ratio and doubts reveal nothing about the venue.';
   if (modes.has('paper'))
     yield 'Paper: the venue was simulated; spreads, fills and ages come from its model.';
   if (modes.has('backtest'))
     yield 'Backtest: the venue was simulated on market history; see the assumptions for its model. Settings chosen on this history fit it better than future history: tranche sweep counts the trials and tests settings on later windows.';
-  if (modes.size > 1) yield `The journal holds runs in several modes: ${names([...modes])}.`;
+  if (modes.size > 1) yield `The journal contains runs in several modes: ${names([...modes])}.`;
 }
 
 type ByPair = ReadonlyMap<string, readonly ParentFigures[]>;

@@ -167,7 +167,7 @@ export class PriceBook {
   }
 
   /**
-   * The same of the reference prices that the journal holds, each until the next: those of the desk's own decisions and attempts alone.
+   * The same for the reference prices in the journal, each until the next: only those of the decisions and attempts of the desk.
    * `undefined` where none is known at `from` or less than two lie within the interval, whose mean would be the arrival price.
    */
   meanReference(pair: string, from: Instant, to: Instant): Price | undefined {

@@ -100,7 +100,7 @@ export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
   };
 }
 
-/** Whether an order left: its quote was written down with it, or the venue said what became of it. */
+/** Whether an order left: its quote was written down with it, or the venue reported its outcome. */
 const hasLeft = ({ quote, result }: AttemptFacts): boolean =>
   quote !== undefined || result === 'filled' || result === 'rejected';
 

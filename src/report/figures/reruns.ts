@@ -18,10 +18,10 @@ export function rerunsOf({ backtest, bootstrap, strategies, portfolios }: Report
   const tried = [0.5, 1, 2].map((by) => Number((by * Number(first?.drift_threshold)).toPrecision(6)));
   return [
     ...(bootstrap === undefined && isWhole
-      ? [{ tells: 'How far each figure scatters over 200 histories drawn anew from this one, 5 % to 95 %', command: `tranche backtest ${given} --bootstrap 200` }]
+      ? [{ tells: 'Spread of each figure over 200 histories resampled from this one, 5 % to 95 %', command: `tranche backtest ${given} --bootstrap 200` }]
       : []),
     ...(Number.isFinite(halfSpread)
-      ? [{ tells: 'The same with twice the half spread of the model, every trade decided anew', command: `tranche backtest ${given} --assume half_spread_bps=${2 * halfSpread}` }]
+      ? [{ tells: 'The same backtest with twice the half spread of the model; the strategies decide every trade again', command: `tranche backtest ${given} --assume half_spread_bps=${2 * halfSpread}` }]
       : []),
     ...(first !== undefined && isWhole
       ? [{ tells: 'Half and twice the band', command: `tranche sweep ${given} --vary ${field}=${tried.join(',')}` }]

@@ -87,7 +87,7 @@ export interface SliceFigures {
   readonly decision: Price | undefined;
   /** Against the arrival price of its parent. */
   readonly cost: Money | undefined;
-  /** `F_k·P_a`: basis points of `cost` are of it. */
+  /** `F_k·P_a`: basis points of `cost` refer to it. */
   readonly paper: Money | undefined;
   readonly timing: Money | undefined;
   readonly execution: Money | undefined;
@@ -259,7 +259,10 @@ function leftOf({ intent }: SliceFacts, { traded, amount }: Pick<Sums, 'traded' 
   return quantityDown(left, price(intent.decision_price), QUANTITY_DECIMALS);
 }
 
-/** A parent that is whole ends with its last fill; another with its life, or with what became of its last slot when it is one of many. */
+/**
+ * A parent that is whole ends with its last fill; another ends with its life, or with the outcome of its last slot if the life has many
+ * parents.
+ */
 function endOf(
   parent: ParentFacts,
   { until }: Setting,

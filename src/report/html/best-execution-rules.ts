@@ -13,7 +13,7 @@ export function inForce({ policy, limits }: Pack, anchors: RecordAnchors): Marku
   ].toSorted();
   return markup`<section aria-label="Rules in force"><h2>Rules in force</h2>
 ${table({
-  caption: 'Settings with which processes started',
+  caption: 'Settings of each start',
   head: ['From, UTC', '#Starts', 'Version', 'Mode', 'Hash of the config', 'Two people', 'Policy of approvals', 'Records'],
   rows: policy.configs.map((one) => [
     timeCell(one.from),
@@ -28,7 +28,7 @@ ${table({
 })}
 ${table({
   caption: 'Limits',
-  head: ['Limit', 'When the window began', 'When it ended'],
+  head: ['Limit', 'At the start of the window', 'When it ended'],
   note: limits.at_end === undefined ? 'Not recorded' : startNote(limits),
   rows: names.map((name) => [name, limits.at_start?.[name] ?? '–', limits.at_end?.[name] ?? '–']),
 })}
@@ -67,8 +67,9 @@ function against(
   { orders, judged_by: judged, exceptions, at_end: atEnd }: Pack['limits'],
   anchors: RecordAnchors,
 ): Markup {
-  if (atEnd === undefined) return markup`<p>Limits are not recorded: no order can be judged by them.</p>`;
-  return markup`<p>Orders that left: ${grouped(String(orders.within), 0)} within the limits in force, ${orders.override} beyond one that was lifted for them, ${orders.beyond} beyond one${orders.unknown === 0 ? '' : `, ${grouped(String(orders.unknown), 0)} with no known limits`}. Judged by ${judged}; the other limits depend on balances and prices of the moment, and the journal has their refusals.</p>
+  if (atEnd === undefined)
+    return markup`<p>The journal has no limits, so orders cannot be checked against them.</p>`;
+  return markup`<p>Orders that left: ${grouped(String(orders.within), 0)} within the limits in force, ${orders.override} beyond a limit that an override lifted, ${orders.beyond} beyond one${orders.unknown === 0 ? '' : `, ${grouped(String(orders.unknown), 0)} with no known limits`}. Judged by ${judged}; the other limits depend on balances and prices at that time; the journal has the orders that they refused.</p>
 ${table({
   caption: 'Orders beyond a limit',
   head: ['Time, UTC', 'Order', 'What', '#Notional', 'Verdict', 'Exceeds', 'Records'],
@@ -90,7 +91,7 @@ const CHANGES_MAX = 20;
 const settingsTable = (steps: NonNullable<Pack['policy']['settings']>, anchors: RecordAnchors): Markup =>
   table({
     caption: 'Settings in force: limits, config and people',
-    note: 'A row before the window was in force when it began. All settings: tranche journal settings JOURNAL --at TIME',
+    note: 'A row dated before the window was in force at its start. For all settings: tranche journal settings JOURNAL --at TIME',
     head: ['Time, UTC', 'By', 'Why', 'What changed', 'Hash of all settings', 'Records'],
     rows: steps.map(({ at, by, why, changes, hash, records }) => [
       timeCell(at),
@@ -107,7 +108,7 @@ const settingsTable = (steps: NonNullable<Pack['policy']['settings']>, anchors: 
   });
 
 const startNote = ({ at_start: atStart }: Pack['limits']): string | undefined =>
-  atStart === undefined ? 'Not recorded when the window began' : undefined;
+  atStart === undefined ? 'Not recorded at the start of the window' : undefined;
 
 /** One setting a line: no text of others looks like another setting. */
 const settings = (document: unknown): readonly string[] =>
@@ -120,10 +121,10 @@ type Approval = Pack['approvals'][number];
 
 export function approvals({ approvals: all, approval_faults: faults }: Pack, anchors: RecordAnchors): Markup {
   return markup`<section aria-label="Approvals"><h2>Approvals and overrides</h2>
-${all.length === 0 ? markup`<p>Nobody asked for an approval.</p>` : ''}
+${all.length === 0 ? markup`<p>Nobody requested an approval.</p>` : ''}
 ${table({
   caption: 'Requests',
-  note: 'Signed by a token: the journal has nothing but the name. Signed by a passkey: its signature was checked against the request when this pack was made',
+  note: 'Signed by a token: the journal has only the name. Signed by a passkey: the signature was checked against the request when this pack was created',
   head: ['Request', 'What it asks', 'Asked by', 'Answers', 'Used by', 'Records'],
   rows: all.map((one) => [
     one.request,
@@ -135,7 +136,7 @@ ${table({
   ]),
 })}
 ${table({
-  caption: 'What does not hold',
+  caption: 'Approvals that do not hold',
   head: ['Time, UTC', 'By', 'What', 'Records'],
   rows: faults.map(({ at, by, fault, records }) => [timeCell(at), by, fault, anchors.of(records)]),
 })}</section>`;
@@ -163,7 +164,7 @@ export function doubts({ doubts: all }: Pack, anchors: RecordAnchors): Markup {
   return markup`<section aria-label="Orders in doubt"><h2>Orders in doubt</h2>
 ${all.length === 0 ? markup`<p>The outcome of every order was known at once.</p>` : ''}
 ${table({
-  caption: 'Orders whose outcome was unknown, and how it was proven',
+  caption: 'Orders whose outcome was unknown, and the proof of each',
   head: ['Order', 'Strategy', 'Pair', 'Since, UTC', '#Lasted, s', 'Proven', 'By', 'Records'],
   rows: all.map((one) => [
     markup`<code>${one.order}</code>`,

@@ -40,10 +40,10 @@ ${actions(pack, anchors)}`;
     title: `Best execution, ${span}`,
     header: markup`<h1>Best execution</h1>
 <p>Desk ${pack.desks.join(', ')}, ${span} ${pack.modes.map((mode) => markup`<span class="badge">${mode}</span>`)}</p>
-<p class="soft">${pack.signs.costs} A parent belongs to the period in which it started, whole. Each figure comes from the records beside it: numbers lead to the table at the end, and +n more are listed by <code>tranche best-execution JOURNAL --list NAME</code> with the same window.</p>`,
+<p class="soft">${pack.signs.costs} A parent counts entirely in the period in which it started. Each figure comes from the records beside it: the numbers link to the table at the end; +n more are listed by <code>tranche best-execution JOURNAL --list NAME</code> with the same window.</p>`,
     // The table comes last: it holds what the parts above it have named.
     main: markup`${main}${proof(pack, anchors, words)}`,
-    footer: `Made by Tranche ${pack.version} from ${pack.head.seq} records. Formulas: docs/report.md; how to check it: docs/auditing.md.`,
+    footer: `Made by Tranche ${pack.version} from ${pack.head.seq} records. Formulas: docs/report.md; to verify this pack: docs/auditing.md.`,
   });
 }
 
@@ -107,7 +107,7 @@ ${table({
 })}
 ${table({
   caption: 'Cost by period and currency',
-  note: 'Shortfall: against the price when each parent was due, with fees and what was not traded',
+  note: 'Shortfall: against the price when each parent was due, including fees and untraded remainders',
   head: ['Period', 'Currency', '#Traded', '#Fees', '#Against arrival, bps', '#Shortfall, bps', '#Shortfall'],
   rows: rows.flatMap(({ name, totals }) =>
     totals.map(({ quote, amount, fees, costs }) => [
@@ -195,7 +195,7 @@ function outliers(
   return markup`<section aria-label="Outliers"><h2>Outliers</h2>
 <p>${rule}</p>
 ${table({
-  caption: 'What is usual, basis points',
+  caption: 'Typical costs, basis points',
   head: ['Pair', 'Side', '#Slices', '#Median', '#Median deviation', '#From', '#To'],
   rows: bounds.map((one) => [
     one.pair,
@@ -212,7 +212,7 @@ ${
     ? markup`<p>No slice is beyond its bound.</p>`
     : table({
         caption: 'Slices beyond the bound, the furthest first',
-        note: `Cost = market + quote, before rounding. Market: how the reference price moved from the decision to the attempt. Quote: what it cost beyond that${left === 0 ? '' : `. ${left} more are counted and not listed`}`,
+        note: `Cost = market + quote, before rounding. Market: move of the reference price from the decision to the attempt. Quote: the remaining cost${left === 0 ? '' : `. ${left} more are counted and not listed`}`,
         head: ['Slice', 'What', 'Decided, UTC', '#Amount', '#Cost', '#Market', '#Quote', '#Delay, s', 'Reasons in its records', 'Records'],
         rows: slices.map((one) => [
           markup`${one.strategy} <small class="one"><code>${one.parent}</code> ${one.slice}</small>`,
@@ -235,7 +235,7 @@ function reasonsOf({ reasons: codes, had_doubt: wasDoubt }: Pack['outliers']['sl
     ...codes.map((code) => (isReason(code) ? `${code}: ${reasons[code]}` : code)),
     ...(wasDoubt ? ['its order was in doubt'] : []),
   ];
-  return words.length === 0 ? 'none: the price alone' : words.join('; ');
+  return words.length === 0 ? 'none: only the price' : words.join('; ');
 }
 
 function proof({ head, records }: Pack, anchors: RecordAnchors, words: ReadonlyMap<number, string>): Markup {

@@ -36,7 +36,7 @@ ${anchoring === undefined ? '' : anchoringTable(anchoring)}
 const anchoringTable = ({ resamples, figures }: NonNullable<BootstrapFacts['anchoring']>): Markup =>
   table({
     caption: 'Effect of keeping the time of day',
-    note: `The first ${resamples} resamples, drawn from the same random numbers with blocks that keep their time of day and with blocks that begin at any`,
+    note: `The first ${resamples} resamples, drawn with the same random numbers, once with blocks that keep their time of day and once with blocks that begin at any time`,
     head: ['Figure', '#Median, kept', '#any', '#5 %, kept', '#any', '#95 %, kept', '#any'],
     rows: figures.map((one) => [
       nameOf(one),

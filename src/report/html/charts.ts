@@ -79,7 +79,7 @@ export const several = (charts: readonly Markup[]): Markup => {
   return drawn.length > 2 ? markup`<div class="several">${drawn}</div>` : markup`${drawn}`;
 };
 
-/** Cost of each slice in order of time; if prices moved in between, also the cost of the quotes alone. */
+/** Cost of each slice in order of time; if prices moved in between, also the cost of only the quotes. */
 export function costsBySlice(groups: readonly Group[]): Markup {
   const drawn = new Set(groups.toSorted((a, b) => b.fills.fills - a.fills.fills).slice(0, GROUPS_MAX));
   const shown = groups.filter((group) => drawn.has(group));
@@ -141,7 +141,7 @@ function sliceCharts(group: Group, id: string, isSmall: boolean): readonly Marku
   });
   return [
     barsOf(slices, ofArrival, bars('', 'against arrival', id)),
-    ...(isMoving ? [barsOf(slices, ofDecision, bars(', execution alone', 'against the price when each was decided', `${id}e`))] : []), // prettier-ignore
+    ...(isMoving ? [barsOf(slices, ofDecision, bars(', execution alone', 'against the price at each decision', `${id}e`))] : []), // prettier-ignore
   ];
 }
 

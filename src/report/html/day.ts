@@ -39,7 +39,7 @@ export function dayHtml({ day, waiting, version, desks, records, head }: DayPage
     title: `The day, ${span}`,
     header: markup`<h1>The day in words</h1>
 <p>${desks.length === 0 ? '' : `Desk ${desks.join(', ')}, `}${span}</p>
-<p class="soft">Costs are positive when they are bad for the desk. The numbers after a line are those of its records; they lead to the table at the end, and +n more are counted.</p>`,
+<p class="soft">Costs are positive when they are bad for the desk. The numbers after a line identify its records and link to the table at the end; +n counts further records.</p>`,
     main: markup`${sections}<section aria-label="Proof"><h2>Proof</h2>
 ${checkWords(head)}
 ${anchors.table(records)}</section>`,

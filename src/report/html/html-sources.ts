@@ -23,7 +23,7 @@ ${table({
 ${table({
   caption: 'Market history',
   head: ['Pair', '#Bars, s', '#Rows', '#Missing', 'From, UTC', 'Until, UTC', 'SHA-256 of the columns'],
-  note: 'Missing: bars within the period that the source lacks',
+  note: 'Missing: bars of the period that are not in the source',
   rows: tapes.map((one) => [
     one.pair,
     one.bar_ms / 1000,

@@ -80,7 +80,7 @@ const PORTFOLIO_CARDS_MAX = 2;
 function cards({ totals, quoting, fills, portfolios }: Report): Markup {
   const entry = (name: string, value: Piece, ...beside: readonly Piece[]): Markup =>
     markup`<div><dt>${name}</dt><dd>${value}${beside.map((each) => markup` <small>${each}</small>`)}</dd></div>`;
-  // Figures of several currencies stand in one row.
+  // One row contains figures of several currencies.
   const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
   const untraded = quoting.requests - quoting.fills;
   const named = (what: string, strategy: string): string =>
@@ -191,7 +191,7 @@ ${table({
 ${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; no cost above includes it', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
 ${table({
   caption: 'Shortfall if trading had cost more or less',
-  note: 'The same fills with another execution cost and other fees: total + (times − 1) · (execution + fees). Sizes and trades would have been others',
+  note: 'The same fills with a different execution cost and different fees: total + (times − 1) · (execution + fees). Sizes and trades would have differed',
   head: ['Currency', ...COST_TIMES.map((times) => `#Trading had cost ${timesWords(times)}`)],
   rows: totals.map(({ quote, costs: sums, at_costs: at = [] }) => [
     quote,
@@ -207,7 +207,7 @@ function otherAssumptions(report: Report): Markup {
   const reruns = rerunsOf(report);
   if (reruns.length === 0) return markup``;
   return markup`<section aria-label="Other assumptions"><h2>Other assumptions</h2>
-<p>This is one history with one model of the venue. What other assumptions make of it, these commands tell:</p>
+<p>This is one history with one model of the venue. These commands show the effect of other assumptions:</p>
 <dl>${reruns.map(({ tells, command }) => markup`<dt>${tells}</dt><dd><pre>${command}</pre></dd>`)}</dl></section>`;
 }
 
@@ -240,7 +240,7 @@ ${table({
 })}
 ${table({
   caption: 'Fills: effective half spread (positive is bad) and mark-outs (positive is good), basis points weighted by notional',
-  note: 'Effective half spread: what was paid beyond the reference price, impact included. half_spread_bps of a model is that of the smallest quote alone',
+  note: 'Effective half spread: the cost beyond the reference price, including impact. half_spread_bps of a model applies only to the smallest quote',
   head: ['Strategy', 'What', '#Fills', '#Effective half spread', '#Median', '#95 %', ...shown.map(({ minutes }) => `#Mark-out ${lengthOf(minutes)}`)],
   rows: rows.map(({ strategy, pair, side, fills }) => [
     strategy, whatOf({ side, pair }), fills.fills, bpsCell(fills.spread_bps),
@@ -261,7 +261,16 @@ function whyNot({ untraded }: Report): Markup {
   return markup`<section aria-label="Why slices did not trade"><h2>Why slices did not trade</h2>
 ${table({
   caption: 'Slices, and evaluations of a schedule or a price, without a trade',
-  head: ['Strategy', 'Reason', 'In words', '#Slices', '#Evaluations', 'First', 'Last', 'Figures of the last'],
+  head: [
+    'Strategy',
+    'Reason',
+    'In words',
+    '#Slices',
+    '#Evaluations',
+    'First',
+    'Last',
+    'Figures of the last occurrence',
+  ],
   rows: untraded.map((row) => [
     row.strategy,
     row.reason,
@@ -281,7 +290,7 @@ function parents({ parents: all, parents_left_out: left }: Report): Markup {
   const hidden = left + all.length - shown.length;
   return markup`<section aria-label="Parents"><h2>Parents</h2>
 ${table({
-  caption: 'Parents in the order of their start',
+  caption: 'Parents in order of their start',
   note: hidden === 0 ? undefined : `${hidden} more are in report.json; the sums above include them`,
   head: [
     'Parent',

@@ -37,7 +37,7 @@ const escaped = (text: string): string =>
 /** What a table says. */
 export interface Table {
   readonly caption: string;
-  /** Headers; those that begin with `#` are of numbers. */
+  /** Headers; those that begin with `#` contain numbers. */
   readonly head: readonly string[];
   /** The first cell of a row is its header. */
   readonly rows: readonly (readonly Piece[])[];
@@ -122,7 +122,7 @@ export const percent = (fraction: number | undefined, decimals = 2): string =>
 /** `2026-12-01 09:00:00`, UTC; with milliseconds when there are any. */
 export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.000)?Z$/u, '');
 
-/** The same for a cell: breaks between day and time alone. */
+/** The same for a cell: breaks only between day and time. */
 export const timeCell = (iso: string): Markup =>
   markup`${timeText(iso)
     .split(' ')

@@ -36,8 +36,8 @@ function gains({ gains: all = [], start, cash }: Portfolio): Markup {
     share: all.some(({ share }) => share !== undefined) ? 1 : undefined,
   };
   return table({
-    caption: `Which asset made the money, in ${cash}`,
-    note: `Gain = at the end − at the start − net bought${hasFlows ? ' − flows' : ''}, to the last digit; the gains sum to that of the portfolio. Net bought: paid less received, fees included${hasFlows ? '. Flows: deposits, withdrawals and what no trade within the portfolio explains' : ''}`,
+    caption: `Gain by asset, in ${cash}`,
+    note: `Gain = at the end − at the start − net bought${hasFlows ? ' − flows' : ''}, to the last digit; the gains sum to that of the portfolio. Net bought: paid less received, fees included${hasFlows ? '. Flows: deposits, withdrawals and other changes that no trade within the portfolio explains' : ''}`,
     head: ['Asset', '#At the start', '#Net bought', ...(hasFlows ? ['#Flows'] : []), '#At the end', '#Gain', '#Gain of the value at the start', '#Share of the gain'],
     rows: [...all, total].map((one) => [
       one.currency,
@@ -52,7 +52,7 @@ function gains({ gains: all = [], start, cash }: Portfolio): Markup {
   });
 } // prettier-ignore
 
-/** Whether rebalancing paid: in money, so only where nothing was put in or taken out meanwhile. */
+/** Whether rebalancing paid: in money, so only if there were no deposits or withdrawals in the meantime. */
 function held({ gains: all = [], course, start, cash }: Portfolio): Markup {
   if (course === undefined || start === undefined || all.some(({ flows }) => flows !== '0')) return markup``;
   const { return: own, tearsheet } = course;
@@ -63,7 +63,7 @@ function held({ gains: all = [], course, start, cash }: Portfolio): Markup {
     kept: sumOf(rows.map(({ kept }) => kept)),
   };
   return table({
-    caption: `What rebalancing added to buying and holding, in ${cash}`,
+    caption: `Gain of rebalancing over buying and holding, in ${cash}`,
     note: `Return ${percent(own)} against ${percent(tearsheet.buy_and_hold.return)} of the target weights, bought at the first point without cost and never rebalanced. A positive difference: rebalancing, with its costs, earned more`,
     head: ['Asset', '#Gain', '#Gain if bought and held', '#Difference'],
     rows: [...rows, total].map(({ currency, gain, kept }) => [
@@ -79,7 +79,7 @@ const GAP_PARTS = [
   ['trading', 'Spread and impact', 'Σ s · (amount − quantity · reference price before the quote) of the fills'],
   ['fees', 'Fees', 'Σ fees of the fills'],
   ['build_up', 'Build-up', 'Weights away from their targets · returns of the assets, until every weight was first within its band: cash that is not invested yet'],
-  ['drift', 'Drift', 'The same from then on: weights that moved, or were left, away from their targets'],
+  ['drift', 'Drift', 'The same after that: weights that moved, or stayed, away from their targets'],
   ['total', 'Difference', 'Value at the end of the portfolio less that of the targets held'],
 ] as const; // prettier-ignore
 
@@ -87,7 +87,7 @@ const GAP_PARTS = [
 function paidNote({ at_costs: all = [], cash }: Portfolio): string {
   const [free, as] = [0, 1].map((times) => all.find((one) => one.times === times)?.sum);
   if (free === undefined || as === undefined) return '';
-  return `. Trading cost ${valued(text(subtract(money(free), money(as))), free)} ${cash} when it was paid; here it is what that money would have become by the end`;
+  return `. Trading cost ${valued(text(subtract(money(free), money(as))), free)} ${cash} when it was paid; here it is the value of that money at the end`;
 }
 
 function gap(portfolio: Portfolio): Markup {
@@ -96,8 +96,8 @@ function gap(portfolio: Portfolio): Markup {
   const start = String(course.points[0]?.value ?? 0);
   const { return: own, target_return: target, gap: parts } = course;
   return table({
-    caption: `Why it is not the targets held, in ${cash}`,
-    note: `Return ${percent(own)} against ${percent(target)} of the target weights, restored at every point without cost. The parts sum to the difference, to the last digit. A cost or gain counts with what the portfolio had made before it and the targets after it (GRAP 1997)${paidNote(portfolio)}`,
+    caption: `Difference from the targets held, in ${cash}`,
+    note: `Return ${percent(own)} against ${percent(target)} of the target weights, restored at every point without cost. The parts sum to the difference, to the last digit. A cost or gain is weighted with the growth of the portfolio before it and of the targets after it (GRAP 1997)${paidNote(portfolio)}`,
     head: ['Part', '#Amount', '#Of the value at the start', 'Definition'],
     rows: GAP_PARTS.map(([part, name, definition]) => [
       name,
@@ -115,7 +115,7 @@ export const timesWords = (times: number): string => TIMES[times] ?? `${times} t
 function otherCosts({ at_costs: all = [], start, cash }: Portfolio): Markup {
   return table({
     caption: `If trading had cost more or less, in ${cash}`,
-    note: 'The same fills with other costs (spread, impact and fees together). Sizes and trades would have been others: the commands under “Other assumptions” decide anew',
+    note: 'The same fills with other costs (spread, impact and fees together). Sizes and trades would have differed: the commands under “Other assumptions” decide them again',
     head: ['Trading had cost', '#Value at the end', '#Of the value at the start'],
     rows: all.map(({ times, sum }) => [
       timesWords(times),
@@ -129,7 +129,7 @@ function rebalancings({ rebalancings: all, decisions, targets, cash, end }: Port
   const whole = end?.value ?? '0';
   return table({
     caption: `Rebalancings, in ${cash}`,
-    note: `What was farthest from its target when the trades were decided, and what they bought, sold and cost (spread, impact and fees)${all.length < decisions ? `. The ${all.length} that traded most, of ${decisions}` : ''}`,
+    note: `The currency farthest from its target at each decision, and the purchases, sales and cost (spread, impact and fees)${all.length < decisions ? `. The ${all.length} that traded most, of ${decisions}` : ''}`,
     head: ['Decided, UTC', 'Farthest', '#Weight', '#Target', '#Bought', '#Sold', '#Cost'],
     rows: all.map(({ at, currency, weight, bought, sold, cost }) => [
       timeCell(at),
@@ -185,8 +185,8 @@ function overPeriod({ course, cash, traded, decisions, drift_type: type, drift_t
     if (bought !== undefined)
       facts.push(
         ['While it was bought: largest distance from the targets', percent(bought.driftMax)],
-        ['Tracking error with the time of buying, per year', percent(course.tracking_error)],
+        ['Tracking error including the time of buying, per year', percent(course.tracking_error)],
       );
   }
-  return table({ caption: 'Over the period', note: 'Drift and tracking error: at the points of the value chart, not in between', head: ['Figure', '#Value'], rows: facts });
+  return table({ caption: 'Over the period', note: 'Drift and tracking error: measured at the points of the value chart, not between them', head: ['Figure', '#Value'], rows: facts });
 } // prettier-ignore

@@ -31,7 +31,7 @@ export class RecordAnchors {
   table(rows: readonly RecordRow[]): Markup {
     return table({
       caption: 'Records that this page names',
-      head: ['#Record', 'Time, UTC', 'What it says, and its hash'],
+      head: ['#Record', 'Time, UTC', 'Its content and hash'],
       rows: rows
         .filter(({ seq }) => this.#named.has(seq))
         .map(({ seq, at, kind, words, hash }) => [
@@ -46,4 +46,4 @@ export class RecordAnchors {
 /** How a reader checks that a journal is the one that a page was made from. */
 export const checkWords = ({ seq, hash }: { readonly seq: number; readonly hash: string }): Markup =>
   markup`<p>The hash of record ${seq} covers every record before it: <code>${hash}</code></p>
-<p>To check that the journal at hand is the one that these figures come from, and that no record was changed or removed: <code>tranche journal verify JOURNAL --head ${hash}</code>. The same window over the same records gives this page again, byte for byte.</p>`;
+<p>To verify that these figures come from your journal, and that no record was changed or removed, run <code>tranche journal verify JOURNAL --head ${hash}</code>. The same window over the same records produces this page again, byte for byte.</p>`;

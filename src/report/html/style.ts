@@ -1,4 +1,7 @@
-/** The style sheet of a report: light and dark as the reader's system is, white on paper, colours that most colour-blind people tell apart. */
+/**
+ * The style sheet of a report: light and dark as the reader's system is, white on paper, colours that most colour-blind people can
+ * distinguish.
+ */
 export const STYLE = `
 :root {
   color-scheme: light dark;

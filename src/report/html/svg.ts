@@ -35,7 +35,7 @@ export interface Chart {
   readonly bars?: readonly Point[] | undefined;
   /** `time`: Unix ms. `count`: whole numbers. */
   readonly x: 'time' | 'count';
-  /** How a value is written at its axis; `step` is what lies between two of them. */
+  /** How a value is written at its axis; `step` is the distance between two of them. */
   readonly value: (value: number, step?: number) => string;
   readonly height?: number | undefined;
   /** One of several beside each other. */

@@ -50,7 +50,7 @@ const quantiles = z.strictObject({
 
 const anchoring = z.strictObject({
   resamples: count.describe(
-    'Pairs of resamples: the first ones, each drawn in both ways from the same random numbers',
+    'Pairs of resamples: the first ones, each drawn both ways with the same random numbers',
   ),
   figures: list(
     z.strictObject({
@@ -58,7 +58,7 @@ const anchoring = z.strictObject({
       anchored: quantiles.describe('Blocks keep their time of day'),
       unanchored: quantiles.describe('Blocks begin at any time of day'),
     }),
-  ).describe('Figures that at least two resamples have in both ways'),
+  ).describe('Figures that at least two resamples have both ways'),
 });
 
 export const bootstrap = z
@@ -73,10 +73,8 @@ export const bootstrap = z
     figures: list(figure).describe('Figures that at least two resamples have'),
     anchoring: anchoring
       .optional()
-      .describe(
-        'What it changes whether blocks of whole days keep their time of day; omitted for other blocks',
-      ),
-    notes: list(z.string()).describe('What the intervals state and do not state'),
+      .describe('Effect of blocks of whole days that keep their time of day; omitted for other blocks'),
+    notes: list(z.string()).describe('What the intervals do and do not cover'),
   })
   .meta({ id: 'bootstrap' });
 export type BootstrapFacts = z.output<typeof bootstrap>;

@@ -10,7 +10,7 @@ const slice = z
     decided_at: time.describe('Time of the decision'),
     ended_at: time.optional().describe('Time of its end; omitted while it is open'),
     result: z.enum(['filled', 'skipped', 'expired', 'open']).describe('Result; `open`: not ended yet'),
-    reason: z.string().optional().describe('Reason code, if it traded nothing or less than it wanted'),
+    reason: z.string().optional().describe('Reason code, if it traded nothing or less than its size'),
     detail: z.string().optional().describe('Figures behind the reason, for people'),
     by: z
       .enum(['quantity', 'amount'])
@@ -65,19 +65,19 @@ export const parent = z
     side: side.describe('s is +1 for a buy, −1 for a sell'),
     base: z.string().describe('Base currency'),
     quote: z.string().describe('Quote currency'),
-    due_at: time.describe('When it was due, or when its trigger fired'),
+    due_at: time.describe('Time at which it was due, or at which its trigger fired'),
     begun_at: time.describe('Time of the decision of the first slice; `due_at` if it never began'),
     never_began: z
       .literal(true)
       .optional()
-      .describe('The desk attempted nothing: the whole cost is opportunity'),
+      .describe('True if the desk attempted nothing: the whole cost is opportunity cost'),
     ended_at: time.describe(
       'Last fill of a complete parent; else the end of its strategy or last slice, or when the desk saw that its slots had passed',
     ),
     window: z
       .strictObject({ from: time.describe('Its start'), until: time.describe('Its end') })
       .describe(
-        'Time in which the document lets it trade, as far as the period reaches; without one in the document from `begun_at` to `ended_at`',
+        'Window in which the document allows it to trade, up to the end of the period; if the document has none, from `begun_at` to `ended_at`',
       ),
     open: z.boolean().describe('Whether it is still running; `ended_at` is then the end of the records'),
     planned: amount.optional().describe('Q, planned quantity; base currency'),
@@ -105,7 +105,7 @@ export const parent = z
       .describe(
         'Σ s·u·(P_later − m(slot)) over those slots, quote currency, positive is bad; u is the planned size of the slot, P_later the price of the next fill of the parent, else P_end. Omitted if one of them is unknown',
       ),
-    slices: list(slice).describe('Slices in the order of their decisions'),
+    slices: list(slice).describe('Slices in order of decision'),
     slices_left_out: count.describe('Slices not listed: a report lists at most 5 000'),
   })
   .meta({ id: 'parent' });

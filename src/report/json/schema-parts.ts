@@ -89,9 +89,9 @@ export const sums = costFields
 
 export const atCosts = z
   .strictObject({
-    times: count.describe('How many times the cost of trading counts'),
+    times: count.describe('Factor applied to the cost of trading'),
     sum: amount.describe(
-      'The same fills: what the figure would be; exact, cash or quote currency as that figure. Others would have been decided',
+      'The figure for the same fills at that cost; exact, in the currency of the figure. Different costs would have led to different decisions',
     ),
   })
   .meta({ id: 'at_costs' });
@@ -114,7 +114,7 @@ export const fills = z
     spread_bps: bps
       .optional()
       .describe(
-        'Σ s·(amount_i − q_i·m_i) / Σ q_i·m_i: effective half spread, which holds spread and impact, weighted by notional; basis points, positive is bad',
+        'Σ s·(amount_i − q_i·m_i) / Σ q_i·m_i: effective half spread, which includes spread and impact, weighted by notional; basis points, positive is bad',
       ),
     spread_bps_of_fills: spreadOf('basis points, four decimals')
       .optional()

@@ -26,10 +26,12 @@ const point = z.strictObject({
     .describe('Return index, adjusted for deposits and withdrawals: 1 at the first point; nine digits'),
   target_index: z
     .number()
-    .describe('The same of the target weights, restored at every point without cost; nine digits'),
+    .describe('Return index of the target weights, restored at every point without cost; nine digits'),
   hold_index: z
     .number()
-    .describe('The same of the target weights, bought at the first point without cost and held; nine digits'),
+    .describe(
+      'Return index of the target weights, bought at the first point without cost and held; nine digits',
+    ),
   drawdown: fraction.describe('index / its peak so far − 1: 0 or less, nine digits'),
   weights: z
     .record(z.string(), z.number().describe('A fraction, nine digits'))
@@ -83,12 +85,12 @@ const tearsheet = z
       z.strictObject({
         month: z.string().describe('YYYY-MM, UTC'),
         return: fraction.describe('From the last point of the month before, nine digits'),
-        targets_held: fraction.describe('The same of `target_index`, nine digits'),
+        targets_held: fraction.describe('Return of `target_index` in that month, nine digits'),
         covers_ms: count
           .optional()
-          .describe('How much of the month the period covers, ms; omitted where that is all of it'),
+          .describe('Part of the month that the period covers, ms; omitted if it covers the whole month'),
       }),
-    ).describe('A month that the period covers in part counts with that part'),
+    ).describe('A month that the period covers only in part counts with that part'),
   })
   .meta({ id: 'tearsheet' });
 
@@ -104,7 +106,7 @@ const gap = z
     build_up: amount.describe(
       'Weights away from their targets, Σ (w − w*)·r_c, until `since_built`: cash that is not yet invested; cash, POSITIVE IS GOOD',
     ),
-    drift: amount.describe('The same from `since_built` on; cash, POSITIVE IS GOOD'),
+    drift: amount.describe('The same sum from `since_built` on; cash, POSITIVE IS GOOD'),
   })
   .describe(
     'Each step counts with the growth of the portfolio before it and of the targets after it (GRAP 1997)',
@@ -119,7 +121,7 @@ const sinceBuilt = z.strictObject({
   tracking_error: fraction
     .optional()
     .describe(
-      'That of the steps after that point; a fraction a year, nine digits. Omitted below ten differences',
+      'Tracking error of the steps after that point; a fraction per year, nine digits. Omitted below ten differences',
     ),
 });
 
@@ -127,10 +129,10 @@ const gain = z.strictObject({
   currency: z.string().describe('The currency'),
   start: amount.describe('Its value at the start; cash, exact'),
   traded: amount.describe(
-    'Paid for what was bought less received for what was sold, with fees; cash, exact. Sums to 0',
+    'Paid for purchases less received for sales, including fees; cash, exact. Sums to 0',
   ),
   flows: amount.describe(
-    'Changes that no trade within the portfolio explains, at the price of their time; cash, exact',
+    'Changes that no trade within the portfolio explains, at the price at that time; cash, exact',
   ),
   end: amount.describe('Its value at the end; cash, exact'),
   gain: amount.describe('end − start − traded − flows; cash, exact'),
@@ -143,11 +145,14 @@ const rebalancing = z.strictObject({
     .string()
     .optional()
     .describe(
-      'Which was farthest from its target then, measured as `drift_type`; omitted if a price is missing',
+      'Currency that was farthest from its target at that time, measured as `drift_type`; omitted if a price is missing',
     ),
-  weight: z.string().optional().describe('Its weight before the first trade; a fraction, six decimals'),
+  weight: z
+    .string()
+    .optional()
+    .describe('Weight of that currency before the first trade; a fraction, six decimals'),
   bought: amount.describe('Amounts of the buy orders that were filled, without fees; cash'),
-  sold: amount.describe('The same of the sell orders; cash'),
+  sold: amount.describe('Amounts of the sell orders that were filled, without fees; cash'),
   cost: amount.describe('Spread, impact and fees of its fills; cash, positive is bad'),
 });
 
@@ -163,7 +168,7 @@ const course = z
     tracking_error: fraction
       .optional()
       .describe(
-        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. The purchase of the portfolio is part of it: `since_built` has it without. Omitted below ten differences',
+        '√(Σ (d_i − w_i·m)² / (W − Σ w_i² / W) · steps in 365.25 days), where d_i is the difference between the two returns, w_i the steps that it covers (1, less for the last), W = Σ w_i and m = Σ d_i / W; a fraction a year, nine digits. It includes the purchase of the portfolio; `since_built` excludes it. Omitted below ten differences',
       ),
     drawdown: fraction.describe(
       'Largest fall of the index from its peak, as a fraction of the peak: 0 or more, nine digits',
@@ -185,16 +190,14 @@ const course = z
     hold_gains: z
       .record(z.string(), z.string().describe('Cash, decimal text'))
       .describe(
-        'What each currency would have gained at its target weight of the value at the first point, bought then without cost and held until the last: they sum to the value · (hold_index − 1), rounded each; cash',
+        'Gain of each currency if its target weight had been bought at the first point without cost and held until the last: the gains sum to the value · (hold_index − 1), each rounded; cash',
       ),
     flows: z
       .number()
       .describe(
         'Net inflow, cash: balance changes that no fill explains, and trades against currencies outside the portfolio; nine digits',
       ),
-    tearsheet: tearsheet.describe(
-      'Figures of the points, of whole steps alone where they are annualised by them',
-    ),
+    tearsheet: tearsheet.describe('Figures of the points; annualised figures use only whole steps'),
     points: list(point).describe(
       'At most 2 002: the start of the period, evenly spaced whole hours or days of UTC, and its end',
     ),
@@ -214,21 +217,25 @@ export const portfolio = z
       .describe('Target weight of each currency'),
     decisions: count.describe('Decisions to trade'),
     rebalancings: list(rebalancing).describe(
-      'Those decisions and what came of them, oldest first; of more than 50 those that traded most',
+      'The rebalancing decisions and their results, oldest first; if there are more than 50, those that traded most',
     ),
     traded: amount.describe(
-      'Bought plus sold, cash; fills in other currencies are converted at the price of their time',
+      'Bought plus sold, cash; fills in other currencies are converted at the price at that time',
     ),
     start: valuation.optional().describe('At the start of the period; omitted if a price is missing'),
     end: valuation.optional().describe('At the end of the period; omitted if a price is missing'),
     gains: list(gain)
       .optional()
       .describe(
-        'What each currency brought in; the gains sum to that of the portfolio. Omitted if a price is missing',
+        'Gain of each currency; the gains sum to the gain of the portfolio. Omitted if a price is missing',
       ),
     at_costs: list(atCosts)
       .optional()
-      .describe('Value at the end if the same fills had cost nothing, what they did, and twice that'),
-    course: course.optional().describe('Over time. Omitted without market history for every currency'),
+      .describe(
+        'Value at the end if the same fills had cost nothing, their actual cost, and twice that cost',
+      ),
+    course: course
+      .optional()
+      .describe('Figures over time. Omitted without market history for every currency'),
   })
   .meta({ id: 'portfolio' });

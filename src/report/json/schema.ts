@@ -14,8 +14,8 @@ const shortened = z.strictObject({
   end: z.enum(['from', 'until']).describe('Which end of the window'),
   at: time.describe('Where it lies'),
   by: list(z.string()).describe('Pairs whose prices begin or end there'),
-  left_out_of: z.string().describe('Pair of which most is left out'),
-  left_out_ms: count.describe('How much of it, ms'),
+  left_out_of: z.string().describe('Pair that loses the most history'),
+  left_out_ms: count.describe('Length of the history that it loses, ms'),
 });
 
 const delisted = z.strictObject({
@@ -37,15 +37,15 @@ const backtest = z
     arguments: z
       .string()
       .optional()
-      .describe('Arguments of `tranche backtest` that decide what it trades, as a shell reads them'),
+      .describe('Arguments of `tranche backtest` that affect its trades, quoted for a shell'),
     model: z.string().describe('Execution model'),
     settings: z
       .record(z.string(), z.unknown().describe('See docs/backtest.md'))
       .describe('Every setting of the model, named as in its file'),
     shortened: list(shortened)
       .optional()
-      .describe('Ends of the window that nobody asked for and that the prices of some pairs set'),
-    delisted: list(delisted).optional().describe('Pairs whose prices end before the window'),
+      .describe('Ends of the window that were not given and that follow from the prices of some pairs'),
+    delisted: list(delisted).optional().describe('Pairs whose prices end before the window ends'),
     files: z.record(z.string(), z.string().describe('Path as given')).describe('Price file of each pair'),
     holdings: z
       .record(z.string(), amount.describe('Balance in that currency, exact'))
@@ -103,7 +103,7 @@ const total = z.strictObject({
   at_costs: list(atCosts)
     .optional()
     .describe(
-      'Implementation shortfall if the same fills had cost nothing, what they did, and twice that: total + (times − 1)·(execution + fees)',
+      'Implementation shortfall if the same fills had cost nothing, their actual cost, and twice that cost: total + (times − 1)·(execution + fees)',
     ),
 });
 
@@ -151,12 +151,12 @@ export const reportSchema = z.strictObject({
     ),
   quoting: quoting.describe('Quotes and orders of all parents'),
   groups: list(group).describe('Totals by strategy, pair and side'),
-  parents: list(parent).describe('Parents in the order of their start; at most 1 000'),
-  parents_left_out: count.describe('Parents not listed: those that cost and gained least'),
+  parents: list(parent).describe('Parents in order of their start; at most 1 000'),
+  parents_left_out: count.describe('Number of parents not listed: those with the smallest costs and gains'),
   fills: count.describe('Number of fills; fills.csv lists them'),
   untraded: list(untraded).describe('Why slices did not trade, by strategy and reason, most slices first'),
   portfolios: list(portfolio).describe('Portfolio of each rebalancing strategy'),
-  backtest: backtest.optional().describe('Settings and result of the backtest that made the records'),
+  backtest: backtest.optional().describe('Settings and result of the backtest that wrote the records'),
   bootstrap: bootstrap
     .optional()
     .describe('Confidence intervals of a backtest over resampled history, if requested'),

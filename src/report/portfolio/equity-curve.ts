@@ -370,8 +370,8 @@ function pricesOf(
 }
 
 /**
- * Standard deviation (of a sample) of values per year, each the sum over the time since the one before: a value over `w` steps has
- * `w` times the mean and the variance of one. Of equal steps it is the usual one. `undefined` of fewer than ten.
+ * Standard deviation (of a sample) of values per year, each the sum over the time since the previous one: a value over `w` steps
+ * has `w` times the mean and the variance of one. Of equal steps it is the usual one. `undefined` of fewer than ten.
  */
 function deviation(values: Float64Array, times: Float64Array, stepMs: number): number | undefined {
   if (values.length < 10) return undefined;

@@ -7,7 +7,7 @@ import type { FillFacts } from '../figures/facts.ts';
 import { fillCost, inCash } from './fill-costs.ts';
 import type { Cash } from './fill-costs.ts';
 
-/** One decision to trade and what came of it, in cash. */
+/** One decision to trade and its result, in cash. */
 export interface Rebalancing {
   readonly at: Instant;
   /** What was farthest from its target before the first trade; `undefined` where a price or the holdings are not known. */

@@ -19,7 +19,7 @@ export function bandOf(
   return { low: Math.max(0, target - away), high: target + away };
 }
 
-/** The place of the first point at which every weight lies in its band; 0 where none does. Until then the portfolio is being bought. */
+/** The index of the first point at which every weight is within its band; 0 where none does. Until then the portfolio is being bought. */
 export const builtAt = ({ points, since_built: since }: Course): number =>
   since === undefined
     ? 0

@@ -55,7 +55,7 @@ interface Row {
 const two = (value: number | undefined): string =>
   value === undefined ? '–' : value.toFixed(2).replace('-', '\u2212');
 const ROWS: readonly Row[] = [
-  { name: 'Return', of: ({ return: each }) => percent(each), definition: 'Last index / first − 1, deposits and withdrawals taken out (time-weighted, GIPS)' },
+  { name: 'Return', of: ({ return: each }) => percent(each), definition: 'Last index / first − 1, excluding deposits and withdrawals (time-weighted, GIPS)' },
   { name: 'CAGR', of: ({ cagr }) => percent(cagr), definition: '(1 + return)^(1 / years) − 1, a year of 365.25 days (empyrical annual_return, QuantStats cagr)' },
   { name: 'Volatility, per year', of: ({ volatility }) => percent(volatility), definition: 'Standard deviation of the returns (n − 1) · √(returns in a year) (empyrical annual_volatility)' },
   { name: 'Sharpe ratio', of: ({ sharpe }) => two(sharpe), definition: 'Mean return / standard deviation · √(returns in a year), risk-free rate 0 (Sharpe 1994; empyrical sharpe_ratio)' },
@@ -103,7 +103,7 @@ const daysOf = (from: string, to: string): string =>
 function drawdowns({ tearsheet: { drawdowns: all }, points }: Course): Markup {
   return table({
     caption: 'Deepest drawdowns',
-    note: 'From the last point at the peak to the first point there again',
+    note: 'From the last point at the peak to the first point back at the peak',
     head: ['Depth', 'Peak, UTC', 'Lowest, UTC', 'Recovered, UTC', '#Days down', '#Days in all'],
     rows: all.map(({ depth, peak_at: peak, lowest_at: lowest, recovered_at: recovered }) => [
       percent(depth),
@@ -160,7 +160,7 @@ const lengthOf = (ms: number): string =>
     ? countOf(Math.round((10 * ms) / HOURS) / 10, 'hour')
     : countOf(Math.round((10 * ms) / (24 * HOURS)) / 10, 'day');
 
-/** From the first point at which every weight lies in its band: buying the portfolio would stretch the axes. */
+/** From the first point at which every weight is within its band: buying the portfolio would stretch the axes. */
 function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup {
   const { targets, cash } = portfolio;
   const currencies = [...new Set([...Object.keys(targets), cash])];

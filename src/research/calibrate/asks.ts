@@ -97,7 +97,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   ask.reason = body.reason;
 }
 
-/** Worth of an amount of a quote currency in USD; `undefined` when no fill told a rate. */
+/** Worth of an amount of a quote currency in USD; `undefined` if no fill determines a rate. */
 export function usdOf({ rates }: Asked, quote: string, amount: string): number | undefined {
   if (quote === 'usd') return approximate(money(amount));
   const rate = rates.get(quote);

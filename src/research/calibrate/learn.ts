@@ -36,9 +36,9 @@ export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly str
   const unseen = asks.filter(({ end, quote }) => quote === undefined && end?.reason !== undefined && WANTED.has(end.reason)).length; // prettier-ignore
   const quotes = asks.filter(({ quote }) => quote !== undefined).length;
   return [
-    ...(unseen === 0 ? [] : [`the journal lacks the prices of ${unseen} quotes that the desk rejected (collar, limit_price, max_spread, …) and holds those of ${quotes}: the true spread is wider than the estimate`]),
+    ...(unseen === 0 ? [] : [`the journal lacks the prices of ${unseen} quotes that the desk rejected (collar, limit_price, max_spread, …) and has those of ${quotes}: the true spread is wider than the estimate`]),
     ...(modes.includes('paper') || modes.includes('backtest') ? ['The quotes come from a simulated venue: the estimates describe its model, not a market'] : []),
-    ...(learnt.some((one) => isFitted(one) && one.name === 'half_spread_bps') ? ['Quotes are compared with the reference price of the desk: if that is late or quoted itself, the half spread includes its error'] : []),
+    ...(learnt.some((one) => isFitted(one) && one.name === 'half_spread_bps') ? ['Quotes are compared with the reference price of the desk: if that price is late or is itself a quote, the half spread includes its error'] : []),
   ]; // prettier-ignore
 }
 
@@ -83,7 +83,9 @@ function fitLatency({ asks }: Asked): readonly Learnt[] {
   const possible = (all: readonly number[]): readonly number[] => all.filter((ms) => ms >= 0);
   const backwards = quotes.length + orders.length - possible(quotes).length - possible(orders).length;
   const note =
-    backwards === 0 ? undefined : `${backwards} negative values, from a clock that was set, are excluded`;
+    backwards === 0
+      ? undefined
+      : `${backwards} negative values, caused by a clock that was set, are excluded`;
   const isDry = asks.length > 0 && asks.every((ask) => ask.isDry);
   return [
     measured('quote_latency_ms', possible(quotes), { of: 'quotes', decimals: 0, note }),
@@ -130,7 +132,7 @@ function fitMaximum(asked: Asked, base: ExecutionModel): readonly Learnt[] {
     const usd = stated.get(pair)?.map(({ body }) => approximate(money(body.usd))) ?? [];
     if (usd.length > 0) {
       const spread = { p25: rounded(quantile(usd, 0.25), 2), p75: rounded(quantile(usd, 0.75), 2), p95: rounded(quantile(usd, 0.95), 2) }; // prettier-ignore
-      return roundedFit({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that stated it', spread }, 2); // prettier-ignore
+      return roundedFit({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that stated a maximum', spread }, 2); // prettier-ignore
     }
     return largestQuote(asked, pair, base);
   });

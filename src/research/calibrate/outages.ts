@@ -18,8 +18,8 @@ const MS_MAX = 3_600_000;
 
 /**
  * How much of the time no quotes are given: the share of first asks of a slice that found none. Later asks say nothing of it: an outage
- * is asked again and again. How long it lasts: an outage that is met at any instant goes on for half its length in the median, so that
- * `length = 2·(1 − share)·median`; the factor takes off what follows by chance.
+ * is asked again and again. How long it lasts: an outage that is observed at a random instant lasts for half its length more in the
+ * median, so that `length = 2·(1 − share)·median`; the factor takes off what follows by chance.
  */
 export function fitOutages(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const firsts = asked.asks.flatMap((ask) => {
@@ -64,7 +64,7 @@ function lengthOf(asked: Asked, share: number): Learnt | undefined {
   const middle = medianOf(rests.map((rest) => (rest.least + rest.most) / 2));
   const length = (ms: number): number => Math.min(MS_MAX, Math.max(1, 2 * (1 - share) * ms));
   const all = { value: length(middle.value), low: length(least.low), high: length(most.high) };
-  const note = `for ${rests.length} slices that met an outage, the median rest of it was ${rounded(least.value / 1000, 1)} to ${rounded(most.value / 1000, 1)} s`;
+  const note = `for ${rests.length} slices that met an outage, the median remaining time was ${rounded(least.value / 1000, 1)} to ${rounded(most.value / 1000, 1)} s`;
   return roundedFit({ name: 'unavailable_ms', ...all, count: outages.length, of, note }, 0);
 }
 

@@ -24,8 +24,9 @@ const NEVER_BPS = 10_000;
 const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE';
 
 /**
- * Orders that the venue turned down. With prices, those after a move against the dealer are told from those for no reason: the
- * threshold is the one that puts the fewest orders on the wrong side of it. Without, all of them are for no reason.
+ * Orders that the venue turned down. With prices, refusals after a move against the dealer are distinguished from those
+ * without a reason: the threshold is the one that puts the fewest orders on the wrong side of it. Without, all of them are for
+ * no reason.
  */
 export function fitRefusals(asked: Asked, model: ExecutionModel, tapes: readonly Tape[]): readonly Learnt[] {
   const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMaxOf(model, tape))]));
@@ -40,7 +41,7 @@ export function fitRefusals(asked: Asked, model: ExecutionModel, tapes: readonly
   const blind = orders.filter(({ move }) => move === undefined).length;
   if (threshold !== undefined) {
     const { value, low, high, above, count } = threshold;
-    // A refusal of which no price tells may have been a last look: counted here it would be counted twice.
+    // A refusal without a known price may have been a last look: counted here it would be counted twice.
     const rest = orders.filter(({ move }) => move !== undefined && move <= value);
     const left = rest.filter(({ isFilled }) => !isFilled).length;
     const still = 'orders without such a move';
@@ -89,7 +90,7 @@ function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
 
 type PriceAt = (at: Instant) => Price | undefined;
 
-/** Of a time before a tape, after it or in a long hole it tells nothing. */
+/** It knows nothing of a time before a tape, after it or in a long gap. */
 function priceIn(tape: Tape, gapMaxMs: number): PriceAt {
   const reader = new TapeReader(tape, gapMaxMs);
   const last = knownAt(tape, tape.rows - 1) + tape.barMs;

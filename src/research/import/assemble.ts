@@ -116,7 +116,7 @@ function orderOf({ name, columns: { times }, lines }: Rows): RowOrder {
   const [way, rest] = isNewestFirst ? ['after', 'newest first'] : ['before', 'oldest first'];
   return {
     isNewestFirst,
-    fault: `${name}:${lines[row] ?? 0}: its time ${at} is ${way} that of the row before it, ${last}, and the file is ${rest}: check why, then correct the file or add --sort`,
+    fault: `${name}:${lines[row] ?? 0}: its time ${at} is ${way} the time of the previous row, ${last}, and the file is ${rest}: check why, then correct the file or add --sort`,
     strays: Math.min(rises, falls),
   };
 }
@@ -239,7 +239,7 @@ function withoutDuplicates(
       if (keep === undefined)
         throw new OperatorError(
           'data',
-          `${joined.placeOf(row)}: its time ${timeText(times[row] ?? 0)} stands at ${joined.placeOf(before)} with other figures: correct the file, or add --keep first or --keep last`,
+          `${joined.placeOf(row)}: its time ${timeText(times[row] ?? 0)} appears at ${joined.placeOf(before)} with other figures: correct the file, or add --keep first or --keep last`,
         );
       conflicting += 1;
       if (keep === 'last') kept[rows - 1] = row;

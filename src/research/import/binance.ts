@@ -38,7 +38,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
     ...(hasHeader ? symbolIn(header) : {}),
   };
   const volume = place('volume', 5);
-  // Where a header does not name it, what stands in its place is something else.
+  // If the header does not name it, the column in its place is something else.
   const money = hasHeader ? MONEY.map((name) => header.get(name)).find((at) => at !== undefined) : 7;
   const hasVolume = !hasHeader || header.has('volume');
   const isContracts = hasVolume && money !== undefined && countsContracts(sample.rows.slice(skip), { low: prices.low, high: prices.high, volume, money }); // prettier-ignore

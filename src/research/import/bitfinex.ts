@@ -3,7 +3,7 @@ import type { Detect, Sample } from './plan.ts';
 
 /**
  * Candles of Bitfinex, as arrays of its API or as CSV without a header: time, open, CLOSE, HIGH, LOW, volume. Files of the same look with
- * high and low before close (freqtrade, ccxt) are told apart by their prices: in the wrong order some high is below a close.
+ * high and low before close (freqtrade, ccxt) are distinguished by their prices: in the wrong order some high is below a close.
  */
 export const detectBitfinex: Detect = (sample, { unit, format }) => {
   const found = headerless(sample);

@@ -5,7 +5,7 @@ import { RowReader } from './rows.ts';
 import type { Rows } from './rows.ts';
 import { shown } from './plan.ts';
 
-/** Delimited text and arrays of JSON: byte order marks, line ends, quotes, the first rows to tell the layout by, and all of them. */
+/** Delimited text and arrays of JSON: byte order marks, line ends, quotes, the first rows to detect the layout, and all of them. */
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -72,7 +72,7 @@ function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
       if (typeof cell !== 'number' && !(typeof cell === 'string' && /^[\w.+-]*$/u.test(cell)))
         return fail(`element ${n + 1} holds ${JSON.stringify(cell) ?? 'nothing'}, not a number`);
   }
-  // What was checked is flat: no bracket, comma or blank stands inside a cell.
+  // What was checked is flat: no cell contains a bracket, comma or blank.
   const lines = text
     .replaceAll(/[\s"]/gu, '')
     .replaceAll('],[', '\n')
@@ -222,7 +222,7 @@ function linesOf(bytes: Uint8Array): readonly string[] {
   return lines.slice(0, isWhole ? SAMPLE_ROWS : Math.max(1, Math.min(lines.length - 1, SAMPLE_ROWS)));
 }
 
-/** What stands most often in the first rows. */
+/** The most frequent value in the first rows. */
 function delimiterOf(lines: readonly string[]): ReadPlan['delimiter'] {
   const head = lines.slice(0, 3).join('\n');
   const count = (mark: string): number => head.split(mark).length;

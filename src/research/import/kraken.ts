@@ -4,7 +4,7 @@ import type { Detect, ReadPlan, Sample } from './plan.ts';
 
 /**
  * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade are left
- * out. With eight cells (its API) the volume-weighted price stands before the volume. Source: Kraken support, "Downloadable
+ * out. With eight cells (its API) the volume-weighted price precedes the volume. Source: Kraken support, "Downloadable
  * historical OHLCVT data", read 2026-11-22.
  */
 export const detectKraken: Detect = (sample, { unit, format }) => {
@@ -25,7 +25,7 @@ export const detectKraken: Detect = (sample, { unit, format }) => {
   });
 };
 
-/** Whether a price stands before the volume: others write the volume there, and the money that it cost after it. */
+/** Whether a price precedes the volume: others write the volume there, and the money that it cost after it. */
 function hasMean(rows: Sample['rows']): boolean {
   const misfits = rows.filter((row) => {
     const [high, low, mean] = [row[2], row[3], row[5]].map(numberOf);

@@ -18,7 +18,8 @@ export function refuseFalsePages(
     for (const { meta_data: meta } of columns) {
       if (meta === undefined) throw new Error('a column has no description');
       const isFlat = meta.path_in_schema.length === 1;
-      if (isFlat && meta.num_values !== rows) throw new Error('a column has not as many values as rows');
+      if (isFlat && meta.num_values !== rows)
+        throw new Error('the number of values in a column differs from the number of rows');
       const size = Number(meta.total_uncompressed_size);
       total += size;
       if (!(total <= maxBytes)) throw new Error(`its columns have more than ${maxBytes} bytes`);
@@ -26,7 +27,7 @@ export function refuseFalsePages(
       const at = Math.min(first, Number(meta.dictionary_page_offset ?? first));
       const values = valuesIn(new Headers(view, at), at + Number(meta.total_compressed_size), size);
       if (isFlat && values !== Number(rows))
-        throw new Error('the pages of a column have not as many values as it');
+        throw new Error('the pages of a column do not have as many values as the column');
     }
 }
 

@@ -128,7 +128,7 @@ export const plainName = (cell: string): string => cell.toLowerCase().replaceAll
 /** Names of columns that say of what a row is. */
 const SYMBOLS = ['symbol', 'pair', 'ticker', 'market', 'instrument', 'instrumentname', 'productid', 'currencypair', 'coin']; // prettier-ignore
 
-/** The role of the column that says of what a row is: all rows of a tape are of the same. */
+/** The role of the column that says of what a row is: all rows of a tape have the same one. */
 export function symbolIn(header: ReadonlyMap<string, number>): Pick<ReadPlan['roles'], 'symbol'> {
   const symbol = SYMBOLS.map((name) => header.get(name)).find((place) => place !== undefined);
   return symbol === undefined ? {} : { symbol };
@@ -144,7 +144,7 @@ export const QUOTED = 'no volume: the file has only quote volume';
 
 /**
  * The volume in the base currency among columns such as `Volume BTC` and `Volume USD`, which stand in either order. `isQuoted`: there
- * is one of the quote currency alone.
+ * is only one for the quote currency.
  */
 export function baseVolume(
   header: ReadonlyMap<string, number>,
@@ -162,7 +162,7 @@ export function baseVolume(
   return { isQuoted: volumes.length > 0 };
 }
 
-/** Places of cells by their plain names; of a name that stands twice, the first. */
+/** Places of cells by their plain names; the first, if a name occurs twice. */
 export function placesOf(header: readonly string[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [place, cell] of header.entries()) {
@@ -174,7 +174,7 @@ export function placesOf(header: readonly string[]): ReadonlyMap<string, number>
 
 const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 0.001, ms: 1, us: 1_000, ns: 1_000_000 };
 
-/** A cell of a sample as Unix ms, down to what a double tells apart: for looking, not for columns. */
+/** A cell of a sample as Unix ms, to the resolution of a double: for looking, not for columns. */
 export const unixOf = (cell: string, unit: TimeUnit): number => Number(cell) / PER_MS[unit];
 
 /** A cell, shortened for a message. */
@@ -188,8 +188,8 @@ export const numberOf = (cell: string | undefined): number =>
 export type PriceOrder = 'ohlc' | 'ochl';
 
 /**
- * The order in which the four prices of these rows stand, beginning at cell `from`: the one in which fewer highs are below an open or a
- * close. `undefined` when both are as good. Rows without four numbers do not count.
+ * The order of the four prices in these rows, from cell `from` on: the one in which fewer highs are below an open or a close.
+ * `undefined` when both are as good. Rows without four numbers do not count.
  */
 export function orderOf(rows: readonly (readonly string[])[], from: number): PriceOrder | undefined {
   let [ohlc, ochl] = [0, 0];

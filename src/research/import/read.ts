@@ -133,7 +133,7 @@ async function partOf(
   const rows = readRows(place, plain.bytes, plan);
   // What was packed has a checksum, and JSON its last bracket.
   if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
-  const note = `its last line, ${rows.lines.at(-1) ?? 0}, is not terminated: if the file was cut there, its last figure is incomplete`;
+  const note = `its last line, ${rows.lines.at(-1) ?? 0}, is not terminated: if the file was truncated there, its last figure is incomplete`;
   return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
 }
 

@@ -47,7 +47,7 @@ const EMPTY = /^(?:nan|null|none|)$/iu;
 /**
  * Reads rows of cells by a plan, one after another. Every failure is an OperatorError (`data`) that names the file and the line.
  *
- * `isTable`: the rows are of a table with typed columns, where a volume or a symbol that is not known is empty.
+ * `isTable`: the rows come from a table with typed columns, where a volume or a symbol that is not known is empty.
  */
 export class RowReader {
   readonly #name: string;
@@ -131,7 +131,7 @@ export class RowReader {
     if (wasCut) this.#counts.cutTimes += 1;
     if (ms < timeMin)
       this.#fail(
-        `its time ${shown(cell)} is in another unit than the first: correct the file, or add --unit`,
+        `its time ${shown(cell)} is in a different unit from the first: correct the file, or add --unit`,
       );
     if (time.as === 'unix') return ms;
     if (ms >= DAY_MS) this.#fail(`expected milliseconds since midnight, got ${shown(cell)}`);
@@ -187,7 +187,7 @@ export class RowReader {
     if (this.#symbol === '') this.#symbol = symbol;
     if (symbol !== this.#symbol)
       this.#fail(
-        `its symbol is ${symbol}, and that of the rows before ${this.#symbol}: a tape holds one pair, so remove the rows of the other`,
+        `its symbol is ${symbol}, but the symbol of earlier rows is ${this.#symbol}: a tape holds one pair, so remove the rows of the other pair`,
       );
     this.#symbolCell = cell;
   }

@@ -10,9 +10,9 @@ export interface Survey {
     /** The longest of them. `after` is the start of the last bar before it, Unix ms. */
     readonly longest: { readonly bars: number; readonly after: number } | undefined;
   };
-  /** Bars that do not begin a whole number of bars after the one before. */
+  /** Bars that do not begin a whole number of bars after the previous one. */
   readonly offGrid: number;
-  /** Trades of the time, price and volume of the one before: kept, since two may well be alike. Always 0 for bars. */
+  /** Trades with the time, price and volume of the previous one: kept, since two may well be alike. Always 0 for bars. */
   readonly repeatedTrades: number;
   readonly zeroVolume: number;
   readonly withoutVolume: number;

@@ -136,7 +136,7 @@ const shortest = (cell: unknown): unknown => (typeof cell === 'number' ? shortes
 function decimalCell(cell: unknown, scale: number): unknown {
   if (cell instanceof Uint8Array) return decimalOf(integerOf(cell), scale);
   if (typeof cell === 'number' && !Number.isInteger(cell))
-    throw new Error('a decimal that is stored as no integer');
+    throw new Error('a decimal is not stored as an integer');
   return typeof cell === 'bigint' || typeof cell === 'number' ? decimalOf(BigInt(cell), scale) : cell;
 }
 
@@ -145,7 +145,7 @@ function cellsOf(column: { toArray(): unknown }): ArrayLike<unknown> {
   const cells = column.toArray();
   const isCells = (value: unknown): value is ArrayLike<unknown> =>
     Array.isArray(value) || ArrayBuffer.isView(value);
-  if (!isCells(cells)) throw new Error('a column that is not an array');
+  if (!isCells(cells)) throw new Error('a column is not an array');
   return cells;
 }
 

@@ -32,7 +32,8 @@ export function unpack(
   maxBytes = EXPANDED_BYTES_MAX,
 ): { readonly container: Container; readonly files: readonly Packed[] } {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    // Its end says how large it is: nothing is expanded that is too large. What lies about that stops at the bound.
+    // Its end says how large it is: nothing is expanded that is too large. Values beyond the bound are drawn at the
+    // bound.
     const said =
       bytes.length < LEAST_GZIP
         ? 0
@@ -71,7 +72,7 @@ const ENTRY = 0x02014b50;
 const LOCAL = 0x04034b50;
 const END_BYTES = 22;
 const ENTRIES_MAX = 10_000;
-/** A size or place that does not fit its field stands in the ZIP64 extra field instead; some write that for every file. */
+/** A size or place that does not fit its field is in the ZIP64 extra field instead; some write that for every file. */
 const ELSEWHERE = 0xffffffff;
 const ZIP64 = 1;
 
@@ -117,12 +118,13 @@ function directoryOf(view: DataView): readonly Entry[] {
   const entries: Entry[] = [];
   for (let n = 0; n < count; n++) {
     const entry = entryAt(view, at);
-    if (entry === undefined) throw new Error(`entry ${n + 1} of its directory is broken`);
+    if (entry === undefined) throw new Error(`entry ${n + 1} of its directory is damaged`);
     entries.push(entry);
     at = entry.next;
   }
   // One more than the end counts would be left out without a word.
-  if (entryAt(view, at) !== undefined) throw new Error('its directory has more files than its end says');
+  if (entryAt(view, at) !== undefined)
+    throw new Error('its directory has more files than its end record states');
   return entries;
 }
 
@@ -158,12 +160,12 @@ function zip64Of(view: DataView, begin: number, bytes: number): number[] {
 function fileOf(view: DataView, { path, flags, method, checksum, packed, size, at }: Entry): Uint8Array {
   if ((flags & 1) !== 0) throw new Error('it is encrypted');
   if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
-    throw new Error('its head is broken');
+    throw new Error('its header is damaged');
   // The name may be all that says the day of a file.
   if (textAt(view, at + 30, view.getUint16(at + 26, true)) !== path)
     throw new Error('its name differs from its name in the directory');
   const begin = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
-  if (!(begin + packed <= view.byteLength)) throw new Error('it is cut off');
+  if (!(begin + packed <= view.byteLength)) throw new Error('it is truncated');
   const raw = new Uint8Array(view.buffer, view.byteOffset + begin, packed);
   if (method !== 0 && method !== 8)
     throw new Error(`it is compressed with method ${method}: only deflate is supported`);

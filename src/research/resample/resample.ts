@@ -157,7 +157,7 @@ export class Resampler {
   } // prettier-ignore
 }
 
-/** The rows of a window, and the one before it whose close is known when it begins. */
+/** The rows of a window, and the row before it whose close is known when it begins. */
 interface Source {
   readonly tape: Tape;
   readonly first: number;

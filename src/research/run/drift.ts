@@ -95,7 +95,7 @@ export function driftSearch(
       return mayLeave(band, bounds);
     },
     open(first: number, last: number) {
-      // In the first block the cursor stands at the beginning of the search already.
+      // In the first block the cursor is already at the beginning of the search.
       if (first * width >= search.from) cursor.enter(first);
       const end = Math.min((last + 1) * width, search.until + 1);
       while (cursor.advance(end)) if (isBreachNow()) return cursor.at;

@@ -7,9 +7,9 @@ import type { ColumnName, Tape } from '../tape/tape.ts';
 const BARS_MIN = 20;
 
 /**
- * What one million of quote currency costs by the square-root law with the market's own figures, basis points:
- * coefficient · σ · √(10^6 / V). σ: standard deviation of a day's returns; V: traded in a day, quote currency. Both are of the day
- * (at least twenty bars) that ended with the last full hour. `undefined` where that has fewer bars or no volume.
+ * What one million of quote currency costs by the square-root law with the market's own figures, basis points: coefficient · σ ·
+ * √(10^6 / V). σ: standard deviation of a day's returns; V: traded in a day, quote currency. Both cover the day (at least twenty
+ * bars) that ended with the last full hour. `undefined` where that has fewer bars or no volume.
  */
 export function millionBpsOf(tape: Tape, coefficient: number): (at: Instant) => number | undefined {
   const { barMs, times } = tape;

@@ -37,7 +37,7 @@ const sizes = {
   price_precision: precision
     .optional()
     .describe(
-      'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, so that six digits remain',
+      'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, to keep six significant digits',
     ),
 };
 
@@ -58,7 +58,7 @@ const fields = {
     .or(duration.refine((ms) => ms > 0, { error: 'expected none or a duration above zero' }))
     .default('none')
     .describe(
-      'Half-life of what was traded before in the impact of a size, ISO 8601; none: each size costs as if it were the first',
+      'Half-life of the impact of earlier trades, ISO 8601; none: each trade costs as if it were the first',
     ),
   impact_participation: z
     .number()
@@ -66,16 +66,14 @@ const fields = {
     .max(10)
     .optional()
     .describe(
-      'Instead of impact_bps: basis points of a size are this times the volatility of a day times the square root of its share of the volume of a day; about 1 in the literature',
+      'Instead of impact_bps: the impact of a size in basis points is this factor times the daily volatility times the square root of the share of the daily volume; about 1 in the literature',
     ),
   quote_life_ms: milliseconds.min(1).describe('Life of a quote, ms'),
   quote_latency_ms: milliseconds.describe('Time from a quote request to its answer, ms; half of it each way'),
   order_latency_ms: milliseconds.describe('Time from an order to its answer, ms; half of it each way'),
   last_look_bps: bps
     .optional()
-    .describe(
-      'Price move against the dealer from which on orders are canceled, basis points; default: never',
-    ),
+    .describe('Price move against the dealer at which orders are canceled, basis points; default: never'),
   rejected_share: share.describe('Share of orders canceled without a reason, 0 to 1'),
   unavailable_share: share.describe('Share of time without quotes, 0 to 1'),
   unavailable_ms: milliseconds
@@ -85,7 +83,7 @@ const fields = {
   gap_max: duration
     .optional()
     .describe(
-      'Longest gap of a tape in which the last price still holds; nothing trades in a longer gap, ISO 8601; default: an hour, or one bar where bars are longer',
+      'Longest gap of a tape in which the last price still holds; nothing trades in a longer gap, ISO 8601; default: an hour, or one bar if bars are longer',
     ),
   pts: ptsSchema.prefault({}).describe('Post-trade settlement: modes, rates, credit limit'),
 };

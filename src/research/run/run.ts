@@ -56,7 +56,7 @@ export interface BacktestSetup {
   readonly live?: LiveFacts | undefined;
 }
 
-/** What happened to a live desk, as far as it is to replace the model. */
+/** The parts of the history of a live desk that replace the model. */
 export interface LiveFacts {
   /** Prices and refusals of its venue. */
   readonly script?: DealerScript | undefined;
@@ -86,9 +86,9 @@ export interface Backtest {
    */
   valueAt(moment: Instant): Money;
   /**
-   * Goes on to `until`, or to the end. Synchronous: nothing else runs meanwhile. Whether it is over.
+   * Goes on to `until`, or to the end. Synchronous: nothing else runs in the meantime. Whether it is over.
    *
-   * @throws whatever ended the desk: `OperatorError` for a strategy that cannot run, else a bug.
+   * @throws the error that ended the desk: `OperatorError` for a strategy that cannot run, else a bug.
    */
   run(until?: Instant): boolean;
 }
@@ -165,7 +165,7 @@ function impactOf(
   for (const tape of coefficient === undefined ? [] : tapes) {
     const depth = millionBpsOf(tape, coefficient ?? 0);
     if (depth(from) === undefined && depth(until) === undefined)
-      throw new OperatorError('config', `impact_participation needs volume: the prices of ${tape.pair} have none, or fewer than 20 bars; leave it out to use impact_bps`); // prettier-ignore
+      throw new OperatorError('config', `impact_participation needs volume: the prices of ${tape.pair} have none, or fewer than 20 bars; omit it to use impact_bps`); // prettier-ignore
     depths.set(tape.pair, depth);
   }
   return new Impact({
@@ -242,7 +242,7 @@ const commandsOf = (
     };
   }).pipe(share());
 
-/** Whether no quotes are given at a time: whole pieces of it, so that refusals come in clusters. Depends on the seed alone. */
+/** Whether no quotes are given at a time: whole pieces of it, so that refusals come in clusters. Depends only on the seed. */
 export function outages(
   { unavailableShare, unavailableMs }: ExecutionModel,
   seed: string,

@@ -79,9 +79,9 @@ export function nextCrossing(
 }
 
 /**
- * Whether the decimal of a double is on this side of a level, told by the double alone. Reading a decimal as the nearest
- * double keeps the order, and the decimal of a price is read as that price: one below the level's double is below the level, and one above
- * is above. Only at the level's double itself do the decimals have to be asked, once.
+ * Whether the decimal of a double is on this side of a level, decided by only the double. Reading a decimal as the nearest double keeps
+ * the order, and the decimal of a price is read as that price: one below the level's double is below the level, and one above is above.
+ * Only at the level's double itself do the decimals have to be asked, once.
  */
 function beyond(is: Beyond, text: string): (value: number) => boolean {
   const level = price(text);

@@ -31,7 +31,7 @@ export interface TapeMarketOptions {
 
 /**
  * Market history as the market of a desk. It can be asked at any time and answers with the last close that is known then.
- * Of itself it tells of every row when that becomes known; or, where it is known what can come true, only then.
+ * It records when each of its rows becomes known; or, where it is known what can come true, only then.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
@@ -176,7 +176,7 @@ export class TapeReader {
   #row = -1;
   #from = Infinity;
   #until = -Infinity;
-  /** Its close, once somebody asked. */
+  /** Its close, once requested. */
   #price: Price | undefined;
   #told: ReferencePrice | undefined;
   /** Sum of the volumes of the UTC day of `row`, up to that row. */
@@ -238,7 +238,7 @@ export class TapeReader {
 
   #seek(at: Instant): void {
     if (at >= this.#from && at < this.#until) return;
-    // Mostly it goes on by one row, or by many.
+    // It mostly advances by one row, or by many.
     if (at - this.#until <= this.#tape.barMs) this.#stand(this.#row + 1);
     if (!(at >= this.#from && at < this.#until)) this.#stand(lastKnownRow(this.#tape, at));
   }

@@ -11,7 +11,7 @@ type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
 
 /**
  * Where over these tapes something that is waited for can come true: the next crossing of a level, the next drift out of a band, or
- * the next price at all. A tape is indexed when somebody waits for its prices first; `indexOf` may know an index from before.
+ * the next price at all. A tape is indexed when a strategy first waits for its prices; `indexOf` may know an index from before.
  */
 export function solvedOver(
   tapes: readonly Tape[],

@@ -8,7 +8,7 @@ export const sweepFigures = {
   },
   cost_usd: {
     better: 'less',
-    says: 'implementation shortfall in USD: total cost, whatever the traded value',
+    says: 'implementation shortfall in USD: total cost, regardless of the traded value',
   },
   slippage_bps: { better: 'less', says: 'traded value against the arrival price, bps' },
   risk_bps: {
@@ -18,7 +18,7 @@ export const sweepFigures = {
   tracking_error: { better: 'less', says: 'of the portfolio against its targets, per year; fraction' },
   portfolio_bps: {
     better: 'less',
-    says: 'a year: trading cost of the mean value, plus two times the squared tracking error; bps',
+    says: 'per year: trading cost relative to the mean value, plus two times the squared tracking error; bps',
   },
   drawdown: { better: 'less', says: 'largest fall of the portfolio from a peak; fraction' },
   untraded: { better: 'less', says: 'slices that did not trade' },
@@ -67,7 +67,7 @@ export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureN
 
 /**
  * Indices of the settings that no other one beats in both figures, by the first of them: a better value of one is only to be had
- * for a worse value of the other. Settings that are equal in both stand together, the first of them first.
+ * for a worse value of the other. Settings that are equal in both are listed together, in their order.
  */
 export function paretoFront(
   all: readonly (SweepFigures | undefined)[],
@@ -109,11 +109,11 @@ export function edgesOf(
   });
 }
 
-/** What chance alone would produce in a sweep. */
+/** What pure chance would produce in a sweep. */
 export interface Luck {
   readonly trials: number;
   readonly median: number;
-  /** From the better half of the settings alone. */
+  /** Only from the better half of the settings. */
   readonly deviation: number;
   /** Expected best figure of this many settings if they differ only by chance. */
   readonly expectedBest: number;

@@ -50,7 +50,7 @@ export interface Sampling {
 export const SETTINGS_MAX = 10_000;
 const FIELDS_MAX = 16;
 const LIST_MAX = 1_000;
-/** Values of a range that chance can still tell apart. */
+/** Values of a range that random draws can still distinguish. */
 const RANGE_MAX = 1_000_000_000;
 const FIELD = /^[a-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/u;
 /** Between fields that change together, and between their values. */
@@ -172,7 +172,7 @@ function productOf(varies: readonly Vary[]): readonly Setting[] {
   return settings;
 }
 
-/** The value of a draw: a function of the field, the seed and the number, whatever else varies. */
+/** The value of a draw: a function of the field, the seed and the number only. */
 const draw = ({ field, values }: Vary, seed: string, sample: number): string =>
   values.at(Math.floor(uniform(hash32(`sweep ${seed} ${field}`), sample) * values.count));
 

@@ -16,7 +16,7 @@ import { inTime } from './in-time.ts';
 import { columnNames } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';
 
-/** A tape as an Arrow file, which pandas opens as it is. Loading looks at the columns where they lie: nothing is parsed. */
+/** A tape as an Arrow file, which pandas opens as it is. Loading reads the columns in place: nothing is parsed. */
 
 /** Names of the columns in the file: `timestamp_ms` is Unix ms as a double, like all. */
 const IN_FILE: Readonly<Record<ColumnName, string>> = {
@@ -43,13 +43,13 @@ export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> 
     ...Object.entries(notes),
   ]);
   const bytes = tableToIPC(table, { format: 'file' });
-  if (bytes === null) throw new Error('an Arrow file is always made');
+  if (bytes === null) throw new Error('an Arrow file is always written');
   return bytes;
 }
 
 /**
- * The tape in an Arrow file that `tapeToArrow` made. Its columns are views of `bytes`: these must not change. `undefined` when it is an
- * Arrow file of somebody else.
+ * The tape in an Arrow file that `tapeToArrow` made. Its columns are views of `bytes`: these must not change. `undefined` when another
+ * program wrote the Arrow file.
  *
  * @throws OperatorError (`data`) when the file is damaged: cut off, or its columns do not match their checksums.
  */
@@ -106,7 +106,7 @@ export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undef
     const notes = inTime(stream.length, () => tableFromIPC(stream).schema.metadata) ?? undefined;
     return notes?.get(MARK) === VERSION ? notes : undefined;
   } catch {
-    return undefined; // whoever reads it whole says what is wrong
+    return undefined; // the code that reads the whole file reports the fault
   }
 }
 
@@ -117,7 +117,7 @@ export function arrowTable(bytes: Uint8Array, maxBytes = DATA_BYTES_MAX): Table 
     decode: (packed) => zstdDecompressSync(packed, { maxOutputLength: maxBytes }),
     encode: never,
   });
-  // Columns of doubles are looked at where they lie, which takes an address that eight divides.
+  // Columns of doubles are read in place, which requires an address that is a multiple of eight.
   const table = tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), {
     useBigInt: true,
     useDecimalInt: true,

@@ -25,7 +25,7 @@ export function indexBytes(index: PriceIndex): Uint8Array {
 
 /**
  * The index that `indexBytes` wrote for this very tape; `undefined` when the bytes are damaged, of another tape or of another
- * version of this program. Build it anew then. The bytes are taken, not copied, where they are aligned.
+ * version of this program. Rebuild it then. The bytes are taken, not copied, where they are aligned.
  */
 export function readIndex(bytes: Uint8Array, tape: Closes): PriceIndex | undefined {
   if (bytes.byteLength < HEAD_BYTES) return undefined;

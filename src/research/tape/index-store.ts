@@ -32,7 +32,7 @@ function readKept(file: string, tape: Closes): PriceIndex | undefined {
   }
 }
 
-/** Whole or not at all: another process may read it meanwhile. */
+/** Whole or not at all: another process may read it in the meantime. */
 function keep(file: string, folder: string, bytes: Uint8Array): void {
   try {
     makeFolder(folder);

@@ -4,8 +4,8 @@ import type { Tape } from './tape.ts';
  * The lowest and the highest price that was known during each block of time, in a hierarchy: a question about prices is
  * answered for a whole block at once, and only blocks that may matter are opened.
  *
- * Blocks are counted from 1970 and are 2^k ms wide, so blocks of different tapes nest whatever their bars and gaps are. What
- * was known when a block began counts in it as well: without a new price, the last one holds.
+ * Blocks are counted from 1970 and are 2^k ms wide, so blocks of different tapes nest, regardless of their bars and gaps.
+ * What was known when a block began counts in it as well: without a new price, the last one holds.
  */
 export interface PriceIndex {
   /** Hash of the tape that it belongs to. */
@@ -18,7 +18,7 @@ export interface PriceIndex {
   readonly first: readonly number[];
   /**
    * For each level the bounds of its blocks, the lower and the upper in turn: floats, rounded outwards. After the last block
-   * stand those of all time that follows, in which the last price holds.
+   * follow those of all later time, in which the last price holds.
    */
   readonly bounds: readonly Float32Array[];
   /** For each of the narrowest blocks the first row that is known at its beginning or later, and at the end the number of rows. */

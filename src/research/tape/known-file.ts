@@ -50,7 +50,7 @@ export function knownHash(folder: string, { path, stamp }: Sighting): string | u
     const source = statOf(path);
     if (seen !== stamp || source === undefined || stampOf(source) !== stamp) return undefined;
     const changedNs = source.mtimeNs > source.ctimeNs ? source.mtimeNs : source.ctimeNs;
-    // Both times are of file systems, whatever the clock of this process says.
+    // Both times come from file systems, regardless of the clock of this process.
     if (statSync(file, { bigint: true }).mtimeNs - changedNs < COARSE_NS) return undefined;
     return found;
   } catch {
@@ -58,7 +58,7 @@ export function knownHash(folder: string, { path, stamp }: Sighting): string | u
   }
 }
 
-/** Keeps the hash of what was read after the sighting, unless the file has changed meanwhile. */
+/** Keeps the hash of what was read after the sighting, unless the file has changed in the meantime. */
 export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha256: string): void {
   if (seenMs === undefined) return;
   try {
@@ -69,7 +69,7 @@ export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha2
     try {
       const note = join(aside, 'source');
       writeFileSync(note, `${stamp}\n${sha256}\n`);
-      // Whatever was written since it was seen, in the seconds of an import, is not what was hashed.
+      // Data written to the file during the import was not hashed.
       utimesSync(note, seenMs / 1000, seenMs / 1000);
       renameSync(note, file);
     } finally {
@@ -84,7 +84,7 @@ const COARSE_NS = 2_000_000_000n;
 /** Of a note with one hash. */
 const NOTE_BYTES_MAX = 4_096;
 
-/** `undefined` for what is not there or not to be looked at: whoever reads it says why. */
+/** `undefined` for what is not there or not to be looked at: the code that reads it reports why. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

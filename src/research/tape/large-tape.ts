@@ -263,7 +263,7 @@ const roomFor = (rows: number): Float64Array => new Float64Array(new SharedArray
 /** CRC-32, eight digits. */
 const sumOf = (values: Float64Array): string => crc32(values).toString(16).padStart(SUM_DIGITS, '0');
 
-/** Tapes of the cache alone are read in parts: what is taken away there is made anew. */
+/** Only tapes of the cache are read in parts: what is deleted there is rebuilt. */
 function isRemoved(path: string): boolean {
   try {
     rmSync(path, { force: true });

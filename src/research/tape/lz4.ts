@@ -31,7 +31,8 @@ class Output {
 
   /** Repeats what was written `distance` bytes ago; it may overlap what is being written. */
   repeat(distance: number, length: number): void {
-    if (distance === 0 || distance > this.length) throw new Error('LZ4: a match before the beginning');
+    if (distance === 0 || distance > this.length)
+      throw new Error('LZ4: a match refers to data before the start');
     this.reserve(length);
     const { bytes } = this;
     let to = this.length;
@@ -59,7 +60,7 @@ export function lz4Frame(packed: Uint8Array): Uint8Array {
   if (view.getUint32(0, true) !== FRAME) throw new Error('LZ4: not a frame');
   const flags = view.getUint8(4);
   const [hasSize, hasSums, hasDictionary] = [(flags & 8) !== 0, (flags & 16) !== 0, (flags & 1) !== 0];
-  if (flags >> 6 !== 1 || hasDictionary) throw new Error('LZ4: a version or dictionary that is not read');
+  if (flags >> 6 !== 1 || hasDictionary) throw new Error('LZ4: unsupported version or dictionary');
   const output = new Output(
     hasSize ? Math.min(view.getUint32(6, true), packed.length * 255) : packed.length * 4,
   );
@@ -95,7 +96,7 @@ function decodeBlock(packed: Uint8Array, output: Output): void {
     if (at + literals > packed.length) throw new Error('LZ4: cut off');
     output.append(packed.subarray(at, at + literals));
     at += literals;
-    // The last sequence is literals alone.
+    // The last sequence contains only literals.
     if (at >= packed.length) return;
     const distance = (packed[at] ?? 0) + (packed[at + 1] ?? 0) * 256;
     at += 2;

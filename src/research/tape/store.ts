@@ -94,7 +94,7 @@ function madeFolder(folder: string | undefined): string | undefined {
   }
 }
 
-/** Begins to read a large tape of the cache while the caller does something else: `openTape` goes on with it. */
+/** Begins to read a large tape of the cache while the caller does something else: `openTape` continues with it. */
 export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
   const { cwd, cacheFolder } = options;
   if (cacheFolder === undefined || changeableByOthers(resolve(cwd, cacheFolder)) !== undefined) return;
@@ -114,7 +114,7 @@ function knownTape(files: readonly string[], options: OpenTape, folder: string):
     const found = keptTape(file);
     return found && { ...found, origin: 'cached', file, said: undefined };
   } catch {
-    return undefined; // said where it is made anew
+    return undefined; // reported where it is rebuilt
   }
 }
 
@@ -142,7 +142,7 @@ async function throughCache(
     if (found !== undefined) return { ...found, origin: 'cached', file, said };
     said = `${file} is not a tape: rebuilding it`;
   } catch (cause) {
-    // No file is the usual case. A damaged one is made anew, which costs a second and no answer.
+    // No file is the usual case. A damaged one is rebuilt, which costs a second and no result.
     if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
   }
   const { tape, report } = await imported(sources, options);
@@ -230,7 +230,7 @@ interface ReadTape {
   readonly report: ImportReport;
 }
 
-/** The tape in these bytes and what its import found; `undefined` when they are an Arrow file of somebody else. */
+/** The tape in these bytes and what its import found; `undefined` when another program wrote the Arrow file. */
 function tapeIn({ name, bytes }: SourceFile): ReadTape | undefined {
   const found = tapeFromArrow(bytes, name);
   return found && withReport(found, name);

@@ -30,12 +30,12 @@ export class TapeBars {
   newest(at: Instant, intervalMs: number, count: number): readonly Bar[] {
     if (this.#tape.barMs > intervalMs)
       throw new RangeError(
-        `bars of ${intervalMs / 1000} s cannot be made of ${this.#tape.pair}, whose data has bars of ${this.#tape.barMs / 1000} s: use a longer interval, or finer data`,
+        `bars of ${intervalMs / 1000} s cannot be built from ${this.#tape.pair}, whose data has bars of ${this.#tape.barMs / 1000} s: use a longer interval, or finer data`,
       );
     const end = lastEnd(at, intervalMs);
     const made = this.#made.get(intervalMs);
     if (made?.end === end && made.count === count) return made.bars;
-    // Time mostly goes on: what is known already is not made again.
+    // Time mostly advances: what is known already is not made again.
     const isOnward = made !== undefined && made.count === count && made.end < end;
     const known = isOnward ? made : { end: instant(0), bars: [] };
     const bars = [...known.bars, ...this.#between(known.end, end, { intervalMs, count })].slice(-count);

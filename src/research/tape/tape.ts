@@ -90,7 +90,7 @@ function timeFault(at: number, before: number, barMs: number): string | undefine
   if (!Number.isSafeInteger(at) || at < 0 || at >= TIME_MAX)
     return `its time ${at} is not Unix milliseconds of the years 1970 to 9999: is it in another unit?`;
   if (at < before || (at === before && barMs > 0))
-    return `its time ${isoOf(instant(at))} is not after that of the row before`;
+    return `its time ${isoOf(instant(at))} is not after the time of the previous row`;
   return at < before + barMs ? `starts before the previous bar, of ${barMs} ms, has ended` : undefined;
 }
 

@@ -8,10 +8,10 @@ import { CAUSES, shownBps } from './twin-json.ts';
 import type { CauseShare, ComparisonHead } from './twin-json.ts';
 import type { Unasked } from './live-answers.ts';
 
-/** `candidate.json`. Amounts are text. Differences are of the candidate less live, in USD; above zero, the candidate would have done better. */
+/** `candidate.json`. Amounts are text. Differences are the candidate less live, in USD; above zero, the candidate would have done better. */
 export interface CandidateReport extends ComparisonHead {
   readonly strategy: string;
-  /** Hash of the text of the candidate, as a start of it would stand in the journal. */
+  /** Hash of the text of the candidate, as the journal would record it at its start. */
   readonly hash: string;
   readonly live: StrategySumText;
   readonly candidate: StrategySumText;
@@ -34,9 +34,9 @@ interface StrategySumText {
 }
 
 const WARNINGS: Readonly<Record<Unasked, string>> = {
-  pair_and_side: 'live never asked for a quote of its pair and side',
-  time: 'live asked for none of its pair and side within five minutes',
-  size: 'live asked for smaller sizes then',
+  pair_and_side: 'live never requested a quote of this pair and side',
+  time: 'live requested none of this pair and side within five minutes',
+  size: 'live requested smaller sizes at that time',
 };
 
 export function candidateReport(
@@ -65,7 +65,7 @@ export function candidateReport(
     difference_bps: bps,
     causes: ([...causes, 'rest'] as const).map((cause) => ({
       cause,
-      says: cause === 'text' ? 'what the text changes by the model alone' : CAUSES[cause],
+      says: cause === 'text' ? 'effect of the text on the model alone' : CAUSES[cause],
       usd: text(shares[cause]),
       bps: shownBps(inBps(shares[cause], live.traded)),
     })),
@@ -75,7 +75,7 @@ export function candidateReport(
         unasked[why] === 0 ? [] : [`${unasked[why]} requests are answered by the model: ${WARNINGS[why]}`],
       ),
       ...(live.slices === 0
-        ? [`live ran no slice of ${source.id}: the difference is all that the candidate would have done`]
+        ? [`live ran no slice of ${source.id}: the difference is the whole result of the candidate`]
         : []),
     ],
     notes,

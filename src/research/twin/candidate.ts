@@ -21,7 +21,7 @@ export interface CandidateComparison {
   readonly live: StrategySum;
   readonly candidate: StrategySum;
   readonly total: Money;
-  /** `text`: what the text changes by the model alone. Each cause: how much more it changes the candidate than the text of live. Sums exactly. */
+  /** `text`: effect of the text on the model alone. Each cause: how much more it changes the candidate than the text of live. Sums exactly. */
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
   /** Slices of the candidate that the model quoted. */
   readonly modelled: number;

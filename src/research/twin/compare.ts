@@ -47,7 +47,7 @@ export interface Comparison {
 export interface Row {
   readonly key: string;
   readonly live: SliceOutcome | undefined;
-  /** By the model alone. */
+  /** On the model alone. */
   readonly twin: SliceOutcome | undefined;
   readonly total: Money;
   readonly shares: Readonly<Record<Cause | 'rest', Money>>;
@@ -65,7 +65,7 @@ export interface CompareSetup extends TwinSetup {
 /** Decimals of the worth of a slice: sums and differences of such amounts are exact. */
 const WORTH_DECIMALS = 12;
 
-/** Runs the twin once by the model alone, and once more for each cause. @throws OperatorError */
+/** Runs the twin once on the model alone, and once more for each cause. @throws OperatorError */
 export function compare(setup: CompareSetup): Comparison {
   const { recorded, since = recorded.from } = setup;
   const until = setup.until ?? recorded.until;

@@ -6,7 +6,7 @@ import type { FillRecord, StoredRecord, WakeRecord } from '../../core/record.ts'
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 
-/** What became of one slice of a parent. */
+/** The outcome of one slice of a parent. */
 export interface SliceOutcome {
   readonly strategy: string;
   readonly parent: string;

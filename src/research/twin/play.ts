@@ -30,7 +30,10 @@ export function marketOf(setup: Pick<TwinSetup, 'recorded' | 'tapes'>): TwinMark
   return { tapes, nextPossible: solvedOver(tapes) };
 }
 
-/** Runs the strategies on virtual time over what live recorded. Whatever is not among `taken` comes from the model. @throws OperatorError */
+/**
+ * Runs the strategies on virtual time over what live recorded. Anything that is not among `taken` comes from the model. @throws
+ * OperatorError
+ */
 export function play(
   setup: TwinSetup,
   { tapes, nextPossible }: TwinMarket,

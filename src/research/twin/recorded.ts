@@ -86,7 +86,7 @@ export function recordedOf(records: Iterable<StoredRecord>): Recorded {
     }
   }
   if (first === undefined)
-    throw new OperatorError('data', 'no strategy has begun in this journal: there is nothing to compare');
+    throw new OperatorError('data', 'no strategy has started in this journal: there is nothing to compare');
   const { begun_at: from } = first;
   const opening = openingOf(balances, from);
   if (opening === undefined)
@@ -118,7 +118,7 @@ const openingOf = (balances: readonly BalancesRecord[], from: Instant): Balances
 
 /**
  * What moved balances besides fills: a read differs from the opening balances and all fills until then, and the next read, if there is
- * one, differs by as much. A difference of one read alone is a fill that was not booked yet, or not known yet.
+ * one, differs by as much. A difference in only one read is a fill that was not booked yet, or not known yet.
  */
 function flowsOf(
   opening: BalancesRecord,

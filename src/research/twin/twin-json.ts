@@ -19,7 +19,7 @@ export interface ComparisonHead {
   readonly model: string;
 }
 
-/** `twin.json`. Amounts are text. Differences are of live less its twin, in USD; above zero, live did better. */
+/** `twin.json`. Amounts are text. Differences are live less its twin, in USD; above zero, live did better. */
 export interface TwinReport extends ComparisonHead {
   /** `beyond`: the difference, its sign aside, is larger than the bound. `empty`: live traded nothing. */
   readonly verdict: 'within' | 'beyond' | 'empty';
@@ -37,7 +37,7 @@ export interface TwinReport extends ComparisonHead {
   readonly twin: SideSum;
   /** How slices ended, in live and in the twin. */
   readonly decisions: Comparison['decisions'];
-  /** Slices that the model quoted, because live has no quote of them. */
+  /** Slices with quotes from the model, because live requested none for them. */
   readonly modelled: number;
   readonly notes: readonly string[];
   readonly slices: readonly SliceRow[];
@@ -80,7 +80,7 @@ export interface SliceRow {
 }
 
 interface Side {
-  /** `filled`, the reason why not, or `not_decided`. */
+  /** `filled`, `not_decided`, or the reason why the slice did not fill. */
   readonly decision: string;
   readonly quantity: string;
   readonly amount: string;
@@ -96,14 +96,14 @@ interface Side {
 
 /** What each cause is, in words. */
 export const CAUSES: Readonly<Record<Cause | 'rest', string>> = {
-  text: 'strategies were begun, edited or removed, or limits changed, while the desk ran',
-  people: 'halts, pauses, stops and runs that people ordered',
-  sizing: 'deposits and withdrawals, by which sizes were cut or grew',
-  latency: 'quotes and orders took longer or shorter than in the model',
+  text: 'strategies were started, edited or removed, or limits changed, while the desk ran',
+  people: 'halts, pauses, stops and runs that people commanded',
+  sizing: 'deposits and withdrawals, which reduced or increased sizes',
+  latency: 'quotes and orders took more or less time than in the model',
   quote: 'the venue quoted other prices, or did not quote',
   last_look: 'the venue turned orders down, or the model did',
   doubt: 'outcomes of orders were unknown until the account proved them',
-  rest: 'what nothing above explains',
+  rest: 'differences that none of the causes above explains',
 };
 
 /** Causes for which another model may be the remedy. */

@@ -27,7 +27,7 @@ export interface TwinSetup {
   /** The end; default: that of the journal. */
   readonly until?: Instant | undefined;
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
-  /** Another text of a strategy, in place of that of live: the nearest answers of live stand for those that it never asked for. */
+  /** Another text of a strategy, in place of that of live: the nearest answers of live replace those that it never requested. */
   readonly candidate?: StrategySource | undefined;
   /** A strategy from its text; `undefined` when this version cannot read it. */
   revive(begun: BegunDocument): StrategySource | undefined;

@@ -39,8 +39,8 @@ const RULES_MAX = 1_000;
 
 /**
  * Approval rules and the requests that they make. Fields and words of requests: a public sample; when a rule is in force
- * and who may answer is chosen here: a new or changed rule waits for approvals of its own, and whoever asks for
- * something may not approve it, unless nobody else is there.
+ * and who may answer is chosen here: a new or changed rule waits for approvals of its own, and a requester may not
+ * approve their own request, unless there is no other user.
  */
 export class Custody {
   private readonly setup: CustodySetup;

@@ -47,10 +47,7 @@ export class Withdrawals {
     this.setup = setup;
   }
 
-  /**
-   * Fee in the currency; `channel` matters for usd alone: a wire at home or abroad. Without it the fee of usd is that of
-   * a wire at home.
-   */
+  /** Fee in the currency; `channel` matters only for usd: a wire at home or abroad. Without it the fee of usd is that of a wire at home. */
   fee(currency: string, channel: FeeChannel | undefined): Reply<Quantity> {
     const { market, options } = this.setup;
     if (!market.currencies.has(currency)) return assumed.unknownCurrency(currency);

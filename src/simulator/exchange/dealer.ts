@@ -55,9 +55,9 @@ export interface DealerSetup {
   readonly credit: Credit;
   readonly random: Random;
   readonly startedAt: Instant;
-  /** Default: sizes cost what their pair says, whatever was traded before. */
+  /** Default: sizes cost what the settings of their pair state, regardless of earlier trades. */
   readonly impact?: Impact | undefined;
-  /** Default: prices and refusals come from the market and the options alone. */
+  /** Default: prices and refusals come only from the market and the options. */
   readonly script?: DealerScript | undefined;
 }
 

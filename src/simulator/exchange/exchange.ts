@@ -370,7 +370,7 @@ export class Exchange {
     return this.moved(account, currency, now, () => this.ledger.settle(account, id, now));
   }
 
-  /** Cancels a deposit or withdrawal under way, holds it for review, or lets it go on. `id`: its account transaction id. */
+  /** Cancels a pending deposit or withdrawal, holds it for review, or lets it continue. `id`: its account transaction id. */
   changeTransfer(
     account: string,
     { id, what }: { readonly id: number; readonly what: 'cancel' | 'hold' | 'release' },

@@ -133,8 +133,8 @@ export function listPairs(
 
 /**
  * Decimals of this price: those that are set for its pair. Where none are: 8 when it is in crypto, 2 when it is in money, and
- * more for small prices, so that six digits remain of those of either kind: with fewer, rounding alone would cost what no
- * dealer takes. Each price decides for itself, so that a pair is quoted alike whenever a market begins.
+ * more for small prices, to keep six significant digits of those of either kind: with fewer, rounding would cost more than any
+ * dealer charges. Each price decides for itself, so that a pair is quoted alike whenever a market begins.
  */
 export const priceDecimals = ({ pricePrecision, priceDecimalsMin }: Listing, each: Price): number =>
   pricePrecision ?? Math.min(PRECISION_MAX, Math.max(priceDecimalsMin, DIGITS - 1 - each.e));

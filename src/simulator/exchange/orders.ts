@@ -33,7 +33,7 @@ export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(sta
 interface Kept {
   /** In the order of their ids. A number is the place of one that is kept among the fills. */
   readonly orders: (OrderDetail | number)[];
-  /** Where the newest order of a client id is, of the first `placed` orders: the others come in when somebody asks. */
+  /** Where the newest order of a client id is, of the first `placed` orders: the others are loaded on request. */
   readonly places: Map<string, number>;
   placed: number;
   /** When client ids came, for as long as none of them may come again. */
@@ -106,7 +106,7 @@ export class OrderRegistry {
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
-  /** By the id of the venue alone. */
+  /** Only by the id of the venue. */
   byId(account: string, orderId: string): OrderDetail | undefined {
     const { orders } = this.of(account);
     const order = this.orderAt(orders, this.placeOf(orders, orderId));

@@ -74,7 +74,7 @@ const HISTORY_MAX = 100_000;
 const VWAP_DECIMALS = 8;
 
 /**
- * Positions on credit, a loan each. Whatever an account owes in a currency is the sum of its loans in it and of the
+ * Positions on credit, a loan each. The debt of an account in a currency is the sum of its loans in it and of the
  * interest charged on them.
  *
  * Interest is simple, a year has 365 days. It accrues in market time: the first time one `frequency` after the grace

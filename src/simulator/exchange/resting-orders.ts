@@ -48,7 +48,7 @@ interface Working {
   exact: Money;
   /** What of the balance is promised to the rest of the order. */
   held: Quantity;
-  /** A cancel is under way until then. */
+  /** A cancel is pending until then. */
   cancelAt: Instant | undefined;
 }
 
@@ -252,7 +252,7 @@ export class RestingOrders {
     return 'Cancel pending';
   }
 
-  /** Ends what still works as canceled, filled as far as it is. */
+  /** Ends open orders as canceled, with their fills so far. */
   private end(work: Working, now: Instant): void {
     if (isFinished(work.order)) return;
     this.hold(work, NO_QUANTITY);

@@ -56,7 +56,7 @@ function tradesOf({ tradesPerOrder }: BookingOptions, random: Random): number {
   return fewest + Math.floor(random.next() * (most - fewest + 1));
 }
 
-/** One trade in five has the smallest unit alone. */
+/** One trade in five has only the smallest unit. */
 const TINY = 0.2;
 
 function splitQuantity(

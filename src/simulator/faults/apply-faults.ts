@@ -145,7 +145,7 @@ function skewed(key: string, value: unknown, ms: number): unknown {
   return key === 'timestamp' && value instanceof Digits ? Number(value.source) + ms : value;
 }
 
-/** The quote is dead on arrival: its end lies before its beginning. */
+/** The quote is dead on arrival: its end is before its start. */
 function expire(byMs: number): Edit {
   return (body) => {
     const from = /"date_quote":"(?<at>[^"]+)"/u.exec(body)?.groups?.['at'];

@@ -21,7 +21,7 @@ const processing = () =>
     .enum(['before', 'after'])
     .default('before')
     .describe(
-      'before: the exchange never sees the request. after: it acts, and the client does not learn of it',
+      'before: the exchange never receives the request. after: it executes the request, but the client receives no reply',
     );
 
 const restFaultSchema = z.lazy(() =>
@@ -52,7 +52,7 @@ const restFaultSchema = z.lazy(() =>
     .describe('Any text instead of the answer'),
   z
     .strictObject({ kind: z.literal('lost'), processing: processing() })
-    .describe('The connection breaks; with processing: after, the reply is lost but the order is not'),
+    .describe('The connection breaks; with processing: after, the reply is lost but the request is executed'),
   z
     .strictObject({
       kind: z.literal('delay'),
@@ -94,7 +94,7 @@ const restFaultSchema = z.lazy(() =>
     .describe('The order is accepted and ends Canceled: nothing trades, the quote is used'),
   z
     .strictObject({ kind: z.literal('booking'), ...bookingFields })
-    .describe('The order is booked differently from the settings: in several trades, late, twice'),
+    .describe('The order is booked differently from the settings, such as in several trades, late, or twice'),
   z
     .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Share of the size that is filled') })
     .describe('A fill-or-kill order is filled in part, against the rules of the venue'),

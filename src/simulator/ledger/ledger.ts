@@ -70,7 +70,7 @@ export class Ledger {
   private readonly accounts = new Map<string, Account>();
   /** The account that was asked for last. */
   private last: Account | undefined;
-  /** What the dealer holds, without the fills in columns from `undealt` on: they come in when somebody asks. */
+  /** What the dealer holds, without the fills in columns from `undealt` on: they are loaded on request. */
   private readonly dealerHoldings = new Map<string, Quantity>();
   private undealt = 0;
   private readonly feeHoldings = new Map<string, Quantity>();
@@ -79,7 +79,7 @@ export class Ledger {
   private readonly onChange: (account: string) => void;
   private lastId: number;
 
-  /** Ids of transactions go up from `firstId`. `onChange` is told of every account whose balances or holds changed. */
+  /** Ids of transactions go up from `firstId`. `onChange` receives every account whose balances or holds changed. */
   constructor(firstId: number, onChange: (account: string) => void = () => undefined) {
     this.lastId = firstId - 1;
     this.onChange = onChange;
@@ -110,7 +110,7 @@ export class Ledger {
     const { rows, balances } = this.of(account);
     const first = ids[0] ?? Infinity;
     let next = rows.findLastIndex((entry) => this.idOf(entry) <= first) + 1;
-    // What has not moved since is as it was: only of the others somebody has to look further back.
+    // What has not moved since is as it was: only for the others is a search further back necessary.
     const held = new Map(balances);
     for (let index = next; index < rows.length; index++)
       held.delete(this.balanceOf(rows[index] ?? 0).currency);
@@ -164,7 +164,7 @@ export class Ledger {
   hold(account: string, currency: string, amount: Quantity): void {
     if (amount.isZero()) return;
     const after = add(this.held(account, currency), amount);
-    invariant(!after.isNegative(), () => `no more ${currency} of ${account} is let go than was held`);
+    invariant(!after.isNegative(), () => `no more ${currency} of ${account} is released than was held`);
     this.of(account).held.set(currency, after);
     this.onChange(account);
   }
@@ -204,7 +204,7 @@ export class Ledger {
   }
 
   /**
-   * An announced movement happens: its transaction gives way to a done one with a new id, so that ids tell the order of
+   * An announced movement happens: its transaction gives way to a done one with a new id, so that ids show the order of
    * balances. Its account transaction id stays.
    */
   settle(account: string, id: number, at: Instant): number {
@@ -273,7 +273,7 @@ export class Ledger {
     return typeof entry === 'object' ? entry : this.fills.balance(entry >> 1, entry % 2 === 0);
   }
 
-  /** What tells whether a row is wanted, without the rest of it. */
+  /** The fields that decide whether a row is wanted, without the rest of it. */
   private looked(entry: Entry): Looked {
     if (typeof entry === 'object') return entry;
     const place = entry >> 1;

@@ -21,9 +21,9 @@ interface Line {
   newest: number[];
   /** Points in all spans together. */
   count: number;
-  /** Market and real time of the beginning of the account: the one point that stands at no full hour of the market. */
+  /** Market and real time of the beginning of the account: the one point that is not at a full hour of the market. */
   readonly beginsAt: { readonly market: Instant; readonly at: Instant };
-  /** Values by the market time of their points. Worked out when somebody asks: few do. */
+  /** Values by the market time of their points. Computed on request: few do. */
   readonly usd: Map<number, Money>;
 }
 
@@ -101,7 +101,7 @@ export class ValueHistory {
     this.nextHour = instant((Math.floor(market / HOUR_MS) + 1) * HOUR_MS);
   }
 
-  /** Values every point by the prices as they are told now. */
+  /** Values every point at the prices reported now. */
   settle(): void {
     for (const line of this.lines) this.value(line, this.pointsOf(line, line.count));
   }

@@ -39,8 +39,8 @@ export const withdrawalsSchema = z.lazy(() =>
       require_whitelist: z
         .boolean()
         .default(false)
-        .describe('true: only addresses of the whitelist can be withdrawn to'),
-      hold_usd: decimal.optional().describe('Withdrawals from this USD value on are put on admin hold'),
+        .describe('true: withdrawals go only to whitelisted addresses'),
+      hold_usd: decimal.optional().describe('Withdrawals of at least this USD value are put on admin hold'),
     })
     .transform(camelKeys),
 );
@@ -82,7 +82,7 @@ export const custodySchema = z.lazy(() =>
         .enum(['integer', 'uuid'])
         .default('integer')
         .describe('Form of the ids of whitelisted addresses: the specification and a public sample differ'),
-      address_minutes: minutes.default(0).describe('Market minutes that a new address is pending'),
+      address_minutes: minutes.default(0).describe('Market minutes for which a new address is pending'),
     })
     .transform(camelKeys),
 );

@@ -11,14 +11,14 @@ const trades = z.int().min(1).max(TRADES_MAX);
 /** How the venue books an order that it executes: the fields of the setting `booking` and of the fault of that name. */
 export const bookingFields = {
   trades_per_order: z
-    .union([trades, z.strictObject({ least: trades.describe('Fewest trades of an order'), most: trades.describe('Most trades of an order') }).refine(({ least, most }) => least <= most, { error: 'least is above most' })])
+    .union([trades, z.strictObject({ least: trades.describe('Minimum number of trades of an order'), most: trades.describe('Maximum number of trades of an order') }).refine(({ least, most }) => least <= most, { error: 'least must not be above most' })])
     .default(1)
     .describe('Number of trades for each order; a range such as { least: 1, most: 4 } is drawn for each order'),
   shares: z
     .array(decimal)
     .max(TRADES_MAX)
     .optional()
-    .describe('Share of the order that the first trade has, the second, and so on, such as "0.9995"; the last trade has the rest. Default: drawn, uneven'),
+    .describe('Share of the order in the first trade, in the second, and so on, such as "0.9995"; the last trade has the rest. Default: random, uneven'),
   delays_ms: z
     .array(milliseconds)
     .min(1)
@@ -31,7 +31,7 @@ export const bookingFields = {
     .min(-HOUR_MS)
     .max(HOUR_MS)
     .default(0)
-    .describe('Delay of the row of the quote currency after that of the base currency; negative: before it'),
+    .describe('Delay of the row of the quote currency after the row of the base currency; negative: before it'),
   stamps: z
     .enum(['executed', 'booked'])
     .default('executed')
@@ -39,7 +39,7 @@ export const bookingFields = {
   prices: z
     .enum(['quoted', 'uneven'])
     .default('quoted')
-    .describe('uneven: each trade has its own price; the amounts sum to that of the quote'),
+    .describe('uneven: each trade has its own price; the amounts sum to the amount of the quote'),
   fees: z.enum(['shared', 'first']).default('shared').describe('first: the first trade pays the whole fee'),
   second_execution: share
     .default(0)

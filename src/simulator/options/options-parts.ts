@@ -20,7 +20,7 @@ function camelCase(name: string): string {
   return made;
 }
 
-/** Renames the keys of one object; what lies deeper is left as it is. */
+/** Renames the keys of one object; deeper values are left unchanged. */
 export function camelKeys<Of extends object>(of: Of): CamelKeys<Of> {
   const renamed: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(of) as [string, unknown][]) renamed[camelCase(key)] = value;

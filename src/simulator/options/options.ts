@@ -85,12 +85,12 @@ const pairSchema = z
     volume_per_day: decimal
       .default('0')
       .describe(
-        'What others trade in a day of the market, evenly, base currency: the ticker tells it with the trades of this venue',
+        'Volume that others trade per market day, evenly, base currency; the ticker reports it together with the trades of this venue',
       ),
     price_precision: precision
       .optional()
       .describe(
-        'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, so that six digits remain',
+        'Decimals of a quoted price; default: 2 for prices in fiat currency, 8 for others, more for small prices, to keep six significant digits',
       ),
     tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
   })
@@ -135,7 +135,7 @@ const limitsSchema = z.lazy(() =>
         .boolean()
         .default(true)
         .describe(
-          'After a 429 the route answers nothing else for 10 s, an address for 60 s; false: windows alone',
+          'After a 429, the route answers only 429 for 10 s, and to an address for 60 s; false: only the windows limit',
         ),
     })
     .transform(camelKeys),
@@ -143,7 +143,7 @@ const limitsSchema = z.lazy(() =>
 
 const rateSchema = z
   .strictObject({
-    annual_rate: decimal.describe('A fraction: "0.02" is 2 % a year'),
+    annual_rate: decimal.describe('A fraction: "0.02" is 2 % per year'),
     grace_minutes: z.int().min(0).describe('Grace period: minutes without interest after a position opens'),
     frequency_minutes: z.int().min(1).describe('Minutes between accruals'),
   })
@@ -213,7 +213,7 @@ export const venueOptionsSchema = z
     quote_life_ms: milliseconds.min(1).default(10_000).describe('Life of a quote, ms'),
     last_look_bps: bps
       .optional()
-      .describe('Price move against the dealer from which on orders are canceled; default: never'),
+      .describe('Price move against the dealer at which orders are canceled; default: never'),
     cancel_probability: share.default(0).describe('Share of orders canceled without a reason'),
     unavailable_probability: share.default(0).describe('Quote requests answered 503'),
     fee_bps: bps.default(0).describe('Fee in quote currency'),
@@ -228,7 +228,7 @@ export const venueOptionsSchema = z
     spec_only: z
       .boolean()
       .default(false)
-      .describe('true: only the routes of the specification, no capability'),
+      .describe('true: only the routes of the specification, no capabilities'),
     lenient: z
       .boolean()
       .default(false)
@@ -249,7 +249,7 @@ export const venueOptionsSchema = z
     candle_prices: z
       .enum(['text', 'number'])
       .default('text')
-      .describe('Form of prices in candles: public sources show both'),
+      .describe('Form of prices in candles; public sources show both'),
   })
   .transform(camelKeys)
   .transform((options) => ({ ...options, pairs: withTapes(options.pairs, options.prices) }));

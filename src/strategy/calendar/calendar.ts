@@ -54,11 +54,7 @@ const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'
 /** A list of holidays: what a calendar file holds. */
 export const holidayList = z.lazy(() =>
   z.strictObject({
-    centre: z
-      .string()
-      .min(1)
-      .max(80)
-      .describe('Name of the centre whose holidays these are, as shown in reasons'),
+    centre: z.string().min(1).max(80).describe('Name of the centre with these holidays, as shown in reasons'),
     time_zone: zoneText
       .optional()
       .describe('IANA time zone in which the days begin and end; default: that of the schedule'),
@@ -110,7 +106,7 @@ export const hours = () => ({
     )
     .max(1000)
     .default([])
-    .describe('Spans of time without trading'),
+    .describe('Time spans without trading'),
   quiet_hours: z
     .array(
       z.strictObject({
@@ -140,7 +136,7 @@ export function checkHours(
   }
 }
 
-/** Times that cannot be read are reported where they stand. */
+/** Times that cannot be read are reported at their location. */
 function isAfter(later: string, earlier: string): boolean {
   try {
     return parseTime(later) > parseTime(earlier);

@@ -45,8 +45,8 @@ const clockMs = ({ hours, minutes, seconds, milliseconds }: Temporal.Duration): 
   ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 
 /**
- * The first time strictly after `at`. The `k`-th is counted from the first one, not from the one before, so that the 31st
- * of a month stays it: February has its last day, and March the 31st again.
+ * The first time strictly after `at`. The `k`-th is counted from the first one, not from the previous one, so that the
+ * 31st of a month stays it: February has its last day, and March the 31st again.
  */
 export function nextPeriod(periodic: Periodic, at: Instant): Instant {
   const { from, every } = periodic;

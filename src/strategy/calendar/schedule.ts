@@ -15,14 +15,14 @@ const shape = () => ({
   cron: z
     .string()
     .describe(
-      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. A time that a clock change skips runs right after it, one that it repeats runs once; with * as the hour the schedule goes by elapsed time. Give this, or every and first',
+      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. A time that a clock change skips runs right after it, one that it repeats runs once; with * as the hour, the schedule follows elapsed time. Give this, or every and first',
     )
     .optional(),
   every: z
     .string()
     .superRefine(reads(parsePeriod))
     .describe(
-      'Instead of cron: a period, ISO 8601, such as P2W or P1M by the calendar, PT36H by elapsed time. The 31st of a month is its last day where there is none',
+      'Instead of cron: a period, ISO 8601, such as P2W or P1M by the calendar, PT36H by elapsed time. In months without a 31st, the 31st means the last day',
     )
     .optional(),
   first: timeText.describe('With every: its first time, with its zone').optional(),
@@ -32,14 +32,14 @@ const shape = () => ({
     })
     .default('none')
     .describe(
-      'Business day convention: where a time moves that falls on a weekend or a holiday of calendar. none: nothing runs then. next: to the same time of the next business day. previous: of the one before. next_in_month: of the next, but of the one before where the next is in another month',
+      'Business day convention for a time that falls on a weekend or a holiday of calendar. none: nothing runs. next: moves to the same time on the next business day. previous: to the previous business day. next_in_month: to the next business day, or to the previous one if the next is in another month',
     ),
   ...hours(),
   misfire: z
     .enum(['skip', 'once'])
     .default('skip')
     .describe(
-      'If the daemon was down at a scheduled time: skip waits for the next; once runs once as soon as the daemon is up',
+      'If the daemon was down at a scheduled time: skip waits for the next time; once runs once as soon as the daemon is up',
     ),
   misfire_after: durationText
     .default('PT1M')
@@ -103,7 +103,7 @@ export const hoursFields = z.lazy(() =>
   }),
 );
 export const scheduleFields = z.lazy(() => z.strictObject(shape()).superRefine(checkSchedule));
-/** A schedule whose every time counts by itself, so that missed ones can be made up for one by one. */
+/** A schedule in which each time counts separately, so that missed times can be made up one by one. */
 export const countedScheduleFields = z.lazy(() =>
   z
     .strictObject({
@@ -112,7 +112,7 @@ export const countedScheduleFields = z.lazy(() =>
         .enum(['skip', 'once', 'all'])
         .default('skip')
         .describe(
-          'If the strategy could not run at a scheduled time: skip waits for the next; once runs once, however many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
+          'If the strategy could not run at a scheduled time: skip waits for the next time; once runs once, regardless of how many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
         ),
     })
     .superRefine(checkSchedule),

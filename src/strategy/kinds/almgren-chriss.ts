@@ -11,7 +11,7 @@ export interface ImpactModel {
   readonly hourlyVolatility: number;
   /** What it costs to trade the whole parent at a steady pace within one hour, basis points. */
   readonly impactBps: number;
-  /** What every trade costs whatever its size, basis points. */
+  /** Fixed cost of every trade, independent of its size, basis points. */
   readonly halfSpreadBps: number;
 }
 

@@ -30,17 +30,19 @@ const params = z.lazy(() =>
   z.strictObject({
     pair: pairSymbol.describe('Pair to trade, such as btcusd'),
     side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
-    total_quantity: amountOf('Most that is traded, in base currency; less when the window ends before'),
+    total_quantity: amountOf(
+      'Largest total, in base currency; the strategy trades less if the window ends first',
+    ),
     share: fractionText.describe(
       'Share of the market\'s volume that is traded in each interval, a fraction: 5 % is "0.05"',
     ),
-    interval: durationText.default('PT5M').describe('Time between two checks at the volume, ISO 8601'),
+    interval: durationText.default('PT5M').describe('Time between two checks of the volume, ISO 8601'),
     max_slice_quantity: amountOf(
-      'Largest slice, in base currency; what the volume allows beyond it is not traded later. Default: no cap',
+      'Largest slice, in base currency; volume beyond it is not made up later. Default: no cap',
     ).optional(),
     start_time: timeText
       .optional()
-      .describe('From when volume counts, with its zone; default: when the strategy first runs'),
+      .describe('Time from which volume counts, with its zone; default: when the strategy first runs'),
     end_time: timeText.optional().describe('End of the window, with its zone; give this or duration'),
     duration: durationText.optional().describe('Length of the window, ISO 8601; give this or end_time'),
     ...tacticFields(),
@@ -127,11 +129,11 @@ export const pov = defineStrategy<Params, State>({
     slices: intervalsOf(plan) + 1,
   }),
   notes: (plan) => [
-    `each time it trades ${plan.share} of the volume since the time before${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
+    `each check trades ${plan.share} of the volume since the previous check${plan.max_slice_quantity === undefined ? '' : `, at most ${plan.max_slice_quantity.amount} ${plan.max_slice_quantity.currency}`}: sizes depend on the market; it needs the volume of the ticker`,
   ],
 });
 
-/** The look after the one that started the slice: it may have passed meanwhile, and then is taken at once. */
+/** The look after the one that started the slice: it may have passed in the meantime, and is then taken at once. */
 const dueAfter = ({ seen: last }: State, plan: Params, begunAt: Instant): Instant =>
   lookAfter(plan, begunAt, instant(last?.at ?? begunAt));
 
@@ -226,7 +228,8 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   if (world.hasVolume === false)
     problems.push({
       path: ['share'],
-      message: "no market tells its volume: set venue.capabilities.ticker: true, the venue's ticker does",
+      message:
+        'no source reports the volume: set venue.capabilities.ticker: true; the ticker of the venue reports it',
     });
   if (problems.length > 0) return problems;
   const base = world.currencies(plan.pair)?.base;

@@ -23,7 +23,7 @@ const params = z.lazy(() =>
       .min(0, { error: 'expected 0 (equal slices) or more' })
       .max(1e6)
       .describe(
-        'Basis points of cost accepted to remove a variance of 1 %² of the price: 0 gives equal slices, more gives larger ones first',
+        'Basis points of cost accepted to remove a variance of 1 %² of the price: 0 gives equal slices, a higher value larger slices first',
       ),
     volatility: positiveText
       .refine((value) => ratio(value).lte(VOLATILITY_MAX), {

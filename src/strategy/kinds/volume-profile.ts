@@ -16,7 +16,7 @@ export interface VolumeShares {
   readonly millionths: readonly number[];
 }
 
-/** What the volumes do not tell. */
+/** What the volumes do not show. */
 export interface Unknown {
   /** The first part about which nothing is known, and why, for people. */
   readonly why: string;
@@ -48,12 +48,12 @@ export function learnShares(
   const empty = traded.findIndex((volume) => volume === 0);
   if (empty !== -1)
     return {
-      why: `nothing was traded ${nameOf(empty, division)}, and a slice must not be empty: use fewer parts`,
+      why: `no volume was traded ${nameOf(empty, division)}, and a slice must not be empty: use fewer parts`,
     };
   return { millionths: rounded([...traded].map((volume, part) => volume / (lookedMs[part] ?? 1))) };
 }
 
-/** The parts in which a span lies. A single instant lies in one. */
+/** The parts that contain a span. A single instant lies in one. */
 function* cut(
   { fromMs, untilMs }: Pick<Volume, 'fromMs' | 'untilMs'>,
   parts: Parts,

@@ -42,7 +42,7 @@ const profile = z
       }),
   )
   .describe(
-    'Volume over a day or a week, which sizes the slices. Write it by hand, or learn it from market history with tranche data profile',
+    'Volume over a day or a week, which determines the sizes of slices. Write it by hand, or learn it from market history with tranche data profile',
   );
 export type Profile = z.output<typeof profile>;
 

@@ -21,9 +21,9 @@ export const minutesOf = (period: Period): number => (period === 'day' ? DAY_MIN
 const MONDAY_MS = 3 * DAY_MS;
 
 /**
- * The part of the local period in which an instant lies, and until when. Between two changes of its clocks a zone is a fixed
- * distance from UTC: an hour that is skipped is in no part, one that is repeated is in its part twice. Fast when it is
- * asked for instants in order.
+ * The part of the local period that contains an instant, and its end. Between two changes of its clocks a zone is a fixed
+ * distance from UTC: an hour that is skipped is in no part, one that is repeated is in its part twice. Fast when it is asked
+ * for instants in order.
  */
 export function partsOf({ zone, period, parts }: Division, startMs: number): Parts {
   const periodMs = minutesOf(period) * MINUTE_MS;

@@ -61,7 +61,7 @@ export const slicedFields = () => ({
     .enum(['pace', 'extend', 'skip', 'abort'], { error: 'expected pace, extend, skip or abort' })
     .default('pace')
     .describe(
-      'What happens to missed quantity. pace: spread over later slices, each at most 1.5 times its plan. extend: the window also moves by the outage, at most 25 %. skip: it is not traded. abort: the parent stops after a gap longer than catch_up_window',
+      'Handling of missed quantity. pace: later slices make it up, each at most 1.5 times its plan. extend: the window is also extended by the outage, at most 25 %. skip: it is not traded. abort: the parent stops after a gap longer than catch_up_window',
     ),
   catch_up_window: durationText
     .default('PT1M')
@@ -109,7 +109,7 @@ export interface Window {
   readonly slices: number;
 }
 
-/** What tells one kind of sliced parent from another. */
+/** What distinguishes one kind of sliced parent from another. */
 interface SlicedKind<Params extends Sliced> {
   readonly kind: string;
   /** One sentence for `--help` and the schema. */
@@ -130,7 +130,7 @@ interface SlicedKind<Params extends Sliced> {
 /**
  * Works a total off in slices over a window. Slot rule: `n` slices at `start + k·(duration/n)`, `k = 0…n−1`; the last takes
  * the remainder, so that Σ slices = total exactly. A slice lives until the next slot. The next one never starts before the
- * one before has ended: an unknown outcome pauses the parent.
+ * previous one has ended: an unknown outcome pauses the parent.
  */
 export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>): AnyStrategy {
   const planOf = slicePlanner(kind);
@@ -195,7 +195,7 @@ function ladderOf(plan: Sliced): LadderWish | undefined {
 /** Cut to those of the currency when a size is probed. */
 const LADDER_DECIMALS = 18;
 
-/** Gives the slice plan in base quantities or in quote amounts, whichever the total is in. */
+/** Returns the slice plan in base quantities or in quote amounts, in the unit of the total. */
 function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
   // A curve may be long, and every step needs it: that of a life is made once.
   const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();

@@ -28,7 +28,7 @@ export interface Jitter {
 /** Share of the total that is planned before slice `k`: 0 before the first, 1 after the last, and never falling. */
 export type Curve = (k: number) => Ratio;
 
-/** How a total is cut: `n` slices at `start + k·(duration/n)`. Everything follows from these numbers alone. */
+/** How a total is cut: `n` slices at `start + k·(duration/n)`. Everything follows from these numbers. */
 export interface SlicePlan<A extends Sliceable> {
   readonly total: A;
   /** Number of slices. */
@@ -60,7 +60,7 @@ export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number):
   return k % 2 === 0 ? add(base, moved) : subtract(base, moved);
 }
 
-/** The least that any slice of the plan may be, whatever jitter draws. */
+/** The smallest size that any slice of the plan may have, for any jitter. */
 export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
   // Where all are equal the first is as small as any.
   const counted = plan.curve === undefined ? 1 : plan.slices;

@@ -17,13 +17,13 @@ export const tacticFields = () => ({
   max_slippage_bps: bps
     .optional()
     .describe(
-      'How much worse than slippage_reference a quote may be, basis points; worse quotes are not executed',
+      'Largest distance by which a quote may be worse than slippage_reference, basis points; worse quotes are not executed',
     ),
   slippage_reference: z
     .enum(slippageReferences, { error: 'expected mid, decision or arrival' })
     .default('arrival')
     .describe(
-      'mid: the current reference price. decision: the reference price when the slice was decided. arrival: when the first slice of the parent was decided',
+      'mid: the current reference price. decision: the reference price when the slice was decided. arrival: the reference price when the first slice of the parent was decided',
     ),
   max_spread_bps: bps
     .optional()
@@ -35,13 +35,13 @@ export const tacticFields = () => ({
       requote: durationText
         .optional()
         .describe(
-          'Least time between two quotes of a slice that did not trade, ISO 8601; at least retry.requote of the config, which is the default',
+          'Minimum time between two quotes of a slice that did not trade, ISO 8601; at least retry.requote of the config, which is the default',
         ),
       max_quotes: whole
         .min(1)
         .max(1_000)
         .optional()
-        .describe('Consecutive quotes of a slice without a trade; then the slice waits for its end'),
+        .describe('Consecutive quotes of a slice without a trade, after which the slice waits for its end'),
     })
     .optional()
     .describe(
@@ -153,7 +153,7 @@ export function checkTactics(
     const message = `${field} of a ${plan.side} of ${plan.pair} is in ${expected}, ${what}, not ${given}`;
     problems.push({ path: [field, 'currency'], message });
   };
-  unit('keep', plan.side === 'buy' ? known?.quote : known?.base, 'which it pays with');
+  unit('keep', plan.side === 'buy' ? known?.quote : known?.base, 'the currency that it pays with');
   unit('min_trade_notional', known?.quote, 'the quote currency');
   const requote = plan.patience?.requote;
   if (requote !== undefined && parseDuration(requote) >= sliceMs) {

@@ -31,7 +31,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
       title: 'Trading and account service (simulated)',
       version,
       description:
-        'REST interface of the venue as Tranche reads and simulates it. Amounts are JSON numbers with all their digits: parse them from the source text, not as floats.',
+        'REST interface of the venue as Tranche uses and simulates it. Amounts are JSON numbers with all their digits: parse them from the source text, not as floats.',
     },
     tags: [
       { name: TAGS.spec, description: 'Part of the interface specification.' },

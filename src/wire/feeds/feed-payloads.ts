@@ -31,7 +31,7 @@ export const tickerSchema = z.object({
   last: wirePrice,
   low: wirePrice.nullish(),
   open: wirePrice.nullish(),
-  pair: z.string().nullish().describe('may differ from the pair of the feed; use that of the feed'),
+  pair: z.string().nullish().describe('may differ from the pair of the feed; use the pair of the feed'),
   route: z.string().nullish(),
   source: z.string().nullish(),
   timestamp: z.string().nullish(),

@@ -100,7 +100,7 @@ describe('closing a period', () => {
     await closed(desk);
     for (const until of [END, '2026-12-01T12:00:00Z']) {
       const again = await desk.runAt(DECEMBER_3, 'close', '--until', until);
-      expect([again.code, again.err]).toEqual([64, expect.stringContaining('the books are closed until 2026-12-02T00:00:00.000Z already: name a later end')]); // prettier-ignore
+      expect([again.code, again.err]).toEqual([64, expect.stringContaining('the books are closed until 2026-12-02T00:00:00.000Z already: give a later end')]); // prettier-ignore
     }
     expect(closings(desk)).toHaveLength(1);
   });
@@ -130,8 +130,8 @@ describe('closing a period', () => {
   });
 
   it.each([
-    ['method: lifo', 'were closed by fifo, and the settings say lifo for them. A method changes from an open period on'],
-    ['currency: eur\nmethod: fifo', 'were closed in usd, and the settings say eur'],
+    ['method: lifo', 'were closed by fifo, but the settings say lifo for them. A method can change only from an open period on'],
+    ['currency: eur\nmethod: fifo', 'were closed in usd, but the settings say eur'],
   ])('refuses settings that are not those of closed periods: %s', async (settings, says) => {
     const desk = aDesk();
     await closed(desk);
@@ -160,7 +160,7 @@ describe('a closed period', () => {
     desk.append(aFill(3_000, { slice: 2, side: 'sell', quantity: '0.5', amount: '70', fees: '0.5' }), DAY_2);
     expect(await rowsOfDay(desk)).toEqual(before);
     expect(await entriesSince(desk)).toEqual([
-      '2026-12-02T09:00:00.000Z p-2-0: adjustment, of 2026-12-01T09:00:03.000Z and known after its period was closed: sell 0.5 btc: buyer, p, slice 2',
+      '2026-12-02T09:00:00.000Z p-2-0: adjustment, of 2026-12-01T09:00:03.000Z and recorded after its period was closed: sell 0.5 btc: buyer, p, slice 2',
     ]);
     expect(await desk.run('verify')).toMatchObject({ code: 0 });
     // The next period takes it in, and stays as it is as well.
@@ -201,7 +201,7 @@ describe('a closed period', () => {
     desk.show(aRow(9, { action: 'Withdraw', currency: 'usd', amount: '-5', balance: '915', status: 'done' }));
     expect(await rowsOfDay(desk)).toEqual(before);
     expect(await entriesSince(desk)).toEqual([
-      '2026-12-02T00:00:00.000Z transaction 9: adjustment, of 2026-12-01T09:00:00.009Z and known after its period was closed: ',
+      '2026-12-02T00:00:00.000Z transaction 9: adjustment, of 2026-12-01T09:00:00.009Z and recorded after its period was closed: ',
     ]);
     expect(await desk.run('verify')).toMatchObject({ code: 0 });
     expect(await desk.runAt(DECEMBER_3, 'close', '--until', '2026-12-03', '--unreconciled', 'w')).toMatchObject({ code: 0 }); // prettier-ignore
@@ -248,7 +248,7 @@ describe('a closed period', () => {
     );
     expect(await rowsOfDay(desk)).toEqual(before);
     expect(await entriesSince(desk)).toEqual([
-      '2026-12-02T12:00:00.000Z opening a: adjustment, held since before the first entry: 1 btc, lot a',
+      '2026-12-02T12:00:00.000Z opening a: adjustment, held before the first entry: 1 btc, lot a',
     ]);
     const { out } = await desk.runAt(DECEMBER_3, 'lots', '--json');
     expect(out).toContain('"lot":"a","acquired_at":"2025-01-01T00:00:00.000Z","quantity":"1","cost":"7"');

@@ -63,14 +63,14 @@ describe('the jurisdiction of books', () => {
     ['jurisdiction: US\nmethod: average', 'jurisdiction US does not allow average: expected fifo, lifo, hifo'],
     ['jurisdiction: DE\nmethod: hifo', 'jurisdiction DE does not allow hifo: expected fifo'],
     ['jurisdiction: CA\nmethod: lifo', 'jurisdiction CA does not allow lifo: expected average'],
-    ['jurisdiction: GB\nspecific: { a: [{ lot: old, quantity: "1" }] }', 'jurisdiction GB does not allow to choose lots'],
+    ['jurisdiction: GB\nspecific: { a: [{ lot: old, quantity: "1" }] }', 'jurisdiction GB does not allow choosing lots'],
     ['jurisdiction: GB\ntime_zone: UTC', 'the dates of jurisdiction GB are those of Europe/London: omit it'],
     ['jurisdiction: FR', 'jurisdiction'],
-    ['method: pool', 'pool is the method of jurisdiction: GB'],
+    ['method: pool', 'the method pool requires jurisdiction: GB'],
     ['currency: usd', 'add it: fifo, lifo, hifo or average; or a jurisdiction'],
     ['jurisdiction: US\ntime_zone: Mars/Olympus', 'expected an IANA time zone'],
     ['jurisdiction: DE\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }]', 'jurisdiction DE does not allow lifo'],
-    ['method: average\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }]', 'average has no lots: it cannot follow'],
+    ['method: average\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }]', 'average has no lots, so it cannot follow'],
     ['method: fifo\nearlier_methods: [{ until: 2026-01-01T00:00:00Z, method: lifo }, { until: 2025-01-01T00:00:00Z, method: hifo }]', 'oldest first'],
   ])('refuses what the law does not have: %s', async (settings, says) => {
     const { code, err } = await desk(settings).run('gains');
@@ -84,7 +84,7 @@ describe('the jurisdiction of books', () => {
     const { code, err } = await books.run('verify');
     expect([code, err]).toEqual([
       78,
-      expect.stringContaining('were closed for US, and the settings say none'),
+      expect.stringContaining('were closed for US, but the settings say none'),
     ]);
   });
 });
@@ -163,7 +163,7 @@ describe('another method', () => {
     const refused = await books.run('gains');
     expect(refused).toMatchObject({
       code: 78,
-      err: expect.stringContaining('write the new one as method, and earlier_methods: [{ until: 2026-12-15T00:00:00.000Z, method: fifo }]') as string,
+      err: expect.stringContaining('set method to the new one, and add earlier_methods: [{ until: 2026-12-15T00:00:00.000Z, method: fifo }]') as string,
     }); // prettier-ignore
     writeFileSync(join(books.folder, 'books.yaml'), `method: lifo\n${until}\n${opening}`);
     expect(await gains(books, LATER)).toMatchObject([
@@ -182,6 +182,6 @@ describe('another method', () => {
   it('does not begin inside of a period', async () => {
     const books = desk(`method: lifo\n${until}`);
     const { code, err } = await books.runAt(LATER, 'close', '--unreconciled', 'w', '--until', '2027-01-01');
-    expect([code, err]).toEqual([64, expect.stringContaining('the method changes at 2026-12-15T00:00:00.000Z: close the period until then first')]); // prettier-ignore
+    expect([code, err]).toEqual([64, expect.stringContaining('the method changes at 2026-12-15T00:00:00.000Z: close the period before that time first')]); // prettier-ignore
   });
 });

@@ -57,7 +57,7 @@ describe('tranche policy test', () => {
     [
       ['--strategy', 'twap.yaml'],
       75,
-      'strategy btc-twap: needs 2 of risk or treasury, one more than the rule as nobody is known to ask, within 240 min, passkey optional (rule 3)',
+      'strategy btc-twap: needs 2 of risk or treasury, one more than the rule, because the requester is not known, within 240 min, passkey optional (rule 3)',
     ],
     [['--rearm', '--by', 'CAT'], 75, 'rearm: needs 1 of risk, within 15 min (rule 4)'],
     [['--rearm'], 77, 'rearm: is blocked (no rule of operate.policy matches)'],
@@ -67,7 +67,7 @@ describe('tranche policy test', () => {
     const told = await tested(POLICY, ...args);
     expect([told.err, told.code, told.out.split('\n')[0]]).toEqual(['', code, line]);
     expect(told.out).toContain(
-      'blocked where no rule matches: requests for limits, channels, override, rearm, doubt',
+      'blocked if no rule matches: requests for limits, channels, override, rearm, doubt',
     );
   });
 
@@ -99,7 +99,7 @@ describe('a policy in a config', () => {
     ],
     [
       'groups: { risk: [ann] }\n  policy: [{ for: parent, require: { count: 2, group: risk } }, { for: policy, outcome: allow }]',
-      /more different people than/u,
+      /too few different people/u,
     ],
     [
       'policy: [{ for: [rearm, policy], outcome: allow }, { for: rearm, outcome: block }]',

@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(
       const { executed } = await own('c', await takeOver('c'));
       expect(await asked).toMatchObject({
         status: 409,
-        body: { done: false, says: expect.stringMatching(/nothing was done: .* epoch 1, and the desk has epoch 2/u) as string },
+        body: { done: false, says: expect.stringMatching(/the command had no effect: .* epoch 1, and the desk has epoch 2/u) as string },
       }); // prettier-ignore
       expect(executed).toEqual([]);
     });
@@ -130,7 +130,7 @@ describe.skipIf(missing !== undefined)(
       const { executed } = await own('e', await takeOver('e'));
       expect(await asked).toMatchObject({
         status: 409,
-        body: { says: expect.stringMatching(/began it and did not answer/u) as string },
+        body: { says: expect.stringMatching(/started it and did not answer/u) as string },
       });
       expect(executed).toEqual([]);
     });
@@ -151,7 +151,7 @@ describe.skipIf(missing !== undefined)(
       );
       const { status, body } = await sendAndWait(commands, { desk: 'nobody', ...halt }, { waitMs: 200 });
       expect(status).toBe(409);
-      expect(body['says']).toMatch(/nobody owns the desk. The halt holds/u);
+      expect(body['says']).toMatch(/nobody owns the desk. The halt stays in force/u);
     });
 
     it('hold as a halt over takeovers: the next owner has it before it begins', async () => {

@@ -51,7 +51,7 @@ describe('a webhook', () => {
     server.answer = { status: 400 };
     expect(await failureOf(send(aMessage()))).toMatchObject({ message: 'status 400', isRefused: true });
     server.answer = { status: 302, headers: { location: '/services/secret-path-of-slack' } };
-    expect((await failureOf(send(aMessage()))).message).toBe('it redirects, which is not followed');
+    expect((await failureOf(send(aMessage()))).message).toBe('it redirects, and redirects are not followed');
     server.close();
     const gone = await failureOf(send(aMessage()));
     expect(gone.message).toMatch(/^no answer \((?:ECONNREFUSED|UND_ERR_SOCKET)\)$/u);

@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     const named = await sweep(cwd, ['--vary', 'slices=4', '--store', 'postgres://a:b@localhost/x']);
     expect(named.code).toBe(78);
     expect(named.err).toContain('--store: the URL contains a password');
-    expect((await sweep(cwd, ['--vary', 'slices=4', '--tapes', '.'])).err).toContain('it needs --store');
+    expect((await sweep(cwd, ['--vary', 'slices=4', '--tapes', '.'])).err).toContain('it requires --store');
   });
 
   it('gives the files of one machine with a role that has no right on journals, and repeats nothing', async () => {
@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     expect(first.code).toBe(0);
     expect(first.err).toContain('18 runs in 18 chunks wait for workers');
     const again = await sweep(cwd, [...line, '--out', 'again', '--store', urlOf('worker')]);
-    expect(again.err).toContain('18 runs are known to the store and are not repeated');
+    expect(again.err).toContain('18 runs are already in the store and are not repeated');
     expect(again.err).not.toContain('wait for workers');
     for (const file of ['results.json', 'results.csv', 'results.html'])
       for (const folder of ['first', 'again'])
@@ -165,7 +165,7 @@ describe.skipIf(missing !== undefined)(`a sweep through PostgreSQL${because}`, (
     void work().catch(() => undefined);
     const { code, err } = await running;
     expect(code).toBe(70);
-    expect(err).toContain('chunk 0 cannot end: 5 workers died of it');
+    expect(err).toContain('chunk 0 cannot end: 5 workers died while running it');
   }, 60_000); // prettier-ignore
 
   it('goes on when the server comes back', async () => {

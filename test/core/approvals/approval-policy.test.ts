@@ -130,7 +130,7 @@ describe('a policy is wrong', () => {
 
   it('when the groups have too few people, or too few besides one who asks', () => {
     expect(problems({ for: ['parent'], outcome: [{ count: 3, groups: ['risk'] }] }, anyChange)[0]).toMatch(
-      /^3 of risk are more different people/u,
+      /^3 of risk: these groups have too few different people/u,
     );
     expect(problems({ for: ['rearm'], outcome: [{ count: 2, groups: ['risk'] }] }, anyChange)[0]).toMatch(
       /^when ann asks, 2 of risk cannot be reached without ann/u,
@@ -164,7 +164,7 @@ describe('a policy is wrong', () => {
       expect.stringMatching(/^ann cannot approve/u),
       'Ann is written twice',
       expect.stringMatching(/^Ann cannot approve/u),
-      expect.stringMatching(/^approvers is everybody/u),
+      expect.stringMatching(/^approvers is a reserved name/u),
     ]);
   });
 

@@ -148,7 +148,7 @@ function twinOf(strategy: string, text: string, time: Time): object {
       decisions: [{ live: 'filled', twin: 'filled', slices: 45 }, { live: `stale_reference${text}`, twin: 'filled', slices: 2 }, { live: 'filled', twin: 'not_decided', slices: 1 }],
       modelled: 2, slices: 48, differing: 40,
       largest: Array.from({ length: 10 }, (_, slice) => ({ strategy, parent: `p1${text}`, slice, pair: 'btcusd', side: slice % 2 ? 'sell' : 'buy', decided_at: time(-8e7 + slice * 6e5), live: { ...filled, cost_bps: '11.2345' }, twin: slice === 3 ? { decision: 'limit_price', quantity: '0' } : filled, difference_usd: `-${20 - slice}.123456`, causes: { quote: '-15.2', last_look: '-2' }, modelled: slice === 3 })),
-      notes: [`prices of btcusd are the references that the journal has ${text}`],
+      notes: [`prices of btcusd are the reference prices that the journal recorded ${text}`],
     } },
   }; // prettier-ignore
 }

@@ -53,7 +53,7 @@ export const damages: Readonly<Record<string, Damage>> = {
       const [a, b] = [sheet.head, lineOf(sheet) - 1];
       return joined(sheet, sheet.lines.with(a, sheet.lines[b] ?? '').with(b, sheet.lines[a] ?? ''));
     },
-    says: () => /:\d+: its time \S+ is (?:after|before) that of the row before it/u,
+    says: () => /:\d+: its time \S+ is (?:after|before) the time of the previous row/u,
   },
   'a row stands twice': {
     applies: isBars,
@@ -89,7 +89,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   'one time is in another unit': {
     applies: ({ timeIs }) => timeIs !== 'text',
     make: (sheet) => withCell(sheet, sheet.at.time, (cell) => `${cell}000`),
-    says: () => /:\d+: (?:its time \S+ is (?:after|before) that of the row before it|expected milliseconds since midnight)/u,
+    says: () => /:\d+: (?:its time \S+ is (?:after|before) the time of the previous row|expected milliseconds since midnight)/u,
   },
   'a time is none': {
     make: (sheet) => withCell(sheet, sheet.at.time, () => 'soon'),

@@ -231,7 +231,7 @@ describe('an import', () => {
   it('says that a plain file may be cut off where its last line has no end, and not of what has a checksum', async () => {
     const cut = bars(bar(1), bar(2)).trimEnd();
     const said = [
-      'x.csv: its last line, 3, is not terminated: if the file was cut there, its last figure is incomplete',
+      'x.csv: its last line, 3, is not terminated: if the file was truncated there, its last figure is incomplete',
     ];
     expect((await read(cut)).report.notes).toEqual(said);
     expect((await read(bars(bar(1), bar(2)))).report.notes).toEqual([]);

@@ -93,7 +93,7 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
       const [a = '', b = ''] = [rows[head + 3], rows[head + 8]];
       const swapped = joined(rows.map((row, n) => (n === head + 3 ? b : n === head + 8 ? a : row)));
       expect(await refusal(swapped)).toMatch(
-        /:\d+: its time \S+ is (?:after|before) that of the row before it/u,
+        /:\d+: its time \S+ is (?:after|before) the time of the previous row/u,
       );
       expect((await read(swapped, { sort: true })).report.notes.join('\n')).toContain('unsorted: sorted now');
     },

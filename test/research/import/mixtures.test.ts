@@ -29,7 +29,7 @@ describe('rows of several markets in one file', () => {
     const file = (...symbols: readonly string[]): string =>
       `${head}\n${symbols.map((symbol, n) => `${row(symbol, n, symbol === 'ETHUSD' ? 900 : 30_000)}\n`).join('')}`;
     expect(await refusal(file('BTCUSD', 'BTCUSD', 'ETHUSD', 'BTCUSD'))).toContain(
-      'x.csv:4: its symbol is ethusd, and that of the rows before btcusd',
+      'x.csv:4: its symbol is ethusd, but the symbol of earlier rows is btcusd',
     );
     expect([...(await read(file('BTC/USD', 'BTCUSD', 'BTC-USD'))).tape.close]).toEqual([30_000, 30_000, 30_000]); // prettier-ignore
   });
@@ -94,7 +94,7 @@ describe('times', () => {
     ['milliseconds, then seconds', [1_735_689_660_000, 1_735_689_600_000, 1_735_689_540]],
   ])('are refused where their unit changes: %s', async (_, times) => {
     expect(await refusal(rows(times))).toContain(
-      `x.csv:4: its time ${times[2] ?? 0} is in another unit than the first`,
+      `x.csv:4: its time ${times[2] ?? 0} is in a different unit from the first`,
     );
   });
 

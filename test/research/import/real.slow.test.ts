@@ -125,7 +125,7 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
 
   it.runIf(hasData)('whose rows are in no order is refused with the row', async () => {
     await expect(read('originals/cryptodatadownload_Coinbase_BTCUSD_1h_to_2018.csv.gz')).rejects.toThrow(
-      ':9955: its time 2017-11-12T08:00:00.000Z is after that of the row before it',
+      ':9955: its time 2017-11-12T08:00:00.000Z is after the time of the previous row',
     );
   });
 

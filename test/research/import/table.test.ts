@@ -137,7 +137,7 @@ describe('LZ4', () => {
 
   it('refuses what is cut off or points before its beginning', () => {
     expect(() => lz4Block(Uint8Array.of(0x38, 97, 98), 17)).toThrow('cut off');
-    expect(() => lz4Block(Uint8Array.of(0x10, 97, 9, 0, 0), 17)).toThrow('before the beginning');
+    expect(() => lz4Block(Uint8Array.of(0x10, 97, 9, 0, 0), 17)).toThrow('before the start');
     expect(() => lz4Block(Uint8Array.of(0x10, 97), 17)).toThrow('1 bytes where 17');
     expect(() => lz4Frame(Uint8Array.of(1, 2, 3, 4, 5, 6, 7))).toThrow('not a frame');
   });
@@ -161,7 +161,7 @@ describe('a column of symbols in a table', () => {
       // oxlint-disable-next-line no-await-in-loop -- two of them
       expect((await read(table(...symbols), {}, 'x.parquet')).tape.rows).toBe(3);
     expect(await refusal(table('BTCUSD', null, 'ETHUSD'), {}, 'x.parquet')).toContain(
-      'x.parquet:3: its symbol is ethusd, and that of the rows before btcusd',
+      'x.parquet:3: its symbol is ethusd, but the symbol of earlier rows is btcusd',
     );
   });
 });

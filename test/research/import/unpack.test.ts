@@ -49,7 +49,7 @@ describe('a zip file', () => {
     const short = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
     short[short.length - 12] = 1; // of two files the end counts one
     expect(await refusal(short, {}, 'x.zip')).toBe(
-      'x.zip: damaged zip file: its directory has more files than its end says',
+      'x.zip: damaged zip file: its directory has more files than its end record states',
     );
     const nameless = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
     nameless[nameless.lastIndexOf(Buffer.of(0x50, 0x4b, 1, 2)) + 28] = 0;

@@ -66,7 +66,7 @@ export class Judge {
   judge(lines: readonly Line[]): void {
     const { exchange, total, blame } = this.#options;
     const verdict = verify(lines);
-    if (!verdict.ok) blame('I14', `the chain breaks at record ${verdict.seq}: ${verdict.why}`);
+    if (!verdict.ok) blame('I14', `the hash chain breaks at record ${verdict.seq}: ${verdict.why}`);
     const trades = new Map<string, Units>();
     const slices = new Map<string, Units>();
     let sum = 0n;

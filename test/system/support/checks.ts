@@ -8,7 +8,7 @@ import type { Event } from './program.ts';
 export async function expectWholeJournal(desk: DeskFolder): Promise<void> {
   const { code, stdout, stderr } = await desk.command('journal', 'verify', desk.journal);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('records holds');
+  expect(stdout).toContain('records is intact');
   expect(openIntents(await desk.records())).toEqual([]);
 }
 

@@ -159,7 +159,7 @@ export function storedRecords(folder: string): readonly Event[] {
     let before = '0'.repeat(64);
     return (rows as unknown as readonly Stored[]).map(({ seq, at, body, hash }, i) => {
       const own = createHash('sha256').update(`${before}\n${seq}\n${at}\n${body}`).digest('hex');
-      if (seq !== i + 1 || own !== hash) throw new Error(`the chain breaks at record ${i + 1}`);
+      if (seq !== i + 1 || own !== hash) throw new Error(`the hash chain breaks at record ${i + 1}`);
       before = hash;
       return Object.assign(JSON.parse(body) as Event, { recorded_at: at });
     });

@@ -555,7 +555,7 @@ function storyOf(desk: string, rows: readonly Event[]): Story {
   const records = rows.map((row, i): Event => {
     const [seq, at, body, hash] = [String(row['seq']), String(row['at']), String(row['body']), String(row['hash'])];
     const own = createHash('sha256').update(`${before}\n${seq}\n${at}\n${body}`).digest('hex');
-    if (Number(seq) !== i + 1 || own !== hash) breaks.push(`${desk}: the chain breaks at record ${i + 1}`);
+    if (Number(seq) !== i + 1 || own !== hash) breaks.push(`${desk}: the hash chain breaks at record ${i + 1}`);
     if (Number(row['epoch']) < epoch) breaks.push(`${desk}: record ${seq} of an epoch that was over`);
     before = hash;
     epoch = Number(row['epoch']);

@@ -31,15 +31,15 @@ function addWithdrawals(account: Command, { io, done }: AccountCli): void {
       'destination address; usd goes to the linked bank account',
       addressArgument,
     )
-    .option('--wire', 'usd: by wire instead of ACH')
+    .option('--wire', 'usd only: use a wire transfer instead of ACH')
     .option('--memo <text>', 'memo of the withdrawal')
     .action(async (currency, amount, options) => {
       const { withdraw } = await import('../../commands/account/account-custody.ts');
       done(await withdraw({ currency, amount }, options, io));
     });
-  leaf(account, 'withdraw-fee', 'fee of a withdrawal')
+  leaf(account, 'withdraw-fee', 'show the fee of a withdrawal')
     .argument('<currency>', 'such as btc', symbolArgument)
-    .addOption(new Option('--channel <channel>', 'usd: kind of wire').choices(feeChannels))
+    .addOption(new Option('--channel <channel>', 'usd only: kind of wire transfer').choices(feeChannels))
     .action(async (currency, options) => {
       const { withdrawFee } = await import('../../commands/account/account-custody.ts');
       done(await withdrawFee(currency, options, io));
@@ -47,7 +47,7 @@ function addWithdrawals(account: Command, { io, done }: AccountCli): void {
 }
 
 function addRules(account: Command, { io, done }: AccountCli): void {
-  const rules = account.command('approval-rules').description('rules for the approval of withdrawals');
+  const rules = account.command('approval-rules').description('list the rules for approving withdrawals');
   leaf(rules, 'list', 'the rules').action(async (options) => {
     const { ruleList } = await import('../../commands/account/account-custody.ts');
     done(await ruleList(options, io));
@@ -55,7 +55,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
   movingLeaf(rules, 'add', 'propose a rule')
     .argument('<type>', ruleTypes.join(', '), ruleTypeArgument)
     .requiredOption('--approvals <n>', 'number of approvals required', upTo(100))
-    .option('--threshold <usd>', 'applies above this amount; required for WITHDRAW', moneyArgument)
+    .option('--threshold <usd>', 'amount above which the rule applies; required for WITHDRAW', moneyArgument)
     .action(async (type, options) => {
       const { ruleAdd } = await import('../../commands/account/account-custody.ts');
       done(await ruleAdd(type, options, io));
@@ -63,12 +63,12 @@ function addRules(account: Command, { io, done }: AccountCli): void {
   movingLeaf(rules, 'edit', 'propose a change of a rule')
     .argument('<id>', 'id of the rule', idArgument)
     .option('--approvals <n>', 'number of approvals required', upTo(100))
-    .option('--threshold <usd>', 'applies above this amount', moneyArgument)
+    .option('--threshold <usd>', 'amount above which the rule applies', moneyArgument)
     .action(async (id, options) => {
       const { ruleEdit } = await import('../../commands/account/account-custody.ts');
       done(await ruleEdit(id, options, io));
     });
-  leaf(rules, 'requests', 'requests that wait for approval')
+  leaf(rules, 'requests', 'list the requests that wait for approval')
     .option('--all', 'include answered requests')
     .action(async (options) => {
       const { requestList } = await import('../../commands/account/account-custody.ts');
@@ -97,7 +97,7 @@ function addWhitelist(account: Command, { io, done }: AccountCli): void {
   movingLeaf(whitelist, 'add', 'add an address')
     .argument('<currency>', 'such as btc', symbolArgument)
     .argument('<address>', 'the address', addressArgument)
-    .option('--alias <name>', 'a name for it')
+    .option('--alias <name>', 'name of the address')
     .action(async (currency, address, options) => {
       const { addressAdd } = await import('../../commands/account/account-custody.ts');
       done(await addressAdd({ currency, address }, options, io));

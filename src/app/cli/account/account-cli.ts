@@ -72,10 +72,10 @@ export function accountIo(
 
 function addReading(account: Command, { io, done }: AccountCli): void {
   const simple = [
-    ['balances', 'balances of the account'],
-    ['currencies', 'currencies and their settings'],
-    ['pairs', 'pairs of the venue'],
-    ['fees', 'trading fees of the account'],
+    ['balances', 'list the balances of the account'],
+    ['currencies', 'list the currencies and their settings'],
+    ['pairs', 'list the pairs of the venue'],
+    ['fees', 'show the trading fees of the account'],
   ] as const;
   for (const [name, description] of simple) {
     leaf(account, name, description).action(async (options) => {
@@ -83,11 +83,15 @@ function addReading(account: Command, { io, done }: AccountCli): void {
       done(await commands[name](options, io));
     });
   }
-  leaf(account, 'transactions', 'one page of transactions, newest first (1 request per 10 s)')
+  leaf(account, 'transactions', 'list one page of transactions, newest first (1 request per 10 s)')
     .option('--from <time>', 'start (default: 24 hours ago)', timeArgument)
     .option('--to <time>', 'end (default: now)', timeArgument)
-    .option('--limit <n>', 'rows, at most 1000 (default: 250)', upTo(1000))
-    .option('--offset <n>', 'first row, for older pages: rows received so far, plus one', countArgument)
+    .option('--limit <n>', 'number of rows, at most 1000 (default: 250)', upTo(1000))
+    .option(
+      '--offset <n>',
+      'number of the first row, for older pages: the number of rows received so far, plus one',
+      countArgument,
+    )
     .option('--after <id>', 'only transactions newer than this one', countArgument)
     .option(
       '--types <list>',
@@ -99,22 +103,22 @@ function addReading(account: Command, { io, done }: AccountCli): void {
       const { transactions } = await import('../../commands/account/account-read.ts');
       done(await transactions(options, io));
     });
-  leaf(account, 'trades', 'one page of own trades, newest first')
+  leaf(account, 'trades', 'list one page of the trades of the account, newest first')
     .option('--limit <n>', 'rows (100)', upTo(100))
     .option('--after <cursor>', 'cursor of the last row received')
     .action(async (options) => {
       const { trades } = await import('../../commands/account/account-read.ts');
       done(await trades(options, io));
     });
-  leaf(account, 'history', 'value of the portfolio over time')
+  leaf(account, 'history', 'show the value of the portfolio over time')
     .option('--from <time>', 'start (default: 30 days ago; 1 day with --hourly)', timeArgument)
     .option('--to <time>', 'end (default: now)', timeArgument)
-    .option('--hourly', 'hourly instead of daily values')
+    .option('--hourly', 'show hourly instead of daily values')
     .action(async (options) => {
       const { history } = await import('../../commands/account/account-read.ts');
       done(await history(options, io));
     });
-  leaf(account, 'deposit-address', 'deposit addresses of a currency')
+  leaf(account, 'deposit-address', 'list the deposit addresses of a currency')
     .argument('<currency>', 'such as btc', symbolArgument)
     .option('--new', 'create another address')
     .action(async (currency, options) => {
@@ -124,10 +128,10 @@ function addReading(account: Command, { io, done }: AccountCli): void {
 }
 
 function addPts(account: Command, { io, done }: AccountCli): void {
-  const pts = account.command('pts').description('post-trade settlement: credit of the account');
+  const pts = account.command('pts').description('show post-trade settlement: the credit of the account');
   const simple = [
     ['rates', 'ptsRates', 'borrowing rates'],
-    ['modes', 'ptsModes', 'risk mode of each pair'],
+    ['modes', 'ptsModes', 'show the risk mode of each pair'],
     ['metrics', 'ptsMetrics', 'equity and exposure'],
   ] as const;
   for (const [name, key, description] of simple) {
@@ -176,12 +180,12 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
 }
 
 function addOrders(account: Command, { io, done }: AccountCli): void {
-  const orders = account.command('orders').description('orders of the account');
+  const orders = account.command('orders').description('list the orders of the account');
   for (const which of ['open', 'done'] as const) {
-    leaf(orders, which, which === 'open' ? 'open orders' : 'orders that are done or canceled')
+    leaf(orders, which, which === 'open' ? 'open orders' : 'list orders that are done or canceled')
       .option('--pair <pair>', 'only this pair', pairArgument)
       .option('--side <side>', 'buy or sell', sideArgument)
-      .option('--limit <n>', 'rows, at most 50', upTo(50))
+      .option('--limit <n>', 'number of rows, at most 50', upTo(50))
       .option('--before <id>', 'only orders older than this one', idArgument)
       .action(async (options) => {
         const commands = await import('../../commands/account/account-orders.ts');

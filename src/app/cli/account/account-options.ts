@@ -43,10 +43,7 @@ export function sizeOf(options: Partial<Sizes>): Size {
   const { quantity: base, amount } = options;
   if (base !== undefined && amount === undefined) return { by: 'quantity', quantity: base };
   if (base === undefined && amount !== undefined) return { by: 'amount', amount };
-  throw new OperatorError(
-    'usage',
-    'give --quantity (base currency) or --amount (quote currency), one of them',
-  );
+  throw new OperatorError('usage', 'give either --quantity (base currency) or --amount (quote currency)');
 }
 interface Sizes {
   readonly quantity: ReturnType<typeof quantity>;
@@ -87,7 +84,7 @@ export function ruleTypeArgument(text: string): RuleType {
   return type;
 }
 export const typesArgument = reading(
-  'charge, deposit, withdraw, credit, buy or sell, with commas between them',
+  'charge, deposit, withdraw, credit, buy or sell, separated by commas',
   /^(?:charge|deposit|withdraw|credit|buy|sell)(?:,(?:charge|deposit|withdraw|credit|buy|sell))*$/u,
   same,
 );

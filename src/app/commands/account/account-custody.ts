@@ -32,8 +32,8 @@ export async function withdraw(asked: Withdrawal, options: WithdrawOptions, io: 
   if (currency !== 'usd' && address === '')
     throw new OperatorError('usage', 'withdraw: --address is missing');
   if (currency === 'usd' && address !== '')
-    throw new OperatorError('usage', 'withdraw: usd goes to the linked bank account; leave out --address');
-  if (currency !== 'usd' && wire) throw new OperatorError('usage', 'withdraw: --wire is for usd');
+    throw new OperatorError('usage', 'withdraw: usd goes to the linked bank account; omit --address');
+  if (currency !== 'usd' && wire) throw new OperatorError('usage', 'withdraw: --wire applies only to usd');
   if (!amount.gt(0)) throw new OperatorError('usage', 'withdraw: the amount must be above zero');
   return await withAccount(options, io, async (session) => {
     await checkWithdrawal(asked, session);
@@ -78,7 +78,7 @@ export async function withdrawFee(
   io: AccountIo,
 ): Promise<number> {
   if (options.channel !== undefined && currency !== 'usd')
-    throw new OperatorError('usage', 'withdraw-fee: --channel is for usd');
+    throw new OperatorError('usage', 'withdraw-fee: --channel applies only to usd');
   return await withAccount(options, io, async ({ venue }) => {
     const { fee } = await answerOf(venue.withdrawFee(currency, options.channel));
     printOne({ currency, fee }, feeColumns, { ...options, out: io.stdout });

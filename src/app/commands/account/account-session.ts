@@ -86,12 +86,12 @@ function explainFailure(error: VenueError, baseUrl: string): string {
   if (error.applied === 'unknown') {
     return [
       `It is unknown whether the venue carried out the request (${error.code}${said}).`,
-      'Before you repeat it, check tranche account transactions --pending and the affected list.',
+      'Before you repeat the command, check whether the change took effect: see tranche account transactions --pending and the list that it changes.',
     ].join('\n');
   }
   switch (error.code) {
     case 'certificate':
-      return `Nothing was sent${said}. A private authority is trusted with venue.ca_file and --config.`;
+      return `Nothing was sent${said}. To trust a private authority, set venue.ca_file in the file of --config.`;
     case 'connect':
     case 'timeout':
     case 'broken':

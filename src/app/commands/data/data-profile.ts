@@ -77,7 +77,7 @@ function divisionOf({ parts, week, timeZone }: DataProfileOptions): Division {
       `--parts ${parts}: expected a number that divides the 1440 minutes of a day, such as 24 or 48`,
     );
   if (parts === 1 && week !== true)
-    throw new OperatorError('usage', '--parts 1: a profile of one part has no shape; use a twap');
+    throw new OperatorError('usage', '--parts 1: a profile of one part is uniform; use a twap');
   return week === true
     ? { zone: timeZone, period: 'week', parts: 7 * parts }
     : { zone: timeZone, period: 'day', parts };

@@ -47,7 +47,7 @@ export interface DataRecordOptions {
 }
 
 /**
- * Writes the reference prices of the venue as bars, each when it is over, until it is told to stop. Asks for prices and nothing else: no
+ * Writes the reference prices of the venue as bars, each when it has ended, until it is stopped. Asks for prices and nothing else: no
  * quote, no order.
  *
  * @throws OperatorError (`config`, `usage`, `data`, `storage`).
@@ -197,7 +197,7 @@ class BarFile {
     this.bars += 1;
   }
 
-  /** A line that found room for a part of it alone ends the recording: none follows it. */
+  /** A line that fits only in part ends the recording: none follows it. */
   #write(line: string): void {
     const { why } = writeWhole(this.#file, Buffer.from(`${line}\n`));
     if (why !== undefined) throw why;

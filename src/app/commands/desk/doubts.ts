@@ -37,7 +37,7 @@ export interface ResolveOptions extends DaemonOptions {
 
 /**
  * Ends a doubt by the word of a person. Exit codes: 0, 64 for a mistake in the arguments or without `--yes`, 75 when the
- * desk refuses: too early, unknown, or against what the account tells.
+ * desk refuses: too early, unknown, or against what the account shows.
  */
 export async function resolveDoubt(id: string, options: ResolveOptions, io: CommandIo): Promise<number> {
   if ((options.notExecuted === true) === (options.filled === true))
@@ -47,7 +47,7 @@ export async function resolveDoubt(id: string, options: ResolveOptions, io: Comm
   if (options.yes !== true)
     throw new OperatorError(
       'usage',
-      `this records permanently in the journal that ${id} was ${verdict === 'filled' ? 'filled' : 'not executed'}. A wrong verdict makes the desk trade twice or lose a fill. Add --yes to confirm`,
+      `the journal will record permanently that ${id} was ${verdict === 'filled' ? 'filled' : 'not executed'}. A wrong verdict makes the desk trade twice or lose a fill. Add --yes to confirm`,
     );
   return await command(options, io, '/api/v1/doubts/resolve', {
     client_order_id: id,

@@ -12,11 +12,13 @@ export interface HaltOptions extends SteerOptions {
 }
 
 /**
- * Halts the desk by every way there is: the file beside the journal, the signal, then the API, whose answer says what is
- * under way. The first two need neither the network nor an API that answers. Without a daemon the next start is halted.
+ * Halts the desk by every way there is: the file beside the journal, the signal, then the API, whose answer lists the
+ * orders in flight. The first two need neither the network nor an API that answers. Without a daemon the next start is
+ * halted.
  *
- * Exit codes: 0 halted, and acknowledged when a daemon runs; 75 halted, but the daemon did not say what is under way; 74
- * when neither file nor signal worked; 69 when no daemon runs and nothing that is left now is certain to halt the next.
+ * Exit codes: 0 halted, and acknowledged when a daemon runs; 75 halted, but the daemon did not report its orders in
+ * flight; 74 when neither file nor signal worked; 69 when no daemon runs and nothing that is left now is certain to halt
+ * the next.
  */
 export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
   const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
@@ -26,7 +28,7 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
   if (control === undefined && isOneOfMany)
     throw new OperatorError(
       'unavailable',
-      `no daemon runs on ${journal}, and nothing was halted: each start of this config creates a new journal`,
+      `no daemon runs on ${journal}, so nothing was halted: each start with this config creates a new journal`,
     );
   const by = options.by ?? whoami(io);
   const fault = noteFault(journal, { level: body.kill ? 'kill' : 'halt', by, why: body.why });
@@ -47,7 +49,7 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
     return await command({ ...options, by }, io, '/api/v1/halt', body);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const says = `halted by file and signal; the daemon did not report orders under way: ${error.message}`;
+    const says = `halted by file and signal; the daemon did not report its orders in flight: ${error.message}`;
     tell(io, options.json, { done: true, says, journal }, [says]);
     return exitCodes.again;
   }

@@ -31,7 +31,7 @@ function wordsOf(body: Json): readonly string[] {
   return [
     `desk ${plain(body['desk'])}, ${plain(body['mode'])}, ${plain(body['state'])}${since}${why}`,
     ...(typeof body['reported_s'] === 'number'
-      ? [`as its owner told the store ${Math.round(body['reported_s'])} s ago`]
+      ? [`as its owner reported to the store ${Math.round(body['reported_s'])} s ago`]
       : []),
     ...(body['level'] === 'kill'
       ? ['this process cannot send orders: stop it, then start it with tranche run --rearm "reason"']
@@ -135,7 +135,7 @@ function holdingWords({ holdings }: { readonly holdings?: Json }): readonly stri
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
 
-/** What may still happen, whatever was commanded. */
+/** What may still happen, regardless of the command. */
 export function openWords(body: Json): readonly string[] {
   const flights = namesOf(body['orders_in_flight']);
   const doubts = namesOf(body['open_doubts']);

@@ -18,12 +18,12 @@ export interface RearmOptions extends SteerOptions {
 export interface TurnOptions extends SteerOptions {
   readonly parent?: string | undefined;
   readonly pair?: string | undefined;
-  /** With a pause of the desk: orders that reduce a borrowed balance go on. */
+  /** With a pause of the desk: orders that reduce a borrowed balance continue. */
   readonly reducing?: boolean | undefined;
   readonly strategy?: string | undefined;
   /** A strategy, a pair or a parent, whichever the desk knows under this name. */
   readonly what?: string | undefined;
-  /** With a pause of the desk: it ends by itself after this ISO 8601 duration. */
+  /** With a pause of the desk: it ends automatically after this ISO 8601 duration. */
   readonly for?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ async function scopeNamed(
   return prices.some(({ pair }) => pair === what) ? { pair: what } : { parent: what };
 }
 
-/** Ends one strategy for good. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Stops one strategy permanently. Exit codes: 0, 69, 75 when the desk refuses. */
 export const stop = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/stop', { strategy, why: options.why });
 
@@ -80,7 +80,7 @@ export const runNow = async (strategy: string, options: SteerOptions, io: Comman
 
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;
-  /** File of `tranche twin --candidate`: its figures stand in the reason, and so in a request for approval. */
+  /** File of `tranche twin --candidate`: the reason contains its figures, and so does a request for approval. */
   readonly candidate?: string | undefined;
 }
 
@@ -104,7 +104,7 @@ async function attachedReport(options: ReloadOptions, file: string, io: CommandI
   if (!isPromoted(report, body['changes']))
     throw new OperatorError(
       'usage',
-      `--candidate: the desk would not begin the text of ${report.strategy} that the report is about: put the candidate in place of its file, or compare again`,
+      `--candidate: the desk would not start the text of ${report.strategy} that the report compares: replace its file with the candidate, or compare again`,
     );
   return attachment(report, content);
 }

@@ -8,7 +8,7 @@ export async function journalCopy(from: string, to: string, { stdout }: Pick<Out
   const { head, filesToMove } = await copyJournal(from, to, userInfo().username);
   await write(
     stdout,
-    `copied ${head.seq} records; both chains hold and end with ${head.hash}\nThe source refuses to run from now on: a desk on each would trade twice.\n`,
+    `copied ${head.seq} records; both chains are intact and end with ${head.hash}\nThe source no longer runs: two desks, one on each journal, would trade twice.\n`,
   );
   if (filesToMove.length > 0)
     await write(stdout, `Move these files to the new desk: ${filesToMove.join(', ')}\n`);

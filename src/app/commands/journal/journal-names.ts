@@ -14,7 +14,7 @@ export function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<str
   if (strategy === undefined || ids.has(strategy)) return;
   const meant = nearest(strategy, ids);
   const known =
-    ids.size === 0 ? 'no strategy has started in it' : `it knows ${[...ids].toSorted().join(', ')}`;
+    ids.size === 0 ? 'no strategy has started in this journal' : `it knows ${[...ids].toSorted().join(', ')}`;
   throw new OperatorError(
     'usage',
     `the journal has no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,

@@ -17,7 +17,7 @@ export interface JournalOptions extends DaemonOptions {
 }
 
 /**
- * The journal that the options name, or the one of their config, opened for reading: it need not rest. Whoever asked closes it.
+ * The journal that the options name, or the one of their config, opened for reading: it need not rest. The caller closes it.
  *
  * @throws OperatorError for one that is gone or cannot be read.
  */
@@ -26,7 +26,7 @@ export function openNamed(
   io: CommandIo,
 ): { url: string; journal: Journal } {
   if (file !== undefined && options.journal !== undefined)
-    throw new OperatorError('usage', 'the journal is named twice: omit --journal');
+    throw new OperatorError('usage', 'the journal is given twice: omit --journal');
   const { journal: url } = locate({ ...options, journal: file ?? options.journal }, io);
   if (url === 'memory:')
     throw new OperatorError(

@@ -22,7 +22,7 @@ export interface SettingsOptions {
 }
 
 const NONE =
-  'this journal has no record of its settings until then: it is of an older version, or of a backtest. The limits of each start are in tranche journal show --kind started --json';
+  'this journal has no record of its settings up to that time: an older version or a backtest wrote it. To see the limits of each start, run tranche journal show --kind started --json';
 
 /** Prints the settings in force, or their changes. Exit codes as in `journalShow`; 65 also when a hash does not follow from the changes. */
 export async function journalSettings(url: string, options: SettingsOptions, out: Out): Promise<number> {
@@ -33,7 +33,7 @@ export async function journalSettings(url: string, options: SettingsOptions, out
     await write(out.stdout, text);
     const wrong = wrongHash(records);
     if (wrong === undefined) return 0;
-    out.stderr.write(`the hash of record ${wrong} is not that of the settings until then: a record is missing or was changed, see tranche journal verify\n`); // prettier-ignore
+    out.stderr.write(`the hash of record ${wrong} does not match the settings up to that time: a record is missing or was changed; run tranche journal verify\n`); // prettier-ignore
     return exitCodes.data;
   });
 }

@@ -51,7 +51,7 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
       else {
         const lines = verdict.ok
           ? [
-              `The chain of ${verdict.count} records holds. Head: ${verdict.head}`,
+              `The chain of ${verdict.count} records is intact. Head: ${verdict.head}`,
               ...compared.map(({ says }) => says),
               ...(proof === undefined ? [] : approvalLines(proof)),
               ...(compared.some((one) => one.with !== 'anchor') ? [] : [WHAT_IT_PROVES]),
@@ -83,13 +83,13 @@ function approvalLines({ findings, approvers }: ApprovalsProof): readonly string
       : [`record ${seq}${request === undefined ? '' : ` (${request})`}, by ${by}: ${fault}`],
   );
   const unchecked = good.flatMap(({ seq, request, unchecked: what }) =>
-    what === undefined ? [] : [`record ${seq} (${request ?? ''}): not checked ${what}`],
+    what === undefined ? [] : [`record ${seq} (${request ?? ''}): not checked: ${what}`],
   );
   return [
-    `Approvals that hold: ${good.length}; signed by a passkey: ${signed}; by a token, of which the journal has nothing but the name: ${good.length - signed}.`,
+    `Approvals that hold: ${good.length}; signed by a passkey: ${signed}; by a token, which the journal records only by name: ${good.length - signed}.`,
     ...approvers.map((one) => approverLine(one, findings)),
     ...unchecked,
-    ...(faults.length === 0 ? [] : [`What does not hold: ${faults.length}`, ...faults]),
+    ...(faults.length === 0 ? [] : [`Approvals that do not hold: ${faults.length}`, ...faults]),
   ];
 }
 
@@ -107,8 +107,8 @@ function approverLine(
 }
 
 const WHAT_IT_PROVES =
-  'This shows that no record was changed by accident. Anyone who can write the journal and its anchor can build a new chain: ' +
-  'only a head stored elsewhere reveals that ("tranche journal head", then --head or --signed).';
+  'This check shows that no record was changed by accident. Anyone who can write to the journal and its anchor can build a new chain: ' +
+  'only a head stored elsewhere detects that ("tranche journal head", then --head or --signed).';
 
 interface KeptHeads {
   readonly head: string | undefined;
@@ -128,7 +128,7 @@ function keptHeads({ head, signed: file, key }: VerifyOptions): KeptHeads {
   const isOurs = isSigned(read, key === undefined ? undefined : publicKeyIn(resolve(key)));
   const why = isOurs
     ? undefined
-    : `the signature in ${file} was not made with ${key === undefined ? 'the key that it names' : `the key in ${key}`}`;
+    : `the signature in ${file} was not made with ${key === undefined ? 'the key in that file' : `the key in ${key}`}`;
   return { head, signed: { file, head: read, chain: read.chain, why } };
 }
 

@@ -32,7 +32,7 @@ export interface ShowOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Prints records, the oldest first, one a line. Gives the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
+/** Prints records, the oldest first, one a line. Returns the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
 export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
     const selection = readSelection(options.kind ?? 'all');
@@ -71,8 +71,8 @@ export async function journalExport(url: string, { format, kind }: ExportOptions
 }
 
 /**
- * Reads what was asked for, then runs that on the journal, opened for reading: a mistyped option is told whatever the file
- * is like. What the operator can mend becomes a sentence and an exit code.
+ * Reads what was asked for, then runs that on the journal, opened for reading: a mistyped option is reported regardless of
+ * the file. What the operator can mend becomes a sentence and an exit code.
  */
 export async function answer(
   url: string,

@@ -21,7 +21,7 @@ import type { StoreAsker } from '../../watch/watch-store.ts';
 import type { RunIo } from '../run.ts';
 
 export interface WatchCommandOptions extends WatchOptions {
-  /** File that keeps what people were told over a restart. */
+  /** File that keeps the sent notices across a restart. */
   readonly state?: string | undefined;
   /** One look, no messages. */
   readonly once?: boolean | undefined;
@@ -36,7 +36,7 @@ const MEMORY = 'watchman';
 const ROUNDS = 3;
 
 /**
- * Looks at desks from outside and tells people when one falls silent, cannot trade, or stands still. Runs until SIGTERM or SIGINT. Exit
+ * Monitors desks from outside and notifies people when one is silent, cannot trade, or has stalled. Runs until SIGTERM or SIGINT. Exit
  * codes: 0; with `once` also 69 when a desk is silent and 75 when something else is wrong with one.
  */
 export async function watch(options: WatchCommandOptions, io: WatchIo): Promise<number> {

@@ -53,7 +53,7 @@ const DAYS_MAX = 30;
 const rule = z.lazy(() =>
   z.strictObject({
     for: oneOrMore(kind, KIND_EXPECTED).describe(`Kind of request, or a list of kinds. ${KINDS}`),
-    above: moneyOf('Only parents whose total is above this, at the reference price').optional(),
+    above: moneyOf('Only parents whose total exceeds this value, at the reference price').optional(),
     by: oneOrMore(groupName, GROUP_EXPECTED).optional().describe('Only requests of members of these groups'),
     strategies: z
       .array(z.string().min(1))
@@ -104,7 +104,7 @@ export const approvalPolicy = z
   .min(1)
   .max(100)
   .describe(
-    'Who must approve which requests: the first matching rule applies, and a request that no rule matches is blocked. Default: as four_eyes says',
+    'Who must approve which requests: the first matching rule applies, and a request that no rule matches is blocked. Default: the rule that four_eyes implies',
   );
 
 export type RawPolicy = z.output<typeof approvalPolicy>;

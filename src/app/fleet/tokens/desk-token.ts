@@ -25,7 +25,7 @@ export interface DeskTokenOptions {
 }
 
 const UNKNOWN =
-  'is one that the desk never used, and may be one of another account. If it is the new token of this account, put it into the store with "tranche fleet token"';
+  'has never been used by the desk, and may belong to another account. If it is the new token of this account, store it with "tranche fleet token"';
 
 /**
  * The token of a desk in the store of its journal, so that the next owner starts with the one that this owner trades with. The store
@@ -77,7 +77,7 @@ export class DeskToken implements TokenKeeper {
   }
 
   refusalOf(token: Secret): string | undefined {
-    if (this.#isFormer(token)) return 'was replaced, and is not used again';
+    if (this.#isFormer(token)) return 'was replaced and must not be used again';
     return tokenDigest(token) === this.#unknown ? UNKNOWN : undefined;
   }
 

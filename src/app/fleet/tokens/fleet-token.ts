@@ -23,13 +23,13 @@ export async function fleetToken(
 ): Promise<void> {
   const read = readTokenKey(io.env);
   if (read === undefined)
-    throw new OperatorError('config', 'set TRANCHE_TOKEN_KEY_FILE to the key that the daemons have');
+    throw new OperatorError('config', 'set TRANCHE_TOKEN_KEY_FILE to the key file of the daemons');
   const store = new TokenStore(readPostgresUrl(withDesk(url, desk)).connectionString);
   const stored = await store.read(desk);
   if (stored === undefined)
     throw new OperatorError(
       'usage',
-      `the store has no token of desk ${desk}: it gets one when the desk trades with the key`,
+      `the store has no token of desk ${desk}: the desk stores one when it trades with the key`,
     );
   const kept = openToken(stored.sealed, stored, read.key);
   if (kept === undefined) throw undecipherable(stored);
@@ -43,8 +43,11 @@ export async function fleetToken(
   const place = { desk, version: stored.version + 1 };
   const sealed = sealToken({ ...kept, token, former: formerOf(kept, token) }, place, read.key);
   if (!(await store.write({ ...place, sealed, person: by ?? whoami(io), why })))
-    throw new OperatorError('again', `the token of desk ${desk} was replaced meanwhile: run this again`);
+    throw new OperatorError(
+      'again',
+      `the token of desk ${desk} was replaced in the meantime: run this command again`,
+    );
   io.stderr.write(
-    `the store has version ${place.version} of the token of desk ${desk}; a desk that runs uses it within a minute, once the venue accepts it\n`,
+    `the store has version ${place.version} of the token of desk ${desk}; a running desk uses it within a minute, once the venue accepts it\n`,
   );
 }

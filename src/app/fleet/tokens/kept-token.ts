@@ -17,8 +17,8 @@ export interface DeskWithToken {
 }
 
 /**
- * Has the desk start with the token in the store of its journal. `undefined`: it uses the one of its config alone, because its journal is
- * in no store, its venue is the embedded one, or this machine has no key.
+ * Has the desk start with the token in the store of its journal. `undefined`: it uses only the one in its config, because its journal is
+ * not in a store, its venue is the embedded one, or this machine has no key.
  *
  * @throws OperatorError `config` when key or token cannot be used, `storage` when the server does not answer
  */
@@ -39,7 +39,7 @@ export async function keptToken(
   if (read === undefined) {
     if ((await store.read(desk)) !== undefined)
       warn(
-        'the store has a token of this desk and this machine has no key for it: the desk starts with the token of its config, which may have been replaced. Set TRANCHE_TOKEN_KEY_FILE as on the other machines',
+        'the store has a token of this desk, but this machine has no key for it: the desk starts with the token in its config, which may have been replaced. Set TRANCHE_TOKEN_KEY_FILE as on the other machines',
       );
     return undefined;
   }

@@ -64,7 +64,7 @@ function keyOf(text: string, where: string): KeyObject {
   if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== text.trim())
     throw new OperatorError(
       'config',
-      `${where} is no key for tokens: expected ${KEY_BYTES} random bytes in base64, as "openssl rand -base64 ${KEY_BYTES}" prints them`,
+      `${where} is not a key for tokens: expected ${KEY_BYTES} random bytes in base64, as "openssl rand -base64 ${KEY_BYTES}" prints them`,
     );
   return createSecretKey(bytes);
 }
@@ -97,11 +97,11 @@ export function openToken(sealed: string, place: TokenPlace, key: KeyObject): Ke
   }
 }
 
-/** @returns what to tell whoever has a key that does not open it */
+/** @returns the message for a process whose key does not decrypt it */
 export const undecipherable = ({ desk, version }: TokenPlace): OperatorError =>
   new OperatorError(
     'config',
-    `version ${version} of the token of desk ${desk} cannot be decrypted: it was encrypted with another key, or changed. Give this machine the key of the other daemons; if that key is lost, docs/fleet.md says how to begin with another`,
+    `version ${version} of the token of desk ${desk} cannot be decrypted: it was encrypted with another key, or changed. Give this machine the key of the other daemons; if that key is lost, docs/fleet.md says how to start with a new key`,
   );
 
 /** Most former tokens that are known again. */

@@ -6,7 +6,7 @@ export interface StoredToken extends TokenPlace {
 }
 
 export interface TokenChange extends StoredToken {
-  /** Of the owner that writes it; `undefined`: a person, whoever owns the desk. */
+  /** Of the owner that writes it; `undefined`: a person, regardless of the owner of the desk. */
   readonly epoch?: number;
   readonly person?: string | undefined;
   readonly why: string;
@@ -27,7 +27,8 @@ export class TokenStore {
   }
 
   /**
-   * Replaces the version before this one. `false`: somebody else has, or another owner has taken the desk over.
+   * Replaces the version before this one. `false`: another process has, or another owner has taken the desk
+   * over.
    *
    * @throws OperatorError `storage` when the server does not answer: it may have taken the change
    */

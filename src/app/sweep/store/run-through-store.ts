@@ -69,7 +69,7 @@ async function knownFirst(store: StoreConnection, { runs, done, say }: StoreRun)
   for (const [index, { key }] of runs.entries()) wanted.set(key, [...(wanted.get(key) ?? []), index]);
   const known = await knownOutcomes(store, [...wanted.keys()]);
   report(known, wanted, done);
-  if (known.size > 0) say(`${known.size} runs are known to the store and are not repeated`);
+  if (known.size > 0) say(`${known.size} runs are already in the store and are not repeated`);
   return wanted;
 }
 
@@ -125,7 +125,7 @@ async function collect(
         if (problem !== null)
           throw new OperatorError(
             'software',
-            `sweep ${id}: chunk ${number} cannot end: ${problem}. The results of the other chunks are kept: the same command goes on`,
+            `sweep ${id}: chunk ${number} cannot end: ${problem}. The results of the other chunks are kept: run the same command to resume`,
           );
         report(await knownOutcomes(store, chunks[number]?.map(({ key }) => key) ?? []), wanted, done);
         ended.push(number);

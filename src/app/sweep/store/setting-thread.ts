@@ -32,7 +32,7 @@ export class SettingThread {
     try {
       this.#worker.postMessage({ index: 0, job }, []);
       const [message] = (await Promise.race([answer, died])) as readonly unknown[];
-      if (!isWorkerAnswer(message)) throw new Error('a thread gave no outcome');
+      if (!isWorkerAnswer(message)) throw new Error('a thread returned no outcome');
       return message.outcome;
     } finally {
       answer.catch(() => undefined);

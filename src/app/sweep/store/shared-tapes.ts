@@ -100,6 +100,6 @@ async function bytesOf(
   if (bytes !== undefined) return { bytes, from: `the tape ${sha256} in ${shown}` };
   throw new OperatorError(
     'config',
-    `the tape of ${pair} (${sha256}) is missing: it is neither in the store nor in ${folder ?? 'a folder of --tapes, which this worker has none of'}. Give the worker the folder that the sweep named with --tapes`,
+    `the tape of ${pair} (${sha256}) is missing: it is neither in the store nor in ${folder ?? 'a folder: this worker was started without --tapes'}. Start the worker with the --tapes folder of the sweep`,
   );
 }

@@ -68,7 +68,7 @@ export async function prepareStore(store: StoreConnection, role?: string): Promi
   }
 }
 
-/** @throws OperatorError `config` without tables, `data` when they are of another layout. */
+/** @throws OperatorError `config` without tables, `data` when they have another layout. */
 export async function checkPrepared(store: StoreConnection): Promise<void> {
   const layout = await layoutOf(store);
   refuseNewer(layout, store.shown);

@@ -128,13 +128,13 @@ export async function beginChunk(
   const [row] = rows;
   if (row === undefined) return undefined;
   if (row.attempts > ATTEMPTS_MAX) {
-    await failChunk({ pool }, sweep, number, `${ATTEMPTS_MAX} workers died of it`);
+    await failChunk({ pool }, sweep, number, `${ATTEMPTS_MAX} workers died while running it`);
     return undefined;
   }
   return unpack(row.runs) as readonly KeyedJob[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `createSweep` wrote
 }
 
-/** The attempt does not count: the worker was told to end. */
+/** The attempt does not count: the worker was asked to end. */
 export async function returnChunk(
   { pool }: Pick<StoreConnection, 'pool'>,
   sweep: string,

@@ -63,7 +63,7 @@ async function refuseForeign(store: StoreConnection): Promise<void> {
   if (foreign !== undefined)
     throw new OperatorError(
       'config',
-      `sweep ${foreign.id} is of version ${foreign.version} and this worker of version ${version}: results of two versions are not mixed. Run a worker of version ${foreign.version}, or end the sweep with "tranche sweep cancel ${foreign.id}"`,
+      `sweep ${foreign.id} is of version ${foreign.version} and this worker of version ${version}: a sweep cannot mix results of two versions. Run a worker of version ${foreign.version}, or end the sweep with "tranche sweep cancel ${foreign.id}"`,
     );
 }
 
@@ -226,7 +226,7 @@ class Slot {
     this.#thread = undefined;
   }
 
-  /** A run that fails here fails everywhere; what this worker alone lacks, another may have. */
+  /** A run that fails here fails everywhere; another worker may have what this one lacks. */
   async #giveUp(held: HeldChunk, error: unknown): Promise<void> {
     const { sweep, number } = held;
     try {

@@ -31,7 +31,7 @@ export async function cancelStoredSweep(url: string, id: string, { stdout }: Swe
         state === undefined ? `${store.shown} has no sweep ${id}` : `sweep ${id} is ${state}, not running`,
       );
     }
-    stdout.write(`sweep ${id} is cancelled; the results that it has are kept\n`);
+    stdout.write(`sweep ${id} is cancelled; its results so far are kept\n`);
   });
 }
 

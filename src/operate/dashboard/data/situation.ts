@@ -51,7 +51,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
   if (isLost)
     return {
       level: 'unknown',
-      sentence: `Nothing has been heard of the desk for ${duration(silenceS)}. What you see is as it was then.`,
+      sentence: `The desk has not reported for ${duration(silenceS)}. This page shows its last report.`,
       reasons,
       action: { words: LOST },
     };
@@ -83,7 +83,8 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
       sentence: `${count(doubts, 'order has', 'orders have')} an unknown outcome. Its size stays reserved until the account proves what happened.`,
       reasons,
       action: {
-        words: 'Open the doubts: each shows when it can be proven. The desk usually proves it without help.',
+        words:
+          'Open the doubts: each shows when it can be proven. The desk usually proves it without your help.',
         href: '#/doubts',
       },
     };
@@ -109,7 +110,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
       level: 'attention',
       sentence: 'Not ready to trade.',
       reasons,
-      action: advice ?? { words: 'Wait: the desk retries by itself. See the reasons below.' },
+      action: advice ?? { words: 'Wait: the desk retries automatically. See the reasons below.' },
     };
   if (told.length > 0)
     return {

@@ -1,7 +1,7 @@
 import { addText } from './amounts.ts';
 import type { Attempt, JournalRecord, Slice } from './shapes.ts';
 
-/** A slice, and the parts that tell it from all others. */
+/** A slice, and the parts that distinguish it from all others. */
 export const keyOf = (slice: Pick<Slice, 'strategy' | 'parent' | 'slice'>): string =>
   `${slice.strategy} ${slice.parent} ${slice.slice}`;
 

@@ -11,7 +11,7 @@ export const strategyIds: Signal<readonly string[]> = signal([]);
 export const strategiesProblem = signal<string | undefined>(undefined);
 const byId = new Map<string, Signal<Strategy>>();
 
-/** One strategy, as a signal of its own: a record redraws its row alone. */
+/** One strategy, as a signal of its own: a record redraws only its row. */
 export const strategyOf = (id: string): Signal<Strategy> | undefined => byId.get(id);
 
 const PAGE = 500;

@@ -100,7 +100,7 @@ function optionsOf(box: HTMLElement, shown: () => ChartProps): uPlot.Options {
   };
 }
 
-/** Hours and minutes, with seconds where the steps are short: the zone stands in the header. */
+/** Hours and minutes, with seconds where the steps are short: the header names the zone. */
 const TIME_LABELS: uPlot.Axis.Values = [
   [86_400, '{YYYY}-{MM}-{DD}', null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{YYYY}-{MM}-{DD}', null, null, null, null, null, 1],
@@ -152,7 +152,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], colour: (name: string) =
       ctx.stroke();
       continue;
     }
-    // A triangle up buys, one down sells: the shape tells it without the colour.
+    // A triangle up buys, one down sells: the shape shows it without the colour.
     const up = kind === 'buy' ? 1 : -1;
     ctx.moveTo(x, y - up * size);
     ctx.lineTo(x + size, y + up * size);

@@ -13,12 +13,12 @@ interface DialogProps {
   /** What the reason is called; without it none is asked for. */
   readonly reason?: string;
   readonly isReasonNeeded?: boolean;
-  /** Carries it out; what it returns is told. */
+  /** Carries it out; its result is reported. */
   readonly act: (why: string) => Promise<string>;
   readonly onClose: () => void;
 }
 
-/** Asks once, and says what came of it. Escape and the first button leave everything as it is. */
+/** Asks once, and shows the result. Escape and the first button leave everything as it is. */
 export function Dialog(props: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const why = useSignal('');

@@ -60,7 +60,7 @@ export const Bar = ({
   </span>
 );
 
-/** A short word for a state, told by colour and by the word. */
+/** A short word for a state, shown by colour and by the word. */
 export const Tag = ({
   level = '',
   children,

@@ -21,7 +21,7 @@ const RANGES = { 5: '5 min', 30: '30 min', 240: '4 h' } as const;
 const POINTS_KEPT = 20_000;
 const EVERY_MS = 1_000;
 const LEAST_S = 60;
-/** Part of the time ahead, where slots to come stand. */
+/** Part of the future time, which shows the slots to come. */
 const AHEAD = 0.15;
 const AHEAD_MAX_S = 600;
 
@@ -100,7 +100,7 @@ function usePrices(pair: string | undefined): Signal<readonly Point[]> {
         const fresh = items.filter(({ at }) => since === undefined || at > since);
         if (fresh.length > 0) points.value = [...points.peek(), ...fresh].slice(-POINTS_KEPT);
       } catch {
-        // The line stands still: the age of the data in the header tells it.
+        // The line does not move: the age of the data in the header shows it.
       }
       if (!gone.signal.aborted) timer = setTimeout(() => void read(), EVERY_MS);
     };

@@ -20,7 +20,7 @@ interface RowsProps<T> {
   readonly onOpen?: ((row: T) => void) | undefined;
   readonly isOpen?: ((row: T) => boolean) | undefined;
   readonly empty: string;
-  /** Texts of the wide column take as many lines as they need. All rows are drawn then: for short lists alone. */
+  /** Texts of the wide column take as many lines as they need. All rows are drawn then: for short lists only. */
   readonly wraps?: boolean;
   /** Rows that fit; the room is kept free when there are fewer. */
   readonly height?: number;

@@ -3,7 +3,7 @@ import { useEffect, useId } from 'preact/hooks';
 import { followStrategies, strategyIds } from '../data/strategies.ts';
 import { ask } from '../router.ts';
 
-/** Names offered while somebody types; more would not help. */
+/** Names offered for completion; more would not help. */
 const OFFERED = 200;
 
 /** Narrows a screen to one strategy. */

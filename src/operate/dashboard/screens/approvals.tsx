@@ -158,7 +158,7 @@ const words = {
       'You agree to exactly this request. It stays in the record, with the signature of your passkey where that is required.',
   },
   reject: { verb: 'Reject', means: 'The request ends. Whoever asked sees who rejected it, and why.' },
-  withdraw: { verb: 'Withdraw', means: 'Your request ends. Nobody can approve it any more.' },
+  withdraw: { verb: 'Withdraw', means: 'Your request ends. Nobody can approve it after that.' },
 } as const;
 
 /** What changes, a line each, in the words of the desk. */

@@ -8,7 +8,7 @@ import { Rows } from '../parts/rows.tsx';
 import { FirmLimits } from './firm-limits.tsx';
 import { Verdict } from '../parts/verdict.tsx';
 
-/** Higher needs somebody sooner. */
+/** A higher value is more urgent. */
 function urgency({
   error,
   state,
@@ -25,7 +25,7 @@ function urgency({
 
 const levels = ['good', 'attention', 'attention', 'bad', 'bad', 'bad'] as const;
 
-/** Why it needs somebody, in a few words. */
+/** Why it needs attention, in a few words. */
 const needOf = ({
   error,
   silent_s: silent,
@@ -85,7 +85,7 @@ const ofFleet = [
   { title: 'Epoch', kind: 'number', isExtra: true, cell: ({ epoch }: FleetDesk) => grouped(epoch) },
 ] as const;
 
-/** Which desk needs me? Live desks and others stand apart, and are never added up. */
+/** Which desk needs me? Live desks and others are listed separately, and never added up. */
 export function Fleet(): JSX.Element {
   const read = useRead<FleetPage>('fleet', {}, { everyMs: 5_000 });
   const desks = read.data.value?.items ?? [];

@@ -63,7 +63,7 @@ function LinkedAlert(): JSX.Element | null {
   return (
     <Panel
       title="The alert of the message"
-      aside={found === undefined ? '' : found.is_open === true ? 'still open' : 'nothing is open of it now'}
+      aside={found === undefined ? '' : found.is_open === true ? 'still open' : 'it is no longer active'}
       class="alerts"
     >
       <Problem of={read.problem} />
@@ -184,7 +184,7 @@ function Commands({ known }: { readonly known: Status | undefined }): JSX.Elemen
     known.state === 'halted' ? ['rearm'] : known.state === 'active' ? ['pause'] : ['resume'];
   const titles = { pause: 'Pause', resume: 'Resume', rearm: 'Re-arm' };
   const tells = {
-    pause: 'No new slice starts until somebody resumes the desk. Orders under way finish normally.',
+    pause: 'No new slice starts until somebody resumes the desk. Orders in flight finish normally.',
     resume: 'Each strategy continues with its remainder, as its catch-up rule says.',
     rearm: 'The desk may trade again. Make sure that the cause of the halt is gone.',
   };

@@ -113,7 +113,7 @@ export function Record(): JSX.Element {
   );
 }
 
-/** Pages of the journal name the kind in the body alone. */
+/** Pages of the journal name the kind only in the body. */
 const withKind = (record: JournalRecord): JournalRecord => ({ ...record, kind: plain(record.body['kind']) });
 
 function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
@@ -159,7 +159,7 @@ const whoOf = (body: JournalRecord['body']): string =>
       '',
   );
 
-/** The short values of a record, as far as a line goes: the reason first, then as they stand there. */
+/** The short values of a record, up to the length of a line: the reason first, then as they stand there. */
 function contentOf(body: JournalRecord['body']): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries({ why: undefined, ...body })) {

@@ -114,7 +114,7 @@ function Enrol({ invitation }: { readonly invitation: string }): JSX.Element {
       <p>
         {asked.value?.role === undefined
           ? 'Reading the invitation…'
-          : `You are invited as ${asked.value.role}. A passkey of this device proves from now on that it is you.`}
+          : `You are invited as ${asked.value.role}. From now on, a passkey of this device proves your identity.`}
       </p>
       <p class="problem" role="alert">
         {problem}

@@ -91,7 +91,7 @@ export function Slices(): JSX.Element {
       </div>
       <PriceChart pair={pair} slices={slices} />
       <Panel
-        title="Schedule and what happened"
+        title="Schedule and outcome"
         aside={isRead.value ? summaryOf(slices.value, strategy !== '') : ''}
       >
         <Problem of={problem} />
@@ -115,7 +115,7 @@ export function Slices(): JSX.Element {
 
 function emptyOf(strategy: string, show: string): string {
   if (strategy === '' && show === 'planned')
-    return 'Choose a strategy to see its slices ahead. Plan has those of all strategies.';
+    return 'Choose a strategy to see its slices ahead. The Plan screen shows the slices of all strategies.';
   if (show !== 'all') return 'No such slice.';
   return strategy === '' ? 'No slice has started yet.' : `No slice of ${strategy} yet.`;
 }
@@ -195,7 +195,7 @@ function useSlices(strategy: string): {
           const answer: Page<Slice> = await get('slices', { strategy, limit: PAGE, after, order: 'newest' });
           if (isOver) return;
           for (const slice of answer.items) {
-            // What the stream told since the answer was made is newer.
+            // What the stream sent after the answer was created is newer.
             const known = fold.current.get(keyOf(slice));
             if (known === undefined || (known.seq ?? 0) <= (slice.seq ?? 0)) fold.current.put(slice);
           }

@@ -46,12 +46,12 @@ export function Twin(): JSX.Element {
 
 function verdictOf(answer: TwinAnswer | undefined): readonly [Level, string] {
   if (answer === undefined) return ['unknown', 'Reading the comparison…'];
-  if (answer.last === undefined) return ['unknown', 'No day was compared with the twin yet.'];
+  if (answer.last === undefined) return ['unknown', 'No day has been compared with the twin yet.'];
   const { verdict, difference_bps: difference, bound_bps: bound } = answer.last.report;
   if (verdict === 'empty') return ['unknown', 'Nothing was traded: there is no verdict.'];
   return verdict === 'within'
-    ? ['good', `Live did what its model says: ${bps(difference)}, within ${bound} bp.`]
-    : ['attention', `Live did not do what its model says: ${bps(difference)}, beyond ${bound} bp.`];
+    ? ['good', `Live traded as its model predicts: ${bps(difference)}, within ${bound} bp.`]
+    : ['attention', `Live did not trade as its model predicts: ${bps(difference)}, beyond ${bound} bp.`];
 }
 
 function Comparison({ report }: { readonly report: Report }): JSX.Element {

@@ -54,20 +54,20 @@ const params = z.lazy(() =>
       'Largest piece in base currency; for a total_quantity, instead of max_slice_notional',
     ).optional(),
     max_slice_notional: amountOf(
-      'Largest piece in quote currency; the total is traded in as few pieces as it allows. Default: one piece',
+      'Largest piece in quote currency; the total is traded in as few pieces as this allows. Default: one piece',
     ).optional(),
     interval: durationText
       .default('PT15S')
-      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
+      .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
     start_time: timeText
       .optional()
       .describe('Start of trading, with its zone; default: when the strategy first runs'),
     good_til: timeText
       .optional()
-      .describe('End of trading, with its zone; default: when the total is traded'),
+      .describe('End of trading, with its zone; default: until the total is traded'),
     jitter: jitterField({
       time: 'Largest increase of the time to the next piece and to the next quote, percent',
-      size: 'How much smaller a piece may be, percent; the total stays',
+      size: 'Largest reduction of a piece, percent; the total stays',
       seed: 'The same seed gives the same pieces',
       all: 'Randomizes pieces and the time between them, so that others cannot infer them',
     }),
@@ -118,7 +118,7 @@ function largestPiece(
 
 const state = z.lazy(() =>
   z.strictObject({
-    /** Not yet traded, in the currency of the total; pieces under way count as not traded. */
+    /** Not yet traded, in the currency of the total; pieces in progress count as not traded. */
     left: z.string(),
     /** Number of the next piece. */
     slice: z.int().min(0),
@@ -140,7 +140,7 @@ const SPARE_SLICES = 10;
  */
 export const limit = defineStrategy<Params, State>({
   kind: 'limit',
-  summary: 'buys at or below a price, sells at or above it, in pieces',
+  summary: 'buys at or below a price or sells at or above it, in pieces',
   params,
   state,
   pairs: (plan) => [plan.pair],
@@ -256,7 +256,11 @@ function settle(
   const now: State = { ...was, left: text(left), misses: done.gt(0) ? 0 : was.misses + 1 };
   if (!left.gt(0)) return ended(now, 'finished');
   if (isCrumb(plan, left, view.instrument(plan.pair)))
-    return ended(now, 'below_minimum', `${now.left} ${unitOf(plan)} left, less than the venue trades`);
+    return ended(
+      now,
+      'below_minimum',
+      `${now.left} ${unitOf(plan)} left, which is below the minimum of the venue`,
+    );
   const end = endOf(plan);
   if (end !== undefined && at >= end) return over(now, plan);
   if (now.misses === 0) return watch(now, plan);

@@ -28,14 +28,14 @@ export function readBarWishes({ pairs }: ModulePlan, returned: unknown): readonl
   const read = parsed.data;
   const foreign = read.find(({ pair }) => !pairs.includes(pair));
   if (foreign !== undefined)
-    throw new BrokenRule(`it wants bars of ${foreign.pair}, and its pairs are ${pairs.join(', ')}`);
+    throw new BrokenRule(`it requests bars of ${foreign.pair}, and its pairs are ${pairs.join(', ')}`);
   const twice = read.find(
     (one, i) => read.findIndex(({ pair, interval }) => pair === one.pair && interval === one.interval) !== i,
   );
   if (twice !== undefined)
-    throw new BrokenRule(`it wants bars of ${twice.pair} ${twice.interval} twice: give the larger count`);
+    throw new BrokenRule(`it requests bars of ${twice.pair} ${twice.interval} twice: give the larger count`);
   const count = read.reduce((sum, each) => sum + each.count, 0);
-  if (count > BARS_MAX) throw new BrokenRule(`it wants ${count} bars; at most ${BARS_MAX} in all`);
+  if (count > BARS_MAX) throw new BrokenRule(`it requests ${count} bars; at most ${BARS_MAX} in all`);
   for (const { interval } of read) intervalOf(interval);
   return read;
 }

@@ -5,7 +5,7 @@ import { amountOf, pairSymbol, whole } from '../../fields.ts';
 
 /** What a document of kind `module` declares, and what its life keeps. */
 
-/** The module broke a rule of its contract: the message is for whoever wrote it. */
+/** The module broke a rule of its contract: the message is for the author of the document. */
 export class BrokenRule extends Error {
   override readonly name = 'BrokenRule';
 }

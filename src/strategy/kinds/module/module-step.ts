@@ -104,7 +104,9 @@ type OwnIntent = z.output<typeof intent>;
 /** What a kernel returned, as plain data of our own, amounts as text. @throws BrokenRule in words for its author. */
 export function readStep(returned: unknown): OwnStep {
   if (typeof returned === 'object' && returned !== null && 'then' in returned)
-    throw new BrokenRule('it returned a promise: a kernel is not async, it says what it waits for in waits');
+    throw new BrokenRule(
+      'it returned a promise: a kernel must be synchronous and declare in waits what it waits for',
+    );
   const parsed = step.safeParse(returned);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -135,7 +137,7 @@ function oddIn(value: unknown, path: string, depth: number): string | undefined 
       : `${path} is ${value}, which JSON cannot hold`;
   if (Array.isArray(value)) return first(value, (one, i) => oddIn(one, `${path}[${i}]`, depth + 1));
   if (typeof value !== 'object' || value === null)
-    return `${path} is ${value === null ? 'null' : typeof value}: a state is plain JSON; leave out what is not there`;
+    return `${path} is ${value === null ? 'null' : typeof value}: a state is plain JSON; omit missing fields`;
   if (isAmount(value)) return `${path} is an amount: keep it as text(…)`;
   if (Object.getPrototypeOf(value) !== Object.prototype)
     return `${path} is an object of a class: a state is plain JSON`;
@@ -150,7 +152,7 @@ function first<T>(list: readonly T[], of: (one: T, i: number) => string | undefi
   return undefined;
 }
 
-/** What it waits for by itself. */
+/** Its own waits. */
 export function waitsOf(plan: ModulePlan, { waits = [] }: OwnStep, at: Instant): readonly Wait[] {
   const soonest = after(at, SOONEST_MS);
   const notBefore = (ms: number): Instant => instant(Math.max(ms, soonest));

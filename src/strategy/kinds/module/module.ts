@@ -150,7 +150,7 @@ function wakeData(was: State, wake: Wake): WakeData {
       return { on: 'outcome', at: wake.at, outcome: { tag, pair, side, result, reason, ...traded } };
     }
     case 'start':
-      throw new BrokenRule('a life begins once');
+      throw new BrokenRule('a life starts only once');
     case 'debt':
     case 'lifted':
     case 'run':

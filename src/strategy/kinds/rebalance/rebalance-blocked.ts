@@ -18,7 +18,7 @@ interface Band {
   readonly min_interval: string;
 }
 
-/** What stood in the way of the last rebalancings, none of which traded anything. Kept in the state. */
+/** What blocked the last rebalancings, none of which traded anything. Kept in the state. */
 export const blockedShape = z.lazy(() =>
   z.strictObject({
     /** `pair side reason` of each trade of the last one. */
@@ -31,7 +31,7 @@ export type Blocked = z.output<typeof blockedShape>;
 
 /**
  * Limits that stay as they are until a day, a person, a trade or another price changes what they are held against. Terms of the venue,
- * such as its risk mode, are not among them: nobody is told when they come back.
+ * such as its risk mode, are not among them: nobody is notified when they come back.
  */
 const STANDING: ReadonlySet<string> = new Set<Reason>([
   'no_funds',
@@ -58,7 +58,7 @@ const STANDING: ReadonlySet<string> = new Set<Reason>([
 /** Those that end with the day of the limits, which begins at midnight UTC. */
 const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_day_notional']);
 
-/** After so many in a row that failed the same way it waits for a change, and the operator is told. */
+/** After so many in a row that failed the same way it waits for a change, and the operator is notified. */
 export const SAME_MAX = 10;
 /** Longest wait before that, unless `min_interval` is longer. */
 const REST_MAX_MS = HOUR_MS;
@@ -66,7 +66,10 @@ const REST_MAX_MS = HOUR_MS;
 const CHANGE_MAX_MS = DAY_MS;
 /** A change wakes what waits for one no more than ten times in an hour. */
 const CHANGE_APART_MS = HOUR_MS / SAME_MAX;
-/** What the venue may end by itself is tried so often after `min_interval`; then every ten minutes: at most ten times in an hour. */
+/**
+ * A block that the venue may lift is retried this many times after `min_interval`; then every ten minutes: at most ten times in an
+ * hour.
+ */
 const TRANSIENT_MAX = 4;
 const TRANSIENT_REST_MS = 10 * MINUTE_MS;
 /** Longest wait for hours that open at a time which only the config knows. */
@@ -100,11 +103,11 @@ function again(by: readonly string[], before: Blocked | undefined): Blocked {
 
 const reasonsOf = ({ by }: Blocked): readonly string[] => by.map((one) => one.split(' ').at(-1) ?? '');
 
-/** Whether nothing but a limit was in the way. */
+/** Whether only limits blocked it. */
 export const isStanding = (blocked: Blocked): boolean =>
   reasonsOf(blocked).every((reason) => STANDING.has(reason));
 
-/** Said once: when the same was in the way as often as that. */
+/** Reported once: when the same reason has blocked it that many times. */
 export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reason' | 'note'> =>
   blocked?.times === SAME_MAX
     ? { reason: 'same_failure', note: `${SAME_MAX} times in a row: ${blocked.by.join(', ')}` }

@@ -21,7 +21,7 @@ import { instant } from '../../../core/time.ts';
 import { turns } from './rebalance-trades.ts';
 import type { Trade } from './rebalance-trades.ts';
 
-/** A trade under way in slices over time. Amounts in base currency, as text. */
+/** A trade in progress, in slices over time. Amounts in base currency, as text. */
 const spreadShape = z.lazy(() =>
   z.strictObject({
     /** What it comes to, all slices together. */
@@ -38,7 +38,7 @@ const spreadShape = z.lazy(() =>
 );
 export type Spread = z.output<typeof spreadShape>;
 
-/** A trade of a rebalancing that was decided, and what became of it. Kept in the state, amounts as text. */
+/** A trade of a rebalancing, as decided, and its outcome. Kept in the state, amounts as text. */
 export const legShape = z.lazy(() =>
   z.strictObject({
     leg: z.string(),

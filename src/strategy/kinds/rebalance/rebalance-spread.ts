@@ -33,7 +33,7 @@ export const legsField = () =>
       slices: whole
         .min(2)
         .max(SLICES_MAX)
-        .describe('Slices of each trade; fewer where one would be below the minimum'),
+        .describe('Slices of each trade; fewer if a slice would be below the minimum'),
       duration: durationText.describe('Time over which each trade is spread, ISO 8601'),
       jitter: jitterField({
         time: 'Largest shift of a slice within its interval, percent',
@@ -44,7 +44,7 @@ export const legsField = () =>
     })
     .optional()
     .describe(
-      'Spreads each trade over time in slices, as twap does; before each slice the trade is cut again by the drift that is left. Default: each trade at once',
+      'Spreads each trade over time in slices, as twap does; before each slice, the trade is cut again to the remaining drift. Default: each trade at once',
     );
 export type Legs = NonNullable<z.output<ReturnType<typeof legsField>>>;
 
@@ -104,12 +104,12 @@ export const isSpreading = (leg: Leg): leg is Leg & { spread: Spread } =>
 interface Work {
   readonly legs: readonly Leg[];
   readonly starting: readonly SliceDue[];
-  /** Of trades with a slice under way, its end; of the others, their next slot. Empty: all have ended. */
+  /** The end of the slice, for trades with a slice in progress; of the others, their next slot. Empty: all have ended. */
   readonly waits: readonly Wait[];
   readonly missed: readonly MissedSlice[];
 }
 
-/** Starts the slices of the turn under way whose slots have come; a trade of which `restrict` leaves nothing has ended. */
+/** Starts the slices of the current turn whose slots have come; a trade of which `restrict` leaves nothing has ended. */
 export function workLegs(
   all: readonly Leg[],
   at: Instant,

@@ -59,13 +59,13 @@ const params = z.lazy(() =>
       .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
     only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
     cash_buffer: amountOf(
-      'Cash kept out of the portfolio: neither valued with it nor spent. If the account holds less, assets are sold',
+      'Cash kept outside the portfolio: it is neither valued nor spent. If the account holds less, assets are sold',
     ).optional(),
     via: z
       .record(currencySymbol, currencySymbol)
       .default({})
       .describe(
-        'Currencies that have no pair against cash, each with the one it is traded against: sol: btc trades solbtc, and btc for cash. That one is a target too and has a pair against cash',
+        'Currencies that have no pair against cash, each with the currency it is traded against: sol: btc trades solbtc, and btc for cash. That currency must also be a target and have a pair against cash',
       ),
     min_trade_notional: amountOf('Trades below this are skipped; in cash').default({
       amount: '10',
@@ -89,13 +89,13 @@ const params = z.lazy(() =>
     min_interval: durationText
       .default('PT1M')
       .describe(
-        'Least time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
+        'Minimum time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
       ),
     legs: legsField(),
     leg_timeout: durationText
       .default('PT2M')
       .describe(
-        'How long a trade of a rebalancing may be tried, ISO 8601; with legs a slice is tried until the next',
+        'Maximum time to try a trade of a rebalancing, ISO 8601; with legs, a slice is tried until the next slice',
       ),
     start_time: timeText.optional().describe('Start, with its zone; default: when the strategy first runs'),
     end_time: timeText.optional().describe('End of decisions, with its zone'),
@@ -143,7 +143,7 @@ const state = z.lazy(() =>
   z.strictObject({
     /** Rebalancings decided so far. */
     decisions: z.int().min(0),
-    /** Trades of the rebalancing under way: decided once, then only completed. Sells come first. */
+    /** Trades of the current rebalancing: decided once, then only completed. Sells come first. */
     legs: z.array(legShape).readonly(),
     /** Why the last rebalancings traded nothing; omitted if they traded. */
     blocked: blockedShape.optional(),
@@ -165,8 +165,8 @@ export const rebalance = defineStrategy<Params, State>({
   isEstimated: true,
   runFault: ({ legs }, plan, at) => {
     if (plan.schedule === undefined)
-      return 'it looks at every price already: only a rebalance with a schedule can run now';
-    if (legs.length > 0) return 'its rebalancing is under way';
+      return 'it already checks every price: only a rebalance with a schedule can run now';
+    if (legs.length > 0) return 'its rebalancing is in progress';
     return notOpenWords({ ...plan, schedule: plan.schedule }, at);
   },
   isReplaceable: ({ legs }) => !legs.some(isSpreading),
@@ -225,10 +225,10 @@ export const rebalance = defineStrategy<Params, State>({
   slots: () => [],
   notes: (plan) => [
     plan.legs === undefined
-      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides on its remainder again`
-      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides on its remainder again`,
+      ? `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder again`
+      : `each trade is spread over ${plan.legs.duration} in up to ${plan.legs.slices} slices, sells first; the next check decides its remainder again`,
     'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
-    `no trade borrows${plan.cash_buffer === undefined ? '' : `, and none spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
+    `no trade borrows${plan.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
   ],
   occurrences: ({ schedule }, from, count) =>
     schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
@@ -449,7 +449,7 @@ function work(
   };
 }
 
-/** After the last trade: as long as always, or longer each time when limits stood in the way of all. A schedule goes its way. */
+/** After the last trade: the usual time, or longer each time while limits block all trades. A schedule is not affected. */
 function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<State> {
   const over: State = { ...unblocked(was), legs: [] };
   const end = endOf(plan, begunAt);

@@ -19,8 +19,8 @@ interface Progress {
 
 /** Why no occurrence can begin at `at` besides those of the schedule, in words; `undefined`: one can. */
 export function runFault({ now, after: dealtWith }: Progress, plan: Timed, at: Instant): string | undefined {
-  if (now !== undefined) return `its occurrence of ${legOf(now.due)} is under way`;
+  if (now !== undefined) return `its occurrence of ${legOf(now.due)} is in progress`;
   const due = nextDue(plan, instant(dealtWith));
-  if (due !== undefined && due <= at) return `its occurrence of ${legOf(due)} is about to begin`;
+  if (due !== undefined && due <= at) return `its occurrence of ${legOf(due)} is about to start`;
   return notOpenWords(plan, at);
 }

@@ -56,7 +56,7 @@ const params = z.lazy(() =>
     schedule: countedScheduleFields.describe('When it trades'),
     window: durationText
       .default('PT10M')
-      .describe('How long an occurrence may trade, ISO 8601; the rest is not traded later'),
+      .describe('Time for which an occurrence may trade, ISO 8601; the rest is not traded later'),
     slices: whole
       .min(1)
       .max(SLICES_MAX)
@@ -66,7 +66,7 @@ const params = z.lazy(() =>
       .enum(['pace', 'skip'], { error: 'expected pace or skip' })
       .default('pace')
       .describe(
-        'What happens to the quantity of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it is not traded',
+        'Handling of the quantity of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it is not traded',
       ),
     ...tacticFields(),
     ...ladderFields(),
@@ -90,7 +90,7 @@ const eachOf = (plan: Params): Quantity | Money =>
     : quantity(plan.each_quantity.amount);
 const currencyOf = (plan: Params): string => (plan.each_quantity ?? plan.each_notional)?.currency ?? '';
 
-/** After it lie all times of a life: its beginning, or the moment before `start_time`. */
+/** All times of a life are after it: its beginning, or the moment before `start_time`. */
 function originOf(plan: Params, begunAt: Instant): Instant {
   const from = plan.start_time === undefined ? begunAt : after(parseTime(plan.start_time), -1);
   return from > begunAt ? from : begunAt;
@@ -143,7 +143,7 @@ const state = z.lazy(() =>
     after: z.number(),
     /** Occurrences begun. */
     begun: z.int().min(0),
-    /** The one under way. */
+    /** The current one. */
     now: z
       .strictObject({
         /** When the schedule said; names the parent. Unix ms. */
@@ -179,7 +179,7 @@ function settingOf(plan: Params, instrument: Instrument): Setting {
   const known = settings.get(plan);
   if (known?.instrument === instrument) return known;
   const windowMs = parseDuration(plan.window);
-  // Once its window is over, a time has passed whatever the tolerance says.
+  // Once its window has ended, a time has passed regardless of the tolerance.
   const toleranceMs = Math.min(parseDuration(plan.schedule.misfire_after), windowMs - 1);
   const setting = { plan, instrument, each: eachOf(plan), windowMs, toleranceMs };
   settings.set(plan, setting);
@@ -287,7 +287,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   const { plan, toleranceMs } = setting;
   const { schedule } = plan;
   const due = nextDue(plan, instant(was.after));
-  // The clocks of the zone were decided anew since this wake was planned.
+  // The clock rules of the zone were changed after this wake was planned.
   if (due === undefined || due > at) return idle(was, plan);
   const next = nextDue(plan, due);
   const isAlone = next === undefined || next > at;
@@ -353,7 +353,7 @@ function begin(
   return startSlice(under, { at, report, slices }, setting);
 }
 
-/** A slot of the occurrence under way has come. Slots that passed, and one that the calendar closes, are not tried. */
+/** A slot of the current occurrence has come. Slots that passed, and one that the calendar closes, are not tried. */
 function startSlice(
   was: Under,
   { at, report, slices }: { readonly at: Instant; readonly report: StepReport; readonly slices: Slices },
@@ -406,7 +406,7 @@ const passedSlots = (
     return { leg, slice, due: slotOf(slices, slice), size: text(plannedSize(slices, slice)) };
   });
 
-/** What a turn told, and after it what became of its slots: they passed, or what closed one of them. */
+/** The entries of a turn, followed by the outcomes of its slots: they passed, or what closed one of them. */
 const together = (report: StepReport, closedBy: string | undefined, missed: Missed): StepReport => ({
   reason: report.reason ?? (closedBy === undefined ? 'missed_slot' : 'blackout'),
   note: noted(report.note, closedBy ?? slotsPassed(missed.length)),
@@ -521,7 +521,7 @@ function checkTimes(plan: Params): readonly Problem[] {
   if (first === undefined) {
     const span = `${isoOf(instant(from + 1))} and ${isoOf(until)}`;
     const path = ['schedule', plan.schedule.cron === undefined ? 'first' : 'cron'];
-    return [{ path, message: `no time of the schedule lies between ${span}` }];
+    return [{ path, message: `the schedule has no time between ${span}` }];
   }
   if (first.closed !== undefined) {
     const when = `the first, ${isoOf(first.at)}, is closed by: ${first.closed}`;

@@ -73,7 +73,10 @@ export function orderFor(
   }
   return unpriced.length > 0
     ? { reason: 'no_reference', note: unpriced.map(({ pair }) => pair).join(', ') }
-    : { reason: 'no_funds', note: `owes ${text(debt.amount)} ${currency}, holds nothing that closes it` };
+    : {
+        reason: 'no_funds',
+        note: `owes ${text(debt.amount)} ${currency}, but holds nothing that can close it`,
+      };
 }
 
 interface Question {

@@ -24,23 +24,21 @@ const params = z.lazy(() =>
       .min(1)
       .max(PAIRS_MAX)
       .describe(
-        'Pairs that close positions; the first possible one is used: what is owed in the quote currency by selling the base currency, what is owed in the base currency by buying it',
+        'Pairs that close positions; the first possible one is used. A debt in the quote currency is closed by selling the base currency, a debt in the base currency by buying it',
       ),
     before_grace_ends: durationText
       .optional()
       .describe(
-        'Closes a position this long before its grace period ends, so that no interest is charged, ISO 8601',
+        'Time before the end of its grace period at which a position is closed, so that no interest is charged, ISO 8601',
       ),
     max_carry_bps: plainNumber
       .min(0)
       .max(10_000)
       .optional()
-      .describe(
-        'Closes a position before the interest on it is more than this, basis points of what is owed',
-      ),
+      .describe('Interest on a position before which it is closed, basis points of the debt'),
     lead_time: durationText
       .default('PT15M')
-      .describe('How long before the charge that would exceed max_carry_bps the closing starts, ISO 8601'),
+      .describe('Time before the charge that would exceed max_carry_bps at which closing starts, ISO 8601'),
     close_in_modes: z
       .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
       .default([])
@@ -49,19 +47,17 @@ const params = z.lazy(() =>
       .min(0)
       .max(1_000)
       .default(0)
-      .describe(
-        'How much more than the debt is traded, so that fees and interest leave no remainder, basis points',
-      ),
+      .describe('Amount traded beyond the debt, so that fees and interest leave no remainder, basis points'),
     max_slice_notional: amountOf(
-      'Largest piece in quote currency; a position is closed in as few equal pieces as it allows. Default: in one',
+      'Largest piece in quote currency; a position is closed in as few equal pieces as this allows. Default: in one',
     ).optional(),
     interval: durationText
       .default('PT15S')
-      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
+      .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
     rates_timeout: durationText
       .default('PT10M')
       .describe(
-        'Closes a position when the venue has reported no funding rate of its currency for this long, ISO 8601',
+        'Time without a reported funding rate of its currency after which a position is closed, ISO 8601',
       ),
   }),
 );
@@ -136,7 +132,7 @@ const state = z.lazy(() =>
     rest: z.number(),
     /** Since when a funding rate that matters is not known, Unix ms. */
     unknownSince: z.number().optional(),
-    /** The closing under way. */
+    /** The closing in progress. */
     now: z
       .strictObject({
         /** Number of the next piece. */
@@ -163,7 +159,7 @@ type StepReport = Pick<Step<State>, 'reason' | 'note'>;
  */
 export const settle = defineStrategy<Params, State>({
   kind: 'settle',
-  summary: 'closes positions on credit before interest is charged, or more than allowed',
+  summary: 'closes positions on credit before they are charged interest, or more interest than allowed',
   params,
   state,
   pairs: (plan) => plan.pairs,
@@ -277,7 +273,7 @@ function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<
   // The controls count a parent in one unit.
   const leg = `${closings}.${order.pair}.${order.side}.${order.size.by}`;
   const until = after(at, intervalOf(plan));
-  const since = debt.since === 0 ? 'before it was first looked at' : isoOf(debt.since);
+  const since = debt.since === 0 ? 'before the first check' : isoOf(debt.since);
   return {
     state: { ...was, closings, rest: until, now: { slice: slice + 1, misses } },
     waits: [{ on: 'outcome', leg, slice }],
@@ -288,7 +284,7 @@ function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<
 
 const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
 
-const KEPT = 'sizing.keep leaves no more of what it pays with';
+const KEPT = 'sizing.keep leaves no more of the currency it pays with';
 
 /** A piece has ended. What is owed now is looked at when its time is over, or later when nothing was traded. */
 function settlePiece(

@@ -59,20 +59,20 @@ const params = z.lazy(() =>
       'Smallest amount above keep to convert, in quote currency. Default: the minimum of the venue',
     ).optional(),
     max_slice_notional: amountOf(
-      'Largest piece in quote currency; a sweep is traded in as few equal pieces as it allows. Default: in one',
+      'Largest piece in quote currency; a sweep is traded in as few equal pieces as this allows. Default: in one',
     ).optional(),
     interval: durationText
       .default('PT15S')
-      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
+      .describe('Minimum time between two pieces, and maximum time to try a piece, ISO 8601'),
     limit_price: positiveText
       .optional()
       .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
     collect: durationText
       .optional()
-      .describe('How long to wait after an inflow for further ones, to convert them in one trade, ISO 8601'),
+      .describe('Time to wait after an inflow for further inflows, to convert them in one trade, ISO 8601'),
     min_interval: durationText
       .default('PT1M')
-      .describe('Least time between the starts of two sweeps without a schedule, ISO 8601'),
+      .describe('Minimum time between the starts of two sweeps without a schedule, ISO 8601'),
     schedule: scheduleFields
       .optional()
       .describe('Checks the balance only at these times; default: at every inflow'),
@@ -121,7 +121,7 @@ function excessOf(plan: Params, held: Quantity, instrument: Instrument): Quantit
   return roundDown(quantity(above.div(withFee(plan)).toFixed(18)), instrument.quotePrecision);
 }
 
-/** The largest piece in `from`; `undefined` when a sweep goes in one. `mid` is needed for a sale alone. */
+/** The largest piece in `from`; `undefined` when a sweep goes in one. `mid` is needed only for a sale. */
 function largestPiece(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity | undefined {
   if (plan.max_slice_notional === undefined) return undefined;
   const most = money(plan.max_slice_notional.amount);
@@ -173,7 +173,7 @@ const state = z.lazy(() =>
     sweeps: z.int().min(0),
     /** No sweep begins before, Unix ms. */
     rest: z.number(),
-    /** The sweep under way. */
+    /** The sweep in progress. */
     now: z
       .strictObject({
         /** Not yet traded of what was decided, in `from`. */
@@ -194,7 +194,7 @@ type Under = State & { readonly now: NonNullable<State['now']> };
 /** A parent has no more pieces than the controls allow one without a plan; what is left then is another sweep. */
 const PIECES_MAX = 40;
 
-/** What a step tells besides what it does. */
+/** What a step reports besides its actions. */
 type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
@@ -209,8 +209,8 @@ export const sweep = defineStrategy<Params, State>({
   pairs: (plan) => [pairOf(plan)],
   runFault: ({ now }, plan, at) => {
     if (plan.schedule === undefined)
-      return 'it sweeps whenever money comes in already: only a sweep with a schedule can run now';
-    if (now !== undefined) return 'its sweep is under way';
+      return 'it already sweeps at every inflow: only a sweep with a schedule can run now';
+    if (now !== undefined) return 'its sweep is in progress';
     return notOpenWords({ ...plan, schedule: plan.schedule }, at);
   },
   isReplaceable: () => true,
@@ -310,7 +310,7 @@ interface Look {
   readonly excess: Quantity;
 }
 
-/** What is there to be swept now, or why that cannot be told. */
+/** The amount to sweep now, or why it is unknown. */
 function look(plan: Params, view: View): Look | { readonly reason: Reason; readonly note?: string } {
   const pair = pairOf(plan);
   const instrument = view.instrument(pair);
@@ -338,7 +338,7 @@ function begin(was: State, plan: Params, view: View): Step<State> {
   return startPiece({ ...later, sweeps: was.sweeps + 1, now }, plan, { view, seen });
 }
 
-/** Goes on with what was decided, as far as it is still there and above keep. */
+/** Continues with the decided amount, limited to what is still there above keep. */
 function nextPiece(was: Under, plan: Params, view: View): Step<State> {
   const seen = look(plan, view);
   if ('reason' in seen) {

@@ -78,7 +78,7 @@ describe('the token of a desk in the store', () => {
     expect(next.use()).toBe('t2');
     expect(next.kept.refusalOf(new Secret('t3'))).toContain('never used');
     expect(next.kept.refusalOf(new Secret('t4'))).toBeUndefined();
-    expect(next.warned).toEqual([expect.stringContaining('is one that the desk never used')]);
+    expect(next.warned).toEqual([expect.stringContaining('has never been used by the desk')]);
   });
 
   it('stays the old one when the owner dies before the store has the new one', async () => {

@@ -56,7 +56,7 @@ describe('the key of tokens', () => {
       'x'.repeat(44),
       Buffer.alloc(16, 1).toString('base64'),
     ])
-      expect(() => readTokenKey({ TRANCHE_TOKEN_KEY: text })).toThrow('is no key for tokens');
+      expect(() => readTokenKey({ TRANCHE_TOKEN_KEY: text })).toThrow('is not a key for tokens');
     expect(() => readTokenKey({ TRANCHE_TOKEN_KEY: KEY_TEXT, TRANCHE_TOKEN_KEY_FILE: 'x' })).toThrow(
       'not both',
     );
