@@ -483,7 +483,7 @@ describe('tranche halt', () => {
     const { code, err } = await run(folder, ['halt']);
     expect([code, err]).toEqual([
       69,
-      expect.stringContaining('each start of this config creates a new journal'),
+      expect.stringContaining('each start with this config creates a new journal'),
     ]);
     expect(readdirSync(folder)).toEqual(['desk.yaml']);
   });

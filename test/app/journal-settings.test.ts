@@ -81,7 +81,7 @@ describe('journal settings', () => {
     const { code, out, err } = await ran(aJournal('00'.repeat(32)), {});
     expect(code).toBe(65);
     expect(out).toContain('controls.max_order_notional');
-    expect(err).toContain('the hash of record 2 is not that of the settings');
+    expect(err).toContain('the hash of record 2 does not match the settings');
   });
 
   it('says of a journal of an older version that it has none, as the assessment does', async () => {

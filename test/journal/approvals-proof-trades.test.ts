@@ -191,7 +191,7 @@ describe('parents', () => {
   it('do not hold when their request asks for less than its amount needs', () => {
     const needs = [{ count: 1, groups: ['treasury'] }];
     const cheap = rehashed(records, (body) => ({ ...body, needs }));
-    expect(faults(cheap)[0]).toMatch(/asks for less than the policy in force/u);
+    expect(faults(cheap)[0]).toMatch(/requires less than the policy in force/u);
     const renamed = forged(records, (body) => (body.kind === 'override' ? { ...body, amount: '1' } : body));
     expect(faults(renamed)[0]).toMatch(/its hash is not that of the request/u);
   });

@@ -296,7 +296,7 @@ describe('the proof of approvals', () => {
 
   it('finds a request that does not say what it is for, and so would be held against nothing', () => {
     const nameless = rehashed(({ request: _request, needs: _needs, passkey: _passkey, assertion: _assertion, ...body }) => body); // prettier-ignore
-    expect(faults(nameless).join('\n')).toMatch(/asks for less than the policy in force/u);
+    expect(faults(nameless).join('\n')).toMatch(/requires less than the policy in force/u);
   });
 
   it('finds a start that kept no policy after one that did', () => {
@@ -334,7 +334,7 @@ describe('the proof of approvals', () => {
     };
     expect(
       faults(forged((body) => (body.kind === 'started' ? { ...body, policy: stricter } : body)))[0],
-    ).toMatch(/it asks for less than the policy in force/u);
+    ).toMatch(/it requires less than the policy in force/u);
   });
 
   const named = (records: readonly StoredRecord[]): readonly string[] =>

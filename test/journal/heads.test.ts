@@ -86,7 +86,7 @@ describe('a journal whose fills were rewritten and chained again', () => {
     writeJournal('0.4');
     const { code, stdout } = await verify();
     expect(code).toBe(0);
-    expect(stdout).toContain('Anyone who can write the journal and its anchor can build a new chain');
+    expect(stdout).toContain('Anyone who can write to the journal and its anchor can build a new chain');
   });
 
   it('does not hold the head that was kept elsewhere: exit 65', async () => {

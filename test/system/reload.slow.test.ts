@@ -125,7 +125,7 @@ describe('a daemon that reads its strategies again', () => {
     const broken = await desk.command('reload', '--config', 'desk.yaml');
     expect([broken.code, broken.stdout]).toEqual([75, expect.stringContaining('did you mean "twap"?')]);
     const { stdout } = await desk.command('journal', 'show', '--kind', 'reload', desk.journal);
-    expect(stdout).toContain('reload applied, asked by local (ann): eth too');
+    expect(stdout).toContain('reload applied, requested by local (ann): eth too');
   });
 
   it('detects changed files when watching is enabled, its own modules included', async () => {

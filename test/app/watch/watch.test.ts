@@ -119,7 +119,7 @@ describe('tranche watch --once', () => {
     expect(await once1(cwd, { urls: [desk.url] })).toMatchObject({ code: 75, out: expect.stringContaining('cannot trade: halted: lunch') as string }); // prettier-ignore
     expect(desk.asked).toHaveLength(2);
     desk.answers = { ...WELL, '/healthz': [200, {}, 'Tue, 01 Dec 2020 09:00:00 GMT'] };
-    expect(await once1(cwd, { urls: [desk.url] })).toMatchObject({ code: 75, out: expect.stringContaining('behind that of the watchman') as string }); // prettier-ignore
+    expect(await once1(cwd, { urls: [desk.url] })).toMatchObject({ code: 75, out: expect.stringContaining('behind the clock of the watchman') as string }); // prettier-ignore
     desk.close();
     expect(await once1(cwd, { urls: [desk.url], json: true })).toMatchObject({ code: 69, out: expect.stringContaining('"kind":"silent"') as string }); // prettier-ignore
   });

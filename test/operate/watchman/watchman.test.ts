@@ -157,7 +157,7 @@ describe('a desk that answers', () => {
     const ahead = (aheadMs: number) => (at: Instant): Probe => well(at, { clock: { aheadMs, marginMs: 700 } }); // prettier-ignore
     expect(told(ahead(5_600))).toEqual([]);
     expect(told(ahead(-9_000))).toEqual([
-      '1 warning: desk-1 has a clock that is 9 s behind that of the watchman',
+      '1 warning: desk-1 has a clock that is 9 s behind the clock of the watchman',
     ]);
   });
 });
