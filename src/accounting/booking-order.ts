@@ -2,7 +2,7 @@ import type { Instant } from '../core/time.ts';
 import { dateOf, historyEvents } from './events.ts';
 import type { AccountRow, AccountingEvent, CorrectionEvent, TradeEvent } from './events.ts';
 
-/** What a closed period was made from. */
+/** The source of a closed period. */
 export interface ClosedPeriod {
   /** The first instant after it. */
   readonly until: Instant;

@@ -12,7 +12,10 @@ export interface Jurisdiction {
   readonly hasChoice: boolean;
   /** Time zone of its dates. Omitted: the settings say which. */
   readonly timeZone?: string | undefined;
-  /** A disposal is long term when it is on a later date than that of the acquisition so many years later. Omitted: the law makes no difference. */
+  /**
+   * A disposal is long term when it is on a later date than the date of the acquisition this many years later. Omitted: the law makes no
+   * difference.
+   */
   readonly longAfterYears?: number | undefined;
 }
 

@@ -16,7 +16,7 @@ import type { Instant } from '../core/time.ts';
 import { COST_DECIMALS } from './lots.ts';
 import { dateText } from './zoned-days.ts';
 
-/** An acquisition counts for a disposal of at most so many days before. */
+/** An acquisition matches disposals of at most this many days before. */
 export const DAYS_AFTER = 30;
 /** Name of the pool as a lot. */
 export const POOL = 'section 104';

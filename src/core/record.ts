@@ -38,7 +38,7 @@ export type RecordBody =
   | PersonRecord
   | ClosingRecord;
 
-/** A slot that passed without a try. */
+/** A slot that passed without an attempt. */
 export interface MissedSlice {
   readonly leg: string;
   readonly slice: number;
@@ -122,7 +122,7 @@ export interface WakeRecord {
   readonly state?: unknown;
   readonly waits: readonly Wait[];
   readonly intents: readonly IntentText[];
-  /** Slots that passed without a try. */
+  /** Slots that passed without an attempt. */
   readonly missed: readonly MissedSlice[];
   /** The strategy has nothing more to do. */
   readonly finished?: Reason | undefined;
@@ -190,7 +190,7 @@ export interface QuoteRecord {
   /** From the quote's arrival to the order's first byte, or to the write before it; milliseconds. */
   readonly age_ms: number;
   /**
-   * Largest value of the parent in the currency of the limits, or `unknown`; present if the policy looks at parents and let
+   * Largest value of the parent in the currency of the limits, or `unknown`; present if the policy covers parents and let
    * this one start without approval.
    */
   readonly parent_amount?: string | undefined;

@@ -48,7 +48,10 @@ export class Desk {
   readonly observer: Observer;
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
-  /** After each change: the strategies with an outcome that no step has consumed. Of a thousand that wait, only these look. */
+  /**
+   * After each change: the strategies with an outcome that no step has consumed. Of a thousand strategies that wait, only
+   * these check the price.
+   */
   readonly outcomes$: Observable<ReadonlySet<string>>;
   /** The state folded from the journal. */
   readonly state = new EngineState();

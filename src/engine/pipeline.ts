@@ -101,8 +101,8 @@ function watchTerms(desk: Desk): Observable<never> {
 }
 
 /**
- * While it waited for its next try, a slice may have ended or gone into doubt. A slice past its time ends now, as does
- * one whose strategy no longer runs.
+ * While it waited for its next attempt, a slice may have ended or gone into doubt. A slice past its time ends now, as
+ * does one whose strategy no longer runs.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
   return mergeMapMaybe((slice) => {

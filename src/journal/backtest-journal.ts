@@ -11,9 +11,9 @@ import { selected } from './record-query.ts';
  * their figures need no hashes. Hashing each record at once would make a backtest of hourly buys 1.4 times slower. Texts and hashes
  * equal those of every other journal.
  *
- * Records must not change after their append: their text is made later. Bodies are `readonly` to their last member and hold nothing
- * that a user's module can reach; tests freeze them. A body that is not a record is detected on a request for a hash, the head or
- * the lines.
+ * Records must not change after their append: their text is created later. Bodies are `readonly` to their last member and hold
+ * nothing that a user's module can reach; tests freeze them. A body that is not a record is detected on a request for a hash, the
+ * head or the lines.
  */
 export function backtestJournal(): Journal {
   const chain = new HashedOnDemand();

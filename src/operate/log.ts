@@ -115,7 +115,7 @@ export function createLog({
 
 /**
  * Writes what is held. Where nobody reads any more (EPIPE) it would be tried again without end: the descriptor is looked up before
- * each try, and an EAGAIN that is not to be tried again is the one way out.
+ * each attempt, and only an EAGAIN without a retry ends it.
  */
 function flush(out: ReturnType<typeof openDestination>): void {
   const fd = process.stderr.fd;
@@ -181,7 +181,7 @@ function putAside(file: string): void {
   }
 }
 
-/** Bytes in the file, which is made if it is not there. @throws OperatorError `storage` when it cannot be written. */
+/** Bytes in the file, which is created if it does not exist. @throws OperatorError `storage` when it cannot be written. */
 function sizeOf(file: string): number {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -79,7 +79,7 @@ const DESK_STATES = [
 ] as const satisfies readonly ControlRecord['state'][];
 const RISK_MODES = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'unknown'] as const;
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
-/** How often the event loop is looked at. It is part of every measured delay and taken off again. */
+/** How often the event loop is measured. It is part of every measured delay and taken off again. */
 const LAG_RESOLUTION_MS = 10;
 
 export function createMetrics({ version, mode, desk, now }: MetricsOptions): Metrics {

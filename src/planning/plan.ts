@@ -60,7 +60,7 @@ export interface PlannedStrategy {
   readonly slices: readonly PlannedSlice[];
   /** Times of its calendar, including closed ones; empty without a calendar. */
   readonly times: readonly PlannedTime[];
-  /** More times than were looked at. */
+  /** More times than were checked. */
   readonly isCut: boolean;
   /**
    * State in the journal: `running`: planned from its start. `edited`: an earlier document with this id is running; the

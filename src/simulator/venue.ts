@@ -22,7 +22,7 @@ import { StateFile } from './venue-state-file.ts';
 import { steadyTime } from './exchange/steady-time.ts';
 import type { LoadTape, PriceTape } from './market/price-tape.ts';
 
-/** Distance of two looks at what is due, ms. */
+/** Time between two checks for due strategies, ms. */
 const ADVANCE_MS = 500;
 
 export interface RunningVenue {

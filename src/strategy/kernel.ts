@@ -12,7 +12,7 @@ import type { FundingRate, RiskMode, Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 import type { ModuleCode } from './kinds/module/module-call.ts';
 
-/** What a kernel may look at, as of `at`; nothing in it changes during a step. */
+/** What a kernel may read, as of `at`; nothing in it changes during a step. */
 export interface View {
   readonly at: Instant;
   /** Instruments by pair: every pair that the strategy names is there. */
@@ -53,7 +53,7 @@ export interface Step<State> {
   readonly state: State;
   readonly waits: readonly Wait[];
   readonly intents?: readonly Intent[];
-  /** Slots that passed without a try. */
+  /** Slots that passed without an attempt. */
   readonly missed?: readonly MissedSlice[];
   /** Why nothing, or less than planned, is traded. */
   readonly reason?: Reason | undefined;

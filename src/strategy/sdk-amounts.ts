@@ -33,7 +33,7 @@ export const roundDown = own(shared.roundDown);
 export const roundUp = own(shared.roundUp);
 /** One of `parts` equal parts of `total`, cut down to `precision` decimals; the last part takes what is left. */
 export const share = own(shared.share);
-/** `each`, so many basis points worse for `side`. */
+/** `each`, this many basis points worse for `side`. */
 export const worsen = own(shared.worsen);
 /** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
 export const text = (amount: AnyAmount): string => shared.text(shared.apart(amount));

@@ -61,7 +61,7 @@ export interface View {
   /** The newest reference price of a declared pair, quote per base; `undefined` when none is fresh. */
   price(pair: string): Price | undefined;
   /**
-   * Bars that `bars` of the kernel has declared, oldest first: at most `count` of the newest that have ended, fewer where so many were not
+   * Bars that `bars` of the kernel has declared, oldest first: at most `count` of the newest that have ended, fewer if not that many were
    * seen yet. An interval without prices has no bar: `from` tells. @throws for others.
    */
   bars(pair: string, interval: string): readonly Bar[];
@@ -150,7 +150,7 @@ export interface Step<State> {
   readonly intents?: readonly Intent[] | undefined;
   /** Why it did what it did, for people: stands in the journal. */
   readonly note?: string | undefined;
-  /** Nothing more will be wanted. It ends once its open intents have. */
+  /** No more requests will follow. It ends once its open intents have. */
   readonly finished?: boolean | undefined;
 }
 
@@ -169,7 +169,7 @@ export type ReaderResult<Params> =
 /** A strategy of one's own. */
 export interface Kernel<Params, State> {
   readonly params: Reader<Params>;
-  /** Bars that its steps look at, at most 1000 in all. Default: none. */
+  /** Bars that its steps read, at most 1000 in all. Default: none. */
   bars?(params: Params): readonly BarWish[];
   /** The first step of a life. */
   start(params: Params, view: View): Step<State>;

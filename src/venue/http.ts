@@ -83,7 +83,7 @@ const KEEP_ALIVE_MS = 4_000;
 const SPARE_KEEP_ALIVE_MS = 10_000;
 
 /**
- * The one way out to the venue: bound to one origin and to a table of routes.
+ * The only path to the venue, limited to one origin and to a table of routes.
  *
  * @throws OperatorError `config` when the address or the token cannot be used.
  */

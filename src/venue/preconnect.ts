@@ -14,7 +14,7 @@ export interface Preconnections {
 
 /**
  * undici lets one turn of the event loop pass before it writes to a connection that was used before: bytes of a closing
- * or cheating peer that are already here must be seen first. A connection that was never used needs no such look, so it
+ * or cheating peer that are already here must be seen first. A connection that was never used needs no such check, so it
  * is written to in the tick of `dispatch`. It is also the only kind on which "not sent" is certain.
  *
  * A spare that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; nobody waits for it.

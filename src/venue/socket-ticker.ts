@@ -18,7 +18,7 @@ const VOLUME_AGE_MS = 2 * MINUTE_MS;
 
 /**
  * The venue's ticker as reference prices: the last price of each pair, stamped with the time of its arrival, and its volume
- * of the day. A smaller volume than before is taken as it is: the day of the venue has started again.
+ * of the day. A smaller volume than before is accepted as it is: the day of the venue has started again.
  *
  * Gaps in the sequence are let pass: every ticker message replaces the previous one, so a lost message matters only
  * briefly.

@@ -161,7 +161,7 @@ describe('parents', () => {
     expect(faults(records)).toEqual([]);
   });
 
-  it('do not hold when they trade before their request is decided, although they have not ended', () => {
+  it('do not hold if they trade before their request is decided, even while they are open', () => {
     const open = forged(records, (body) => (isOf(body, 'approved') ? undefined : body));
     expect(faults(open)[0]).toMatch(/left although ov-1, which its parent \S+ needs, was not approved/u);
     const rejected = forged(records, (body) =>

@@ -70,7 +70,7 @@ describe('a share of the volume', () => {
     }
   });
 
-  it('is of the new day where the volume has fallen', () => {
+  it('belongs to the new day when the volume has fallen', () => {
     const life = begun();
     expect(sizes(life.arrive(0, traded('4')))).toEqual(['#0 0.4']);
     filled(life, 0, '0.4', 6);

@@ -107,7 +107,7 @@ describe('the pacing of a real daemon', () => {
     expect(measured.served).toBe(5);
   });
 
-  it('keeps to it for ten minutes with twenty hungry strategies, and uses at least 97 % of it', async () => {
+  it('keeps to that limit for ten minutes with twenty busy strategies, and uses at least 97 % of it', async () => {
     const measured = await measure(20, 600_000);
     const used = utilisation(measured.arrivals, 2_000);
     report('10 min', measured, used);

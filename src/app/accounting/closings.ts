@@ -8,7 +8,8 @@ import type { Closing } from './closed-periods.ts';
 /**
  * The closed periods of a journal, oldest first.
  *
- * @throws OperatorError `data` for closings that do not follow one another or rest on another chain, `config` where the settings are not those of the closed books.
+ * @throws OperatorError `data` if closings are not consecutive or belong to another chain, `config` if the settings differ from those of
+ * the closed books.
  */
 export function closingsOf(journal: Journal, settings: AccountingSettings): readonly Closing[] {
   const closings: Closing[] = [];

@@ -40,7 +40,7 @@ export interface BacktestOptions extends InputOptions, BootstrapOptions {
   readonly everyTick?: boolean | undefined;
   /** File that the journal is written to. */
   readonly journal?: string | undefined;
-  /** Folder that the files of the report go to. */
+  /** Folder for the report files. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
   /** Prints `report.json` on stdout. */

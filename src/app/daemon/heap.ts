@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** How long after the start the heap is looked at: what the first wakes left is garbage by then. */
+/** Time after the start at which the heap is checked: what the first wakes left is garbage by then. */
 const SETTLE_MS = 2_000;
 
 /**

@@ -17,7 +17,7 @@ const RESERVED = 5;
 /** Of the feeds. Source: the public documentation of the venue, "WebSocket rate limits". */
 const MESSAGES_PER_MINUTE = 40;
 const CONNECTIONS = 10;
-/** The longest wait for the store: a request that waits longer may as well wait for the next try. */
+/** The longest wait for the store: a request that waits longer may as well wait for the next attempt. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 
 /** What the desks behind one network address share. */

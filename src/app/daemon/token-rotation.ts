@@ -37,7 +37,7 @@ export type TokenTrial = 'accepted' | 'refused' | 'no_answer';
 
 /** Time between two checks at the file. */
 const LOOK_MS = 2_000;
-/** The store is asked at each fifteenth look. */
+/** The store is queried at every fifteenth check. */
 const LOOKS_PER_READ = 15;
 
 /**
@@ -45,8 +45,8 @@ const LOOKS_PER_READ = 15;
  * created, so a request in progress ends with the token that it started with. A file that cannot be used, or whose token the venue
  * refuses, changes nothing: the desk would halt on a token that the venue refuses.
  *
- * The file is looked at every two seconds, as names that are moved over it escape a watch, and read once it has been the same for two
- * looks: half a token is no token.
+ * The file is checked every two seconds, because a file watch misses a rename over it, and read once it has been unchanged for two
+ * checks: half a token is no token.
  *
  * With a keeper the token is durable there before a request carries it, and one that a person puts there is taken as well.
  */

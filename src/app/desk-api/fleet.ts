@@ -10,7 +10,7 @@ type Status = z.output<typeof status>;
 
 const ANSWER_MS = 3_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Answers are kept this long: many who look ask the other desks no more often than one does. */
+/** Answers are kept this long: many viewers query the other desks no more often than one does. */
 const FRESH_MS = 2_000;
 
 /** A desk as its status says. Every desk is independent: live is never added to paper. */

@@ -66,7 +66,7 @@ function nodeFinding(config: Config | undefined): Finding {
 }
 
 const MIB = 1_048_576;
-/** A desk writes some hundred megabytes per year; below this, a person should look. */
+/** A desk writes some hundred megabytes per year; below this, a person should check. */
 const ROOM_WARN = 512 * MIB;
 /** In-memory file systems: lost at a restart. statfs(2). */
 const IN_MEMORY: ReadonlyMap<number, string> = new Map([
@@ -178,7 +178,7 @@ function folderFinding(folder: string): Finding {
 
 const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;
 
-/** Of folders that are not made yet, the one that they will be made in. */
+/** For folders that do not exist yet, the folder in which they will be created. */
 const nearestFolder = (folder: string): string =>
   statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true || dirname(folder) === folder
     ? folder

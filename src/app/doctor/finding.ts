@@ -8,7 +8,7 @@ export interface Finding {
   /** `skipped`: the check could not be made; the text says why. */
   readonly verdict: 'ok' | 'warn' | 'fail' | 'skipped';
   readonly says: string;
-  /** The file, folder or address that was looked at. */
+  /** The file, folder or address that was checked. */
   readonly where?: string | undefined;
   readonly fix?: string | undefined;
   /** For a `fail`: the exit code that a start would return. */

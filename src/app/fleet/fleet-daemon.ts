@@ -35,7 +35,7 @@ export interface FleetOptions {
   readonly json?: boolean | undefined;
 }
 
-/** How often a daemon looks at the store. */
+/** How often a daemon reads the store. */
 const LOOK_MS = 1_000;
 /** Without a heartbeat for so long, the other daemons take its desks. */
 const BEAT_LATE_MS = 10_000;

@@ -36,7 +36,7 @@ export interface FleetToServe {
   readonly warn: (line: string) => void;
 }
 
-/** However many look, the store is read this often. */
+/** The store is read this often, regardless of the number of viewers. */
 const FRESH_MS = 1_000;
 /** Refused callers are reported this often. */
 const REFUSED_MS = 10_000;

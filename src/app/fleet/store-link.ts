@@ -21,7 +21,7 @@ export interface LinkedDesk {
   readonly warn: (why: string) => void;
 }
 
-/** Commands are looked for so often, and at each notification of the server. */
+/** Commands are read at this interval, and at each notification of the server. */
 const LOOK_MS = 1_000;
 /** Longest time without a report of a desk to the store. */
 const REPORT_MS = 5_000;
@@ -100,7 +100,7 @@ class StoreLink {
     await this.#session.close().catch(() => undefined);
   }
 
-  /** One look at a time; the next poll sees what is notified in the meantime. */
+  /** One check at a time; the next poll sees what is notified in the meantime. */
   async #look(): Promise<void> {
     this.#isToLookAgain = true;
     if (this.#isLooking) return;

@@ -9,7 +9,7 @@ type Connecting = ReturnType<typeof connectTo>;
 
 export interface Listening {
   readonly channel: string;
-  /** Called for each notification. Those sent while there is no connection are lost: look from time to time as well. */
+  /** Called for each notification. Those sent while there is no connection are lost: also check periodically. */
   readonly onNotice: () => void;
 }
 

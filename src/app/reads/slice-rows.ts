@@ -16,7 +16,7 @@ type Row = Writable<Omit<SliceRow, 'attempts'>> & { readonly attempts: Writable<
 
 /** Records of slices. All of them name the parent, in a field or in the client id. */
 const KINDS: readonly RecordBody['kind'][] = ['wake', 'intent', 'quote', 'attempt', 'fill', 'slice', 'correction']; // prettier-ignore
-/** Records of one parent that are looked at. */
+/** Records of one parent that are read. */
 const RECORDS_MAX = 20_000;
 
 export const keyOf = ({ parent, slice }: SliceName): string => `${parent}/${slice}`;
@@ -150,7 +150,7 @@ class Rows {
   }
 }
 
-/** When the schedule wanted what a wake decided: of a wake for another cause, its own time. */
+/** The time in the schedule of the decision of a wake: of a wake for another cause, its own time. */
 const dueOf = ({ on, detail }: WakeRecord, at: Instant): string => {
   const due = on === 'at' ? detail['due'] : undefined;
   return isoOf(typeof due === 'number' ? instant(due) : at);
@@ -159,7 +159,7 @@ const dueOf = ({ on, detail }: WakeRecord, at: Instant): string => {
 export const wordsOf = (reason: Reason | undefined): string | undefined =>
   reason === undefined ? undefined : reasons[reason];
 
-/** Slices that passed without a try. */
+/** Slices that passed without an attempt. */
 export const missedRows = (seq: number, at: Instant, wake: WakeRecord): readonly SliceRow[] =>
   wake.missed.map(({ leg, slice, due, size }) => ({
     seq,

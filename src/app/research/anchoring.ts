@@ -26,7 +26,7 @@ export function orderOf(asked: number, compared: number): readonly Ordered[] {
   return order;
 }
 
-/** How many of the first so many are left without one whose pair is missing. */
+/** Number of the first resamples that remain without those whose pair is missing. */
 export const wholePart = (order: readonly Ordered[], ended: number): number =>
   order[ended]?.isOther === true ? ended - 1 : ended;
 

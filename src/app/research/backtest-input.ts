@@ -23,7 +23,7 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export interface InputOptions extends WindowOptions {
   readonly config: string;
-  /** Whether the config was named, rather than being the one that commands look for. */
+  /** Whether the config was given explicitly instead of found by default. */
   readonly isConfigNamed?: boolean | undefined;
   readonly files?: readonly string[] | undefined;
   /** `btcusd=FILE`, each. */

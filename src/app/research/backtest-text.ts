@@ -34,7 +34,7 @@ export interface Ended {
   readonly bootstrap?: BootstrapFacts | undefined;
 }
 
-/** The figures of a backtest that has ended: those of its journal over its tapes, and how it was made. */
+/** The figures of a backtest that has ended: those of its journal over its tapes, and its origin. */
 export function backtestFigures(ended: Ended): Figures {
   const { input, journal, running } = ended;
   const facts = factsOf(ended);

@@ -19,8 +19,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes the files of a report into a folder, which is made when it is missing. Each file is replaced once the new one is
- * whole; only their owner reads them. Returns the content of `report.json`.
+ * Writes the files of a report into a folder, and creates the folder if it is missing. Each file is replaced once the new one
+ * is whole; only their owner reads them. Returns the content of `report.json`.
  *
  * @throws OperatorError `usage` when one of the files is there and must not be replaced, `storage` when one cannot be written.
  */

@@ -17,7 +17,7 @@ export interface Volumes {
 }
 
 export interface ReadVolumes {
-  /** Longest hole between two bars that is taken, ms. */
+  /** Longest accepted gap between two bars, ms. */
   readonly gapMaxMs: number;
   /** Where names that are not absolute begin. */
   readonly cwd: string;

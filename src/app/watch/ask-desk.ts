@@ -9,7 +9,7 @@ const ANSWER_MS = 10_000;
 /** A desk with a thousand strategies says much. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
-/** Asks one desk, as often as wanted. */
+/** Queries one desk, as often as needed. */
 export interface DeskAsker {
   /** Never rejects: that there is no answer is an answer. */
   ask(): Promise<Probe>;

@@ -18,7 +18,7 @@ import { readNotify } from '../notify/notify-config.ts';
 import type { NotifyConfig } from '../notify/notify-config.ts';
 import { notifySchema } from '../notify/notify-schema.ts';
 
-/** A desk to look at. */
+/** A desk to monitor. */
 export interface WatchedDesk {
   readonly name: string;
   /** Without a slash at its end. */

@@ -6,7 +6,7 @@ import type { Probe } from '../../operate/watchman/probe.ts';
 import { FleetStore } from '../fleet/fleet-store.ts';
 import type { SeenDesk } from '../fleet/fleet-view.ts';
 
-/** What one look found of each desk. */
+/** The result of one check of each desk. */
 export interface DeskProbe {
   readonly name: string;
   readonly probe: Probe;

@@ -59,7 +59,7 @@ export interface ApprovalPolicy {
   readonly unknown_asker?: 'one_more' | undefined;
 }
 
-/** The parts of a request that rules look at. */
+/** The parts of a request that rules match. */
 export interface PolicyQuestion {
   readonly kind: RequestKind;
   /** For a parent, in the currency of the limits; omitted if unknown, which counts as above every amount. */

@@ -209,7 +209,7 @@ function lookalike(
 const sumOf = (rows: readonly Transaction[]): Quantity =>
   rows.reduce((sum, { amount }) => add(sum, size(amount)), NO_QUANTITY);
 
-/** Whether some of the rows sum to this size. With too many rows to try, they may. */
+/** Whether some of the rows sum to this size. With too many rows to test, they may. */
 function comesTo(rows: readonly Transaction[], wanted: string): boolean {
   if (rows.length > ROWS_MAX) return true;
   for (let bits = 1; bits < 1 << rows.length; bits++)

@@ -67,10 +67,7 @@ function unsaidIn({ by, why }: Resolution): string | undefined {
   return why.trim() === '' ? 'give the reason: what the venue said, and who said it' : undefined;
 }
 
-/**
- * No order leaves for more than its intent or beyond its worst price: such figures are a typing error, or need a closer
- * look.
- */
+/** No order leaves for more than its intent or beyond its worst price: such figures are a typing error, or need review. */
 function figuresFault(
   intent: IntentRecord,
   { orderId, quantity, amount, fees }: TradeFigures,

@@ -112,7 +112,7 @@ export const listText = (items: Iterable<string>): string => [...items].toSorted
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Names of people and groups may look like numbers, and are none. */
+/** Names of people and groups may look like numbers, but are text. */
 const hasNames = (path: string): boolean => path.startsWith('operate.') || path.startsWith(PEOPLE);
 
 const isSame = (path: string, a: string, b: string): boolean =>

@@ -159,7 +159,7 @@ function capBroken(
     : undefined;
 }
 
-/** Orders are refused before they exceed the day limit; if fills exceed it anyway, a person must look. */
+/** Orders are refused before they exceed the day limit; if fills exceed it anyway, a person must investigate. */
 function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | undefined {
   const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
   const today = desk.limitDay.now();

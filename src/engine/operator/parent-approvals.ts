@@ -32,7 +32,7 @@ interface JudgedParent {
   readonly isWhole: boolean;
 }
 
-/** Whether the desk's policy looks at parents at all: the built-in one does not. */
+/** Whether the policy of the desk covers parents at all: the built-in one does not. */
 const looksAtParents = ({ policy, state }: Pick<Desk, 'policy' | 'state'>): boolean =>
   policy.approvals !== undefined || state.limits.agreed?.policy !== undefined;
 
@@ -55,7 +55,7 @@ export const parentRefusal = (desk: ParentApprovalsContext, slice: OpenSlice): R
   judgedParent(desk, slice).refusal;
 
 /**
- * The amount that the policy judged, for the journal; `undefined` if the policy does not look at parents, people have
+ * The amount that the policy judged, for the journal; `undefined` if the policy does not cover parents, people have
  * approved, or the parent began earlier.
  */
 export const judgedAmount = (desk: ParentApprovalsContext, slice: OpenSlice): string | undefined =>

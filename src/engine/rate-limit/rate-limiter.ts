@@ -388,7 +388,7 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
-  /** When a request of `route` is to be looked at again; Infinity: when an answer, or a permit of the address, has come. */
+  /** When a request of `route` is checked again; Infinity: when an answer, or a permit of the address, has come. */
   #soonest(route: Route, now: Monotonic): number {
     const own = this.#counted[route].filter((log) => log !== this.#shared);
     const at = Math.max(now, ...own.map((log) => log.freeAt(now)));

@@ -265,7 +265,7 @@ function retryOrEnd(
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
   const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
-  // The risk mode may have changed since it was read: the next try must read it again.
+  // The risk mode may have changed since it was read: the next attempt must read it again.
   const isStale = reason === 'order_refused' && desk.policy.pts.use !== 'never';
   return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }
@@ -347,8 +347,8 @@ type Traded = Pick<
 >;
 
 /**
- * How long to wait before the next try, milliseconds; `undefined` when the pair has had no quotes for longer than its
- * budget. Failures of the venue back off with full jitter; an unacceptable price is retried soon.
+ * How long to wait before the next attempt, milliseconds; `undefined` when the pair has had no quotes for longer than
+ * its budget. Failures of the venue back off with full jitter; an unacceptable price is retried soon.
  */
 function waitFor(
   desk: RecordContext,

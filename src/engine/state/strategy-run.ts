@@ -30,7 +30,7 @@ export interface StrategyRun {
   readonly outcomes: SliceOutcome[];
   /** Trades found after their slices had ended. */
   readonly late: SliceOutcome[];
-  /** Slices that ended, and slots that passed without a try. */
+  /** Slices that ended, and slots that passed without an attempt. */
   slicesDone: number;
   /** Number of slices that traded. */
   slicesFilled: number;

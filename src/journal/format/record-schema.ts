@@ -117,7 +117,7 @@ const intentText = () =>
     decision_price: amount.optional(),
   });
 
-/** Each is made for who reads or writes one of its kind: most journals have a few. */
+/** Each is built for the first reader or writer of its kind: most journals have a few. */
 const shapes = {
   started: () =>
     z.strictObject({

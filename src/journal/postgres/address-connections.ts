@@ -29,7 +29,7 @@ export interface ConnectionsOptions {
 
 /** To authenticate, and to subscribe. */
 const MESSAGES = 2;
-/** How long a connection stays taken after its process was last heard of, milliseconds. */
+/** How long a connection stays reserved after the last report of its process, milliseconds. */
 const HELD_MS = 40_000;
 const RENEW_MS = 10_000;
 

@@ -71,8 +71,8 @@ export async function rowsOf(
 const END_MS = 2_000;
 
 /**
- * Ends a connection, or one that is being made. A server that cannot be reached never confirms it: after two seconds nothing waits for
- * that any more, and the connection keeps no process from ending. The result of closing a broken connection does not matter.
+ * Ends a connection, or one that is being opened. A server that cannot be reached never confirms it: after two seconds nothing waits
+ * for that any more, and the connection keeps no process from ending. The result of closing a broken connection does not matter.
  */
 export async function endConnection(connecting: Promise<Client>): Promise<void> {
   try {

@@ -4,8 +4,8 @@ import { FIRM_STEP, firmGrants } from './firm-schema.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
- * Tables, in steps that are taken in order and never taken back. A step that was released is never edited: a change is a new step.
- * Rows of `record` are never changed: roles get no right to, and a trigger refuses it to the owner.
+ * Tables, in steps that run in order and are never undone. A step that was released is never edited: a change is a new step. Rows of
+ * `record` are never changed: roles get no right to, and a trigger refuses it to the owner.
  *
  * During an upgrade, programs of the version before work on the new tables. A step that they cannot work with says so in `BREAKING`.
  */
@@ -188,7 +188,7 @@ export function migrate(client: BlockingClient, shown: string): void {
     { text: 'CREATE SCHEMA IF NOT EXISTS tranche' },
     { text: 'CREATE TABLE IF NOT EXISTS tranche.layout (step bigint PRIMARY KEY)' },
     { text: 'SET LOCAL search_path = tranche' },
-    // Another process may have taken the step between the first look and the lock.
+    // Another process may have taken the step between the first check and the lock.
     ...STEPS.slice(now).map((step, index) => ({ text: onceOnly(now + index + 1, step) })),
   ]);
 }

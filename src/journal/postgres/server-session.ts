@@ -16,15 +16,15 @@ export interface ServerSessionOptions {
   readonly timeoutMs: number;
 }
 
-/** A connection with the function of the module that made it: an import for each statement would delay each order. */
+/** A connection with the function of the module that opened it: an import for each statement would delay each order. */
 interface Connected {
   readonly client: Client;
   readonly rowsOf: typeof Rows;
 }
 
 /**
- * One connection that blocks nothing, made when it is needed and again after it broke. Statements run one after the other, in
- * the order in which they were asked for. The client library is loaded with the first of them: a desk on a file does without it.
+ * One connection that blocks nothing, opened on demand and again after it broke. Statements run one after the other, in the
+ * order in which they were asked for. The client library is loaded with the first of them: a desk on a file does without it.
  */
 export class ServerSession implements Session {
   readonly #options: ServerSessionOptions;

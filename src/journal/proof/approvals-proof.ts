@@ -201,9 +201,9 @@ export class ApprovalsProof {
   }
 
   /**
-   * An order leaves: its quote is written in the same tick. The desk looks at the halt and at the approval of the
-   * parent in that tick, so that an intent which was written while a halt was in force never leaves, nor does an
-   * intent of a parent that still needed approval.
+   * An order leaves: its quote is written in the same tick. The desk checks the halt and the approval of the parent
+   * in that tick, so that an intent which was written while a halt was in force never leaves, nor does an intent of a
+   * parent that still needed approval.
    */
   #left(seq: number, { client_order_id: id, parent_amount: amount }: QuoteRecord): void {
     const intended = this.#parents.intended(id);

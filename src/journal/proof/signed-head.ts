@@ -33,7 +33,7 @@ const textOf = ({ chain, seq, hash, at }: Unsigned): Buffer =>
 /**
  * Returns the key of the desk in `file`; creates it on first use, readable only by its owner.
  *
- * @throws OperatorError `storage` when it cannot be read or made, `data` when it holds no Ed25519 key.
+ * @throws OperatorError `storage` when it cannot be read or created, `data` when it contains no Ed25519 key.
  */
 export function deskKey(file: string): KeyObject {
   try {

@@ -27,10 +27,11 @@ export function haltFileOf(journal: string): string | undefined {
 /**
  * The halt as a file beside the journal: while `file` exists, with any content, nothing is sent. `touch` makes one.
  *
- * A full disk must not stop a halt, so the file is made beforehand under another name (`.armed`), with room for its note:
- * a halt renames it and writes into blocks that it owns already. Lifting the halt renames it back, for the same reason.
+ * A full disk must not stop a halt, so the file is created beforehand under another name (`.armed`), with room for its
+ * note: a halt renames it and writes into blocks that it owns already. Lifting the halt renames it back, for the same
+ * reason.
  *
- * @throws what the file system throws when the file cannot be made beforehand.
+ * @throws the error of the file system when the file cannot be created beforehand.
  */
 export function haltFile(file: string): HaltPort {
   const armed = armedOf(file);

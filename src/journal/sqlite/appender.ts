@@ -16,7 +16,7 @@ export interface Appender {
 
 /**
  * The rule that all drivers share: a journal that failed once is poisoned. After a failed flush the kernel may have
- * dropped the pages, so a second try that succeeds would prove nothing.
+ * dropped the pages, so a second attempt that succeeds would prove nothing.
  */
 export function appender(where: string, write: Write): Appender {
   let refusal: OperatorError | undefined;

@@ -16,8 +16,8 @@ const FOLDER_MODE = 0o700;
  * Makes sure that `file` is there and that nobody but its owner reads it. A file that is there already is not opened:
  * closing it again would free locks that this process holds on it. A folder that is there already keeps its mode.
  *
- * @throws OperatorError `storage` when others could put something else in its place: its folder is theirs to
- * change; or when it is no file: a folder keeps its mode. A link that the owner made is followed.
+ * @throws OperatorError `storage` when others could put something else in its place: its folder is theirs to change;
+ * or when it is no file: a folder keeps its mode. A link that the owner created is followed.
  */
 export function createPrivate(file: string): void {
   const folder = dirname(file);
@@ -47,9 +47,8 @@ export function refuseNoFile(file: string): void {
 }
 
 /**
- * Makes a folder and those above it that are missing, one after the other: Node's own way of making all at once tries for
- * ever where a file system says that nothing can be made in it, as /proc does. Returns the topmost folder that was
- * created.
+ * Makes a folder and those above it that are missing, one after the other: The recursive mkdir of Node retries forever on
+ * a file system in which nothing can be created, such as /proc. Returns the topmost folder that was created.
  */
 export function makeFolders(folder: string, mode = 0o777): string | undefined {
   if (isFolder(folder)) return undefined;

@@ -14,7 +14,7 @@ export interface SqliteWriter {
   readonly write: Write;
   /** The disk is full, and what was set aside is in use. */
   readonly isSpent: () => boolean;
-  /** Something beside the records took so many bytes of the write-ahead log. */
+  /** Something other than records took this many bytes of the write-ahead log. */
   readonly wrote: (bytes: number) => void;
   /** Notes where the journal ends. */
   readonly finish: () => void;

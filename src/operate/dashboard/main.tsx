@@ -36,7 +36,7 @@ const views: Readonly<Record<ScreenId, () => JSX.Element>> = {
   people: People,
 };
 
-/** The screens, once the desk knows who looks; until then the sign-in. */
+/** The screens, once the desk knows the viewer; until then the sign-in. */
 function App(): JSX.Element {
   const screen = isFleet() ? 'fleet' : route.value.screen;
   useEffect(() => {

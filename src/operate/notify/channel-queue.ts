@@ -143,7 +143,7 @@ const rowOf = (notice: Notice, row: OutboxRow): Waiting => ({
   row: { ...row, notice: JSON.stringify(notice) },
 });
 
-/** How long until the next try after so many failures, ms: doubles up to five minutes, spread by chance (`random`, from 0 to 1). */
+/** How long until the next attempt after so many failures, ms: doubles up to five minutes, spread by chance (`random`, from 0 to 1). */
 export function backOffMs(failures: number, random: number): number {
   const ms = Math.min(5 * MINUTE_MS, 5 * SECOND_MS * 2 ** Math.min(failures - 1, 10));
   return Math.round(ms * (0.75 + random / 2));

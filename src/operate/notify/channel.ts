@@ -18,7 +18,7 @@ export interface Channel {
   send(message: Message): Promise<void>;
 }
 
-/** A message was not taken. */
+/** A message was not accepted. */
 export class Undelivered extends Error {
   /** The receiver refused this very message: another try is unlikely to help. */
   readonly isRefused: boolean;

@@ -38,7 +38,7 @@ export interface ChannelFigures {
   readonly delivered: number;
   readonly failed: number;
   readonly dropped: number;
-  /** Since when no try has succeeded. */
+  /** Time since which no attempt has succeeded. */
   readonly failingSince: Instant | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Bodies } from './bodies.ts';
 
 /**
- * The body of a request, checked. The schemas are made for the first browser: a start does not wait for them.
+ * The body of a request, checked. The schemas are built for the first browser: a start does not wait for them.
  *
  * @throws Refusal in words when it is another.
  */

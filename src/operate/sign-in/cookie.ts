@@ -4,7 +4,7 @@ import { isSecretLike } from './secrets.ts';
 /** Each session ends after this time in any case, and its cookie with it. */
 export const SESSION_MS = 12 * HOUR_MS;
 
-/** Cookies that are looked at in one request: those of other desks on this machine come along. */
+/** Cookies that are read in one request: those of other desks on this machine come along. */
 const LOOKED_MAX = 16;
 const HEADER_MAX = 8_192;
 

@@ -62,7 +62,7 @@ export async function verifyAssertion({
   }
 }
 
-/** A passkey as a device has just made it. */
+/** A passkey that a device has just created. */
 export interface NewPasskey extends KnownPasskey {
   readonly counter: number;
 }
@@ -78,7 +78,7 @@ export interface Registration {
 /** Ed25519, ES256, RS256 (COSE): all that devices make, and nothing that Node calls experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** The passkey that a device has made for this page, or why it is none. */
+/** The passkey that a device has created for this page, or why it is not valid. */
 export async function verifyRegistration({
   challenge,
   response,

@@ -54,7 +54,7 @@ export interface Day {
 /** Numbers of records, ascending. */
 export type Records = readonly number[];
 
-/** Slices that a strategy decided, and slots that passed without a try. */
+/** Slices that a strategy decided, and slots that passed without an attempt. */
 export interface Planned {
   readonly strategy: string;
   readonly slices: number;

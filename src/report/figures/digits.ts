@@ -39,7 +39,7 @@ export function withFourDecimals(units: number): string {
   return `${units < 0 ? '-' : ''}${whole}.${String(size - whole * 10_000).padStart(4, '0')}`;
 }
 
-/** To so many decimals. */
+/** To this many decimals. */
 function roundedAt(value: number, decimals: number): number | undefined {
   const tens = TENS[decimals];
   if (tens === undefined) return undefined;

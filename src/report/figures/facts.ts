@@ -62,7 +62,7 @@ export interface ParentFacts {
   /** Planned total of the strategy; omitted if unknown. */
   readonly told: string | undefined;
   readonly slices: Slices;
-  /** Slots that passed without a try. */
+  /** Slots that passed without an attempt. */
   readonly missed: MissedFacts[];
   /** It never started; `overAt`: when that was certain, omitted while it may still start. */
   readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;

@@ -38,7 +38,7 @@ export interface ReportInput {
   readonly told?: readonly string[] | undefined;
   /** Interest on credit, if the caller knows it: a journal does not record it. Positive is paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
-  /** How the records were made, if by a backtest. */
+  /** The origin of the records, if a backtest wrote them. */
   readonly backtest?: BacktestFacts | undefined;
   readonly bootstrap?: BootstrapFacts | undefined;
   /** Base and quote of a pair without a fill. */
@@ -98,7 +98,7 @@ export interface Costs {
   readonly shortfall: Shortfall;
   /** Later cost of untraded remainders; part of trading and opportunity, not additional. */
   readonly missed: { readonly slices: number; readonly cost: Money };
-  /** The same for slots without a try; those with unknown time, size or price are only counted. */
+  /** The same for slots without an attempt; those with unknown time, size or price are only counted. */
   readonly passed: Passed;
 }
 

@@ -117,7 +117,7 @@ function markOutOf(marked: Marked): MarkOut {
       count++;
     }
   }
-  // Nearly all fills have a price: the amounts of the others are taken out.
+  // Nearly all fills have a price: the amounts of the others are removed.
   const spent = subtract(amount, unmarked);
   const moved = (worth.value - approximate(spent)) / approximate(spent);
   const bps = spent.isZero() ? undefined : roundedBps(side === 'buy' ? moved : -moved);

@@ -74,7 +74,7 @@ export function decide(legs: Legs, state: unknown, { at, since }: When): void {
   legs.decided = now;
 }
 
-/** Records the slots that passed without a try. */
+/** Records the slots that passed without an attempt. */
 export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: When): void {
   // Of several times that passed together, only the last is certainly closed: an outage must not hide behind it.
   const isClosed = reason === 'blackout' && missed.every(({ leg }) => leg === missed[0]?.leg);

@@ -6,7 +6,7 @@ import type { PriceBook } from './prices.ts';
 import { against, QUANTITY_DECIMALS, tradedFrom } from './shortfall.ts';
 import type { ParentFigures } from './shortfall.ts';
 
-/** The later cost of slots that passed without a try: part of trading and opportunity, not additional. */
+/** The later cost of slots that passed without an attempt: part of trading and opportunity, not additional. */
 export interface Passed {
   readonly slots: number;
   /** Slots with unknown time, size or price, or whose parent has no cost: not included. */

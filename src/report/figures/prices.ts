@@ -310,7 +310,8 @@ class History {
     const { rows, barMs } = this.tape;
     const slot = barMs > 0 ? Math.floor((at - this.#begin) / barMs) : 0;
     if (this.#isWhole) return Math.max(-1, Math.min(slot, rows - 1));
-    // Without a hole since the last look a row is as far away as its time. With one it lies before: from there in steps that double.
+    // Without a gap since the last search, a row is as far away as its time. With one it lies before: from there in steps that
+    // double.
     const guess = Math.max(0, Math.min(this.#row + slot - this.#slot, rows - 1));
     this.#slot = slot;
     let [low, high, step] = [guess, rows, 1];

@@ -248,7 +248,7 @@ function plannedOf(
   return add(traded, spent.gt(0) ? quantityDown(spent, at, QUANTITY_DECIMALS) : NO_QUANTITY);
 }
 
-/** What a slice wanted and has not got, base currency; an amount at the price of its decision, cut down to 18 decimals. */
+/** The untraded remainder of a slice, base currency; an amount at the price of its decision, cut down to 18 decimals. */
 function leftOf({ intent }: SliceFacts, { traded, amount }: Pick<Sums, 'traded' | 'amount'>): Quantity {
   if (intent.by === 'quantity') {
     const left = subtract(quantity(intent.size), traded);

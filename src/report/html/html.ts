@@ -28,10 +28,7 @@ import { tearsheet } from '../tearsheet/tearsheet.ts';
 const ROWS_MAX = 100;
 const PARTS = ['delay', 'trading', 'opportunity', 'fees', 'total'] as const;
 
-/**
- * A report as one self-contained HTML document: no script, no network, inline charts. `figures` are those from which
- * `report` was made.
- */
+/** A report as one self-contained HTML document: no script, no network, inline charts. `figures` are those of `report`. */
 export function reportHtml(report: Report, figures: Figures): string {
   const { period, made_from: source } = report;
   const modes = source.modes.join(', ');

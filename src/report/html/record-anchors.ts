@@ -43,7 +43,7 @@ export class RecordAnchors {
   }
 }
 
-/** How a reader checks that a journal is the one that a page was made from. */
+/** How a reader checks that a page was made from a given journal. */
 export const checkWords = ({ seq, hash }: { readonly seq: number; readonly hash: string }): Markup =>
   markup`<p>The hash of record ${seq} covers every record before it: <code>${hash}</code></p>
 <p>To verify that these figures come from your journal, and that no record was changed or removed, run <code>tranche journal verify JOURNAL --head ${hash}</code>. The same window over the same records produces this page again, byte for byte.</p>`;

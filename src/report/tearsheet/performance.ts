@@ -1,6 +1,6 @@
 import { DAY_MS, instant, isoOf } from '../../core/time.ts';
 
-/** The value of something at growing moments, deposits and withdrawals taken out. For statistics, never as money. */
+/** A value at increasing instants, excluding deposits and withdrawals. For statistics, never as money. */
 export interface Growth {
   /** Unix ms. */
   readonly times: ArrayLike<number>;

@@ -68,8 +68,8 @@ const fitLife = ({ asks }: Asked): readonly Learnt[] => [
 ]; // prettier-ignore
 
 /**
- * A quote arrived `age_ms` before its order left, which is when its record was made; it was asked for when the intent was written. An order
- * took from then to the first record of its outcome, unless that was a doubt.
+ * A quote arrived `age_ms` before its order left, which is when its record was created; it was asked for when the intent was written. An
+ * order took from then to the first record of its outcome, unless that was a doubt.
  */
 function fitLatency({ asks }: Asked): readonly Learnt[] {
   const quotes = asks.flatMap(({ at, quote }) =>

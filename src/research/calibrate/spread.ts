@@ -15,7 +15,7 @@ interface Point {
   readonly bps: number;
 }
 
-/** Sizes whose 90th percentile is less than so many times their 10th say nothing of what size costs. */
+/** Sizes whose 90th percentile is less than this multiple of their 10th do not show the cost of size. */
 const SIZES_APART = 4;
 const MILLION = 1_000_000;
 

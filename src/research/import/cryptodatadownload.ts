@@ -4,8 +4,8 @@ import { namesZone, shortTime, textTime } from './times.ts';
 
 /**
  * Files of CryptoDataDownload: a line about the publisher, a header, newest first; volumes of base and quote in either order. Where
- * the unix column came to harm in a spreadsheet (`1.63875E+12`), times are taken from date and time instead, and held against
- * what is left of it.
+ * the unix column came to harm in a spreadsheet (`1.63875E+12`), times come from date and time instead, and are compared with the
+ * rest of it.
  */
 export const detectCryptoDataDownload: Detect = (sample, hints) => {
   const hasBanner = /cryptodatadownload/iu.test(sample.rows[0]?.join(',') ?? '');

@@ -10,7 +10,7 @@ export interface Resampling {
   readonly seed: string;
   /** Length of a block; `blockFor` gives one. Whole bars. */
   readonly blockMs: number;
-  /** `removed`: the mean return of the window is taken out of every pair. */
+  /** `removed`: the mean return of the window is removed from every pair. */
   readonly trend: 'kept' | 'removed';
   /** Blocks of whole days start at any time of day, not only at their original one. */
   readonly isUnanchored?: boolean | undefined;
@@ -113,7 +113,7 @@ function isByDay(lengthMs: number, grid: number, { blockMs, isUnanchored = false
   return !isUnanchored && isOfDays && lengthMs >= 2 * DAY_MS;
 }
 
-/** Instants at which a block may begin: where blocks keep their time of day one a day, else each step of the grid. */
+/** Instants at which a block may begin: one per day if blocks keep their time of day, otherwise each step of the grid. */
 export function startsOf(
   tapes: readonly Tape[],
   { from, until }: Span,

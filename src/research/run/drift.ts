@@ -11,7 +11,7 @@ import { walk } from './walk.ts';
 export type { History, Valuation };
 
 export interface DriftQuestion {
-  /** Prices are looked at as they are known here, and at each later instant at which a price arrives. Unix ms. */
+  /** Prices are evaluated as they are known here, and at each later instant at which a price arrives. Unix ms. */
   readonly from: number;
   /** Nothing later counts. */
   readonly until?: number | undefined;
@@ -24,7 +24,7 @@ export interface DriftQuestion {
   isBreach(rows: Int32Array): boolean;
 }
 
-/** What a search has looked at, for figures. */
+/** What a search has read, for statistics. */
 export interface Looked {
   blocks: number;
   rows: number;

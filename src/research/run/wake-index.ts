@@ -37,7 +37,7 @@ export function solvedOver(
   };
   return ({ pairs, wait, holdings }, from): Instant | undefined => {
     const known = pairs.map(historyOf).filter((history) => history !== undefined);
-    // Only a new price can change what was looked at before.
+    // Only a new price can change an earlier result.
     const next = nextPriceAt(
       known.map(({ tape }) => tape),
       from,

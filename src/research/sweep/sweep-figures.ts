@@ -121,10 +121,10 @@ export interface Luck {
 }
 
 /**
- * The best of many tries is good by luck as well. If all settings were equal and their figures scattered normally, the best of
- * `n` would lie `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The mean is
- * taken as the median, and the deviation from the quartile on the better side: a few settings that went very wrong, or one that
- * went very well, say nothing of the scatter. `undefined` of fewer than three settings, or when too many are the same.
+ * The best of many attempts is partly luck. If all settings were equal and their figures scattered normally, the best of `n`
+ * would lie `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The mean is taken
+ * as the median, and the deviation from the quartile on the better side: a few settings that went very wrong, or one that went
+ * very well, say nothing of the scatter. `undefined` of fewer than three settings, or when too many are the same.
  */
 export function luckOf(all: readonly (SweepFigures | undefined)[], name: FigureName): Luck | undefined {
   const values = all.flatMap((figures) => badness(figures, name) ?? []).toSorted((a, b) => a - b);

@@ -206,7 +206,7 @@ function chosen(
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * A document with one value set; what is not on the way to it is shared. Groups that are missing are made.
+ * A document with one value set; what is not on the way to it is shared. Missing groups are created.
  *
  * @throws OperatorError `usage` when the way leads through a plain value or beyond a list.
  */

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing, one after the other: Node's own way of making all at once tries for ever
- * where a file system says that nothing can be made in it, as /proc does.
+ * Makes a folder and those above it that are missing, one after the other: The recursive mkdir of Node retries forever on a
+ * file system in which nothing can be created, such as /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;

@@ -5,8 +5,8 @@ const LEAST_MS = 3_000;
 const BYTES_A_MS = 100_000;
 
 /**
- * Runs `work` over so many bytes, and ends it where that takes far longer than reading them: a library for a file format may count
- * up to the number in a damaged file, and fill memory in the meantime. Nothing but a clock of the engine itself can end such a loop.
+ * Runs `work` over this many bytes, and ends it if it takes far longer than reading them: a library for a file format may count up
+ * to the number in a damaged file, and fill memory in the meantime. Nothing but a clock of the engine itself can end such a loop.
  *
  * @throws Error when the time is over, and what `work` throws.
  */

@@ -84,7 +84,7 @@ const COARSE_NS = 2_000_000_000n;
 /** Of a note with one hash. */
 const NOTE_BYTES_MAX = 4_096;
 
-/** `undefined` for what is not there or not to be looked at: the code that reads it reports why. */
+/** `undefined` for a file that does not exist or cannot be checked: the code that reads it reports why. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

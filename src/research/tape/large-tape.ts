@@ -15,7 +15,7 @@ import { openRegularFile } from '../../files/regular-file.ts';
 const LARGE_ROWS_MIN = 100_000;
 /** Rows that share a checksum. */
 const BLOCK_ROWS = 2_048;
-/** Who has read so many blocks of a column will read more: the whole of it takes as long. */
+/** A reader of this many blocks of a column will read more: the whole of it takes as long. */
 const BLOCKS_MAX = 64;
 const NOTE = 'crc32_blocks';
 const SUM_DIGITS = 8;

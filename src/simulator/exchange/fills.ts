@@ -93,7 +93,7 @@ const WIDTH = 4;
 const ROOM = 64;
 
 /**
- * Orders that a quote filled whole, with their trades. A backtest makes very many of them and hardly looks at one again: they are
+ * Orders that a quote filled whole, with their trades. A backtest creates very many of them and rarely reads one again: they are
  * kept as rows of numbers, which nobody has to look through when memory is freed, and put into words for who reads them.
  */
 export class Fills {

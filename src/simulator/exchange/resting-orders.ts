@@ -60,8 +60,8 @@ const VWAP_DECIMALS = 8;
 
 /**
  * Limit orders. One that the dealer's price crosses fills at once at that price; the rest waits, its funds held, and
- * fills at its limit when a look at the market (`orders.check_interval_ms` apart) finds the price there. It is paid from
- * own funds only: no credit. All of this but fields and minimums is chosen here: no document shows it.
+ * fills at its limit when a check of the market (`orders.check_interval_ms` apart) finds the price there. It is paid
+ * from own funds only: no credit. All of this but fields and minimums is chosen here: no document shows it.
  */
 export class RestingOrders {
   private readonly setup: RestingSetup;
@@ -188,7 +188,7 @@ export class RestingOrders {
     return (order.side === 'buy' ? each.lte(order.price) : each.gte(order.price)) ? each : undefined;
   }
 
-  /** How much of the rest one look fills. */
+  /** How much of the rest one check fills. */
   private partOf({ listing, order }: Working, each: Price, now: Instant): Quantity {
     const { options, market } = this.setup;
     const left = rest(order);

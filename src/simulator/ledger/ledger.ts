@@ -34,10 +34,10 @@ export interface LedgerQuery {
   readonly limit: number;
   /** Only transactions with a larger id. */
   readonly after?: number | undefined;
-  /** Place of the first row that is wanted, from 1: after 500 rows, 501 gives the next. 0 is the first as well. */
+  /** Number of the first row to return, from 1: after 500 rows, 501 gives the next. 0 is the first as well. */
   readonly offset: number;
   readonly types?: ReadonlySet<string> | undefined;
-  /** Whether deposits and withdrawals that are not done are wanted too. */
+  /** Whether to include pending deposits and withdrawals. */
   readonly pending: boolean;
   /** Rows that appear later than this are excluded; default: none. */
   readonly now?: Instant | undefined;

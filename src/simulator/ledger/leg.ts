@@ -12,7 +12,7 @@ export type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
 export const DONE = 'done';
 export const UNIT_PRICE = price('1');
 
-/** One leg of a trade. Most are never looked at: its row is made for who reads it. */
+/** One leg of a trade. Most are never read: its row is created for its reader. */
 export class Leg {
   readonly id: number;
   readonly trade: Trade;

@@ -11,7 +11,7 @@ const POINTS_MAX = 10_000;
 
 /**
  * The points of an account, oldest first: in spans of points that follow each other by an hour of the market and have one newest
- * transaction. Lists of numbers: a backtest makes very many points, and hardly looks at one.
+ * transaction. Lists of numbers: a backtest creates very many points, and rarely reads one.
  */
 interface Line {
   readonly account: string;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAmountText } from '../../core/money.ts';
 import { parseTime } from '../../core/time.ts';
 
-/** What the settings of the simulated venue are made of. */
+/** The parts of the settings of the simulated venue. */
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`

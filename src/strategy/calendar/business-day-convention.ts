@@ -39,7 +39,7 @@ function businessDay(schedule: Rolling, due: Instant, step: 1 | -1): Instant | u
 
 /**
  * The first time strictly after `at`, once each has gone where it rolls to; several that meet are one. `next` gives the
- * times before they roll. Only times of days that are near are looked at: nothing rolls further than `DAYS_MAX` days.
+ * times before they roll. Only times of nearby days are checked: nothing rolls further than `DAYS_MAX` days.
  */
 export function nextRolled(
   schedule: Rolling,

@@ -2,7 +2,7 @@ import { instant, MINUTE_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
-/** Times that come every so often from a first one on: `P2W`, `P1M`, `PT36H`. */
+/** Times at a fixed interval from a first one on: `P2W`, `P1M`, `PT36H`. */
 export interface Periodic {
   /** ISO 8601 duration: days, weeks, months and years go by the calendar, hours and less by elapsed time. */
   readonly every: string;

@@ -301,7 +301,7 @@ export interface Time {
   readonly closed?: string | undefined;
 }
 
-/** Looks at each time of `schedule` after `from`, and passes over what a closure covers with one look. */
+/** Checks each time of `schedule` after `from`, and skips the times that a closure covers in one step. */
 export function* timesAfter(schedule: Omit<Schedule, 'misfire'>, from: Instant): Generator<Time> {
   let at: Instant | undefined = from;
   for (;;) {

@@ -58,7 +58,7 @@ const state = z.lazy(() =>
     left: z.string(),
     /** Volume share that was too small to trade, base currency; carried over. */
     carry: z.string(),
-    /** The market's volume of the day at the last look, and its time; omitted before the first look. */
+    /** The market's volume of the day at the last check, and its time; omitted before the first check. */
     seen: z.strictObject({ volume: z.string(), at: z.number() }).optional(),
   }),
 );
@@ -77,7 +77,7 @@ const endOf = (plan: Params, begunAt: Instant): Instant =>
     ? after(startOf(plan, begunAt), parseDuration(plan.duration ?? 'PT0S'))
     : parseTime(plan.end_time);
 
-/** The first look after `at`; the end of the window is the last. */
+/** The first check after `at`; the end of the window is the last. */
 function lookAfter(plan: Params, begunAt: Instant, at: Instant): Instant {
   const start = startOf(plan, begunAt);
   if (at < start) return start;
@@ -133,7 +133,7 @@ export const pov = defineStrategy<Params, State>({
   ],
 });
 
-/** The look after the one that started the slice: it may have passed in the meantime, and is then taken at once. */
+/** The check after the one that started the slice: it may have passed in the meantime, and is then taken at once. */
 const dueAfter = ({ seen: last }: State, plan: Params, begunAt: Instant): Instant =>
   lookAfter(plan, begunAt, instant(last?.at ?? begunAt));
 
@@ -155,7 +155,7 @@ const over = (now: State, finished: Reason, note?: string): Step<State> => ({
 const undone = ({ left }: State, plan: Params): string =>
   `${left} of ${plan.total_quantity.amount} ${plan.total_quantity.currency} not traded`;
 
-/** What the market traded since the last look. A smaller volume than before belongs to a new day. */
+/** The volume of the market since the last check. A smaller volume than before belongs to a new day. */
 const tradedSince = (volume: Quantity, before: Quantity): Quantity =>
   volume.lt(before) ? volume : subtract(volume, before);
 

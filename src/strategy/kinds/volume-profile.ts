@@ -26,7 +26,8 @@ const WHOLE = 1_000_000;
 
 /**
  * Learns how volume spreads over a day or a week: the mean of each part over the days on which it was seen, so that days
- * which are only partly there count for what they show. `volumes` come in the order of time; what was looked at is `seen`.
+ * which are only partly there count for what they show. `volumes` come in the order of time; the balance that was checked
+ * is `seen`.
  */
 export function learnShares(
   volumes: Iterable<Volume>,

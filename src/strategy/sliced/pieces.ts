@@ -15,10 +15,10 @@ import { uniform } from '../../core/uniform.ts';
 
 /** What a strategy trades piece by piece when it does not know beforehand how many there will be. */
 
-/** A piece that did not trade doubles the time to the next, up to so many intervals: quotes that are not taken cost goodwill. */
+/** A piece that did not trade doubles the time to the next, up to this many intervals: quotes that are not taken cost goodwill. */
 const PAUSE_MAX = 16;
 
-/** Intervals to pause after so many pieces in a row that did not trade. */
+/** How many intervals to pause after that many consecutive pieces without a trade. */
 export const pausesAfter = (misses: number): number =>
   misses === 0 ? 0 : Math.min(2 ** (misses - 1), PAUSE_MAX);
 

@@ -197,7 +197,7 @@ const LADDER_DECIMALS = 18;
 
 /** Returns the slice plan in base quantities or in quote amounts, in the unit of the total. */
 function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
-  // A curve may be long, and every step needs it: that of a life is made once.
+  // A curve may be long, and every step needs it: the one of a life is created once.
   const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();
   const curveOf = (plan: Params, window: Window): Curve | undefined => {
     const known = made.get(plan);
@@ -354,7 +354,7 @@ function check<Params extends Sliced>(
     ...checkTactics(plan, world, sliceMsOf(plan)),
     ...(kind.check?.(plan, world) ?? []),
   ];
-  // A curve is made of what was checked so far.
+  // A curve uses the fields checked so far.
   if (kind.curve !== undefined && wrong.length > 0) return wrong;
   const small = checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint });
   return [...wrong, ...(wrong.length + small.length > 0 ? small : checkSizes(kind, plan, world))];
@@ -381,7 +381,7 @@ function checkSizes<Params extends Sliced>(
     known,
   );
   const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
-  // Each try looks at every slice of a curve.
+  // Each attempt evaluates every slice of a curve.
   const isSearched = slices.curve === undefined || slices.slices <= SEARCHED_MAX;
   const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
   const decimals = checkDecimals<Sliced>(plan, fields, {
@@ -433,12 +433,12 @@ function checkWindow(plan: Sliced): readonly Problem[] {
   return problems;
 }
 
-/** The curve over so many slices; `undefined` where all are equal. */
+/** The curve over this many slices; `undefined` where all are equal. */
 type CurveMaker = (slices: number) => Curve | undefined;
 
 /**
- * How the total would be spread. While the start is not known, a curve that needs it is taken as even: the smallest slice
- * is never larger than that, and the parent checks it again when it begins.
+ * How the total would be spread. While the start is not known, a curve that needs it is assumed to be even: the smallest
+ * slice is never larger than that, and the parent checks it again when it begins.
  */
 function curveMaker<Params extends Sliced>(kind: SlicedKind<Params>, plan: Params): CurveMaker {
   if (plan.start_time === undefined && kind.curveNeedsStart === true) return () => undefined;

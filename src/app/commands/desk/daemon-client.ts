@@ -11,7 +11,7 @@ import { readFile } from '../../config/files.ts';
 import type { CommandIo } from '../io.ts';
 import type { Answer } from './answer.ts';
 
-/** Where the commands look for the daemon that they talk to. */
+/** Where the commands find the daemon that they talk to. */
 export interface DaemonOptions {
   readonly config: string;
   /** Instead of the journal that the config names. */

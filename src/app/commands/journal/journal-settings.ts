@@ -14,7 +14,7 @@ import type { Out } from './journal.ts';
 export interface SettingsOptions {
   /** Settings in force at this time; default: at the end of the journal. */
   readonly at?: Instant | undefined;
-  /** The changes instead, oldest first, with who made them. */
+  /** The changes instead, oldest first, with their authors. */
   readonly changes?: boolean | undefined;
   /** With `changes`: only those from this time on. */
   readonly since?: Instant | undefined;

@@ -23,7 +23,7 @@ import type { RunIo } from '../run.ts';
 export interface WatchCommandOptions extends WatchOptions {
   /** File that keeps the sent notices across a restart. */
   readonly state?: string | undefined;
-  /** One look, no messages. */
+  /** One check, no messages. */
   readonly once?: boolean | undefined;
   readonly json?: boolean | undefined;
 }

@@ -91,7 +91,7 @@ export class DeskToken implements TokenKeeper {
     const sealed = sealToken(next, place, this.#options.key);
     if (!(await store.write({ ...place, sealed, epoch, why: 'replaced' }))) {
       const stored = await store.read(desk);
-      // An earlier try whose answer was lost.
+      // An earlier attempt whose answer was lost.
       if (stored?.version !== place.version || this.#opened(stored).token.reveal() !== token.reveal())
         throw new OperatorError('again', 'another owner has the desk, or a person replaced its token');
     }

@@ -3,8 +3,8 @@ import type { StoreConnection } from './store-connection.ts';
 import { installQueue, QUEUE_SCHEMA } from './sweep-queue.ts';
 
 /**
- * Tables of sweeps, in a schema of their own: a worker needs no right on journals. Steps are taken in order and never taken back. A
- * step that was released is never edited: a change is a new step.
+ * Tables of sweeps, in a schema of their own: a worker needs no right on journals. Steps run in order and are never undone. A step
+ * that was released is never edited: a change is a new step.
  */
 const STEPS: readonly string[] = [
   `

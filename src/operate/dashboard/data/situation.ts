@@ -1,7 +1,7 @@
 import type { Alert, Status } from './shapes.ts';
 import { clockTime, count, duration } from './format.ts';
 
-/** What a person has to know in one look. */
+/** What a person must see at a glance. */
 export interface Situation {
   readonly level: 'good' | 'attention' | 'bad' | 'unknown';
   readonly sentence: string;

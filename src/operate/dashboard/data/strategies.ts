@@ -15,7 +15,7 @@ const byId = new Map<string, Signal<Strategy>>();
 export const strategyOf = (id: string): Signal<Strategy> | undefined => byId.get(id);
 
 const PAGE = 500;
-/** Sums made here are replaced by those of the desk after this time. */
+/** Sums computed here are replaced by those of the desk after this time. */
 const AGAIN_MS = 20_000;
 
 /** Follows all strategies until the returned function is called. */

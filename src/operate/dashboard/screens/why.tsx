@@ -21,7 +21,7 @@ const levels: Readonly<Record<string, string>> = {
 /** Why did it (not) trade, around a time or since a while? */
 export function Why(): JSX.Element {
   const { strategy = '', at = '', hours = '4' } = route.value.query;
-  // To the minute, so that the question stays the same while it is looked at.
+  // To the minute, so that the query stays the same while it is displayed.
   const minute = Math.floor(second.peek() / 60_000) * 60_000;
   const middle = Date.parse(at);
   const span = Number.isNaN(middle)

@@ -9,7 +9,7 @@ import type { Outcome } from '../../sdk.ts';
 export type ModuleCall =
   /** Answered by the problems of `params`, as `Problem[]`. */
   | { readonly do: 'check'; readonly params: unknown }
-  /** Answered by the bars that it looks at, as `BarWish[]`. */
+  /** Answered by the bars that it reads, as `BarWish[]`. */
   | { readonly do: 'bars'; readonly params: unknown }
   /** These two are answered by a step, as the module returned it. */
   | { readonly do: 'start'; readonly params: unknown; readonly view: ViewData }

@@ -58,7 +58,7 @@ const asking = z.lazy(() =>
 );
 export const state = z.lazy(() =>
   z.strictObject({
-    /** What the kernel keeps: nobody else looks into it. */
+    /** What the kernel keeps: nobody else reads it. */
     own: z.unknown(),
     /** Number of the next intent: names its parent. */
     next: z.int().min(0),

@@ -9,7 +9,7 @@ import type { Wait } from '../../../core/wake.ts';
 import type { Step, View } from '../../kernel.ts';
 import type { Leg } from './rebalance-legs.ts';
 
-/** How far weights may drift, and how often that is looked at. */
+/** How far weights may drift, and how often the drift is checked. */
 interface Band {
   readonly drift_type: 'absolute' | 'relative';
   /** Fraction, as text. */
@@ -58,7 +58,7 @@ const STANDING: ReadonlySet<string> = new Set<Reason>([
 /** Those that end with the day of the limits, which begins at midnight UTC. */
 const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_day_notional']);
 
-/** After so many in a row that failed the same way it waits for a change, and the operator is notified. */
+/** After this many consecutive failures of the same kind it waits for a change, and the operator is notified. */
 export const SAME_MAX = 10;
 /** Longest wait before that, unless `min_interval` is longer. */
 const REST_MAX_MS = HOUR_MS;
@@ -76,7 +76,7 @@ const TRANSIENT_REST_MS = 10 * MINUTE_MS;
 const HOURS_MAX_MS = 15 * MINUTE_MS;
 /** Long before that every wait is the longest. */
 const TIMES_MAX = 32;
-/** A weight moves by so much at least before it counts as another situation. */
+/** The smallest move of a weight that counts as another situation. */
 const MOVE_MIN = '0.01';
 
 /** What blocked a rebalancing that is over: `undefined` when it traded. One more in a row where one of the same trades met the same as before. */
@@ -90,7 +90,7 @@ export function blockedBy(legs: readonly Leg[], before: Blocked | undefined): Bl
   return again(tried.map(({ pair, side, reason }) => `${pair} ${side} ${reason}`).toSorted(), before);
 }
 
-/** As `blockedBy`, for a decision that could not be made. What blocked the trades before stays known beside it. */
+/** Like `blockedBy`, for a decision that could not be made; it also keeps the earlier reasons that blocked trades. */
 export function undecided(reason: Reason, before: Blocked | undefined): Blocked {
   const isOther = before !== undefined && !before.by.includes(reason);
   return isOther ? before : again([reason], before);
@@ -133,7 +133,7 @@ export function restUntil(plan: Pick<Band, 'min_interval'>, blocked: Blocked, at
   return after(at, Math.max(leastMs, Math.min(mostMs, wishedMs)));
 }
 
-/** What is held at `at`, and which weights are wanted. */
+/** The holdings at `at`, and the target weights. */
 interface Portfolio {
   readonly at: Instant;
   readonly view: View;

@@ -107,7 +107,7 @@ export type Due = Leg & { readonly due: Quantity };
 export interface TurnSizing {
   /** Decimals of a quantity of the pair. */
   readonly precisionOf: (pair: string) => number;
-  /** Cuts the trades of a turn further; one of which nothing is left is not made. */
+  /** Cuts the trades of a turn further; a trade without a remainder is not made. */
   readonly restrict: (turn: readonly Due[]) => readonly Due[];
 }
 

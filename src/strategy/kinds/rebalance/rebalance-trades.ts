@@ -118,7 +118,7 @@ function crossTrades(
 }
 
 /**
- * The quantity that is worth so much cash, cut down to its precision. Weights are cut at 80 digits: without rounding a hair
+ * The quantity that is worth this much cash, cut to its precision. Weights are cut at 80 digits: without rounding a hair
  * less, to sell all of an asset would leave one unit of it.
  */
 export const quantityWorth = (
@@ -126,7 +126,7 @@ export const quantityWorth = (
   { each, precision }: Pick<AssetMarket, 'each' | 'precision'>,
 ): Quantity => quantityDown(roundEven(notional, DECIMALS), each, precision);
 
-/** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */
+/** The trade that moves this much cash value into an asset, or out of it; `undefined` when it is too small. */
 function tradeOf(move: Money, { pair, mid, each, precision }: AssetMarket, tradeMin: Money) {
   const notional = size(move);
   const quantity = quantityWorth(notional, { each, precision });

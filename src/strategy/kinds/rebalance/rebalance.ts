@@ -114,7 +114,7 @@ interface Portfolio {
   readonly basis: Basis;
 }
 
-/** That of a document stays the same, and every wake looks at it. */
+/** The one of a document stays the same, and every wake reads it. */
 const portfolios = new WeakMap<Params, Portfolio>();
 
 function portfolioOf(plan: Params): Portfolio {

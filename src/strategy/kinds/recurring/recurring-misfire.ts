@@ -53,7 +53,7 @@ interface Span {
   readonly most: number;
 }
 
-/** The first `most` times of a span at which the calendar is open. What a closure covers takes one look. */
+/** The first `most` times of a span at which the calendar is open. The times that a closure covers take one step. */
 function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instant[] {
   const end = endOf(plan) ?? Number.POSITIVE_INFINITY;
   const times: Instant[] = [];

@@ -506,7 +506,7 @@ function checkWindow(plan: Params): readonly Problem[] {
 }
 const WINDOW_MAX_MS = 7 * DAY_MS;
 
-/** Where a schedule without start and end is looked at: the answer must not depend on the day on which it is asked. */
+/** The instant at which a schedule without start and end is checked: the answer must not depend on the day on which it is asked. */
 const SOME_DAY = instant(Date.UTC(2026, 0, 1) - 1);
 const LOOKED_MS = 4 * 366 * DAY_MS;
 

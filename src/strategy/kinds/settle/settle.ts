@@ -128,7 +128,7 @@ const state = z.lazy(() =>
   z.strictObject({
     /** Closings begun: the newest is part of the name of the parent. */
     closings: z.int().min(0),
-    /** Nothing is looked at before, Unix ms. */
+    /** The time before which nothing is checked, Unix ms. */
     rest: z.number(),
     /** Since when a funding rate that matters is not known, Unix ms. */
     unknownSince: z.number().optional(),
@@ -286,7 +286,7 @@ const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.inter
 
 const KEPT = 'sizing.keep leaves no more of the currency it pays with';
 
-/** A piece has ended. What is owed now is looked at when its time is over, or later when nothing was traded. */
+/** A piece has ended. The debt is checked again when its time is over, or later when nothing was traded. */
 function settlePiece(
   was: State,
   { at, outcome }: Wake & { readonly on: 'outcome' },
@@ -304,7 +304,7 @@ function settlePiece(
   return { state: now, waits: [{ on: 'at', at: instant(was.rest) }], ...report };
 }
 
-/** Looks again after a time that doubles with each try that traded nothing. */
+/** Checks again after a time that doubles with each attempt that traded nothing. */
 function pause(was: State, plan: Params, at: Instant, report: StepReport): Step<State> {
   const misses = (was.now?.misses ?? 0) + 1;
   const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);

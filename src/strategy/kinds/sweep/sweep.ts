@@ -136,7 +136,7 @@ const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
     minimum.notional ?? NO_MONEY,
   );
 
-/** Whether so much of `from` is worth a trade. A sale needs the price for it. */
+/** Whether this amount of `from` is worth a trade. A sale needs the price for it. */
 function isWorthwhile(
   plan: Params,
   excess: Quantity,
@@ -149,8 +149,8 @@ function isWorthwhile(
 }
 
 /**
- * The balance of `from` above which a look is worthwhile. What a sale is worth depends on the price: without one any amount
- * above keep is looked at.
+ * The balance of `from` above which a check is worthwhile. What a sale is worth depends on the price: without one,
+ * any amount above keep is checked.
  */
 function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
   const keep = keepOf(plan);
@@ -199,7 +199,7 @@ type StepReport = Pick<Step<State>, 'reason' | 'note'>;
 
 /**
  * Converts what is above a floor: payments received into cash, or cash into an asset. It waits for the balance to rise and
- * looks at what the account really holds; nothing is counted twice, because a piece is over before the next is sized.
+ * checks the actual balance of the account; nothing is counted twice, because a piece is over before the next is sized.
  */
 export const sweep = defineStrategy<Params, State>({
   kind: 'sweep',
@@ -291,7 +291,7 @@ function moneyWaits(was: State, plan: Params, view: View): readonly Wait[] {
   const inflow = (threshold: Quantity): Wait => ({
     on: 'inflow',
     currency: plan.from,
-    // What is too small now is not looked at again before there is more of it.
+    // An amount that is too small now is not checked again before it grows.
     above: text(isTooSmall ? greatest(threshold, held) : threshold),
     notBefore,
   });
