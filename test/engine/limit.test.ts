@@ -155,7 +155,7 @@ describe('a restart of a limit order', () => {
     }
   });
 
-  it('waits on for its price when it was down while the market was there', () => {
+  it('keeps waiting for its price if it was down while the market reached it', () => {
     const first = aLimit('61000');
     runFor(first, MINUTE_MS);
     first.kill();

@@ -40,7 +40,7 @@ const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}
   nextProcess(before, downMs, { strategies: plan(), ...options });
 
 describe('a sweep on a desk', () => {
-  it('sells payments as they come in, down to what is kept, and is silent in between', () => {
+  it('sells incoming payments down to the reserve, and does nothing in between', () => {
     const bench = started();
     runFor(bench, HOUR_MS);
     expect(wakesOf(bench)).toEqual(['start']);

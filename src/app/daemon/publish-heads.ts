@@ -19,8 +19,8 @@ export interface HeadsParts {
 
 /**
  * Publishes the newest signed head of the journal where the writers of the journal cannot change it: every `everyMs`, to a webhook,
- * or to the end of a file elsewhere. A failure is an alert, and the next one is tried in its time; trading never waits for it. Never
- * emits.
+ * or to the end of a file elsewhere. A failure raises an alert, and the next head follows on schedule; trading never waits for it.
+ * Never emits.
  */
 export function publishHeads(
   heads: HeadsConfig,

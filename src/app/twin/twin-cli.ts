@@ -14,14 +14,14 @@ const EXAMPLES = `
 Examples:
   tranche twin --day 2026-12-01 --model ./model.yaml                  compare live with the model on that day
   tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  compare the whole journal, with minute prices; write files
-  tranche twin --candidate new-twap.yaml --out twin                   what another text of a strategy would have cost`;
+  tranche twin --candidate new-twap.yaml --out twin                   estimate the cost of another text of a strategy`;
 
 /** `tranche twin`: compares a desk with what its model says, from the journal. */
 export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
   cli
     .command('twin')
     .description(
-      'compare each slice with what the model of backtests says, and why it differs; safe while the daemon runs',
+      'compare each slice with the backtest model, and explain the differences; safe while the daemon runs',
     )
     .argument('[journal]', JOURNAL)
     .addOption(config())

@@ -175,7 +175,7 @@ export interface ActionJson {
   readonly records: Linked;
 }
 
-/** What a check of one approval found. */
+/** Result of the check of one approval. */
 export interface Checked {
   readonly at: Instant;
   readonly by: string;

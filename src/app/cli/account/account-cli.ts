@@ -130,9 +130,9 @@ function addReading(account: Command, { io, done }: AccountCli): void {
 function addPts(account: Command, { io, done }: AccountCli): void {
   const pts = account.command('pts').description('show post-trade settlement: the credit of the account');
   const simple = [
-    ['rates', 'ptsRates', 'borrowing rates'],
+    ['rates', 'ptsRates', 'list the borrowing rates'],
     ['modes', 'ptsModes', 'show the risk mode of each pair'],
-    ['metrics', 'ptsMetrics', 'equity and exposure'],
+    ['metrics', 'ptsMetrics', 'show equity and exposure'],
   ] as const;
   for (const [name, key, description] of simple) {
     leaf(pts, name, description).action(async (options) => {
@@ -140,14 +140,14 @@ function addPts(account: Command, { io, done }: AccountCli): void {
       done(await commands[key](options, io));
     });
   }
-  leaf(pts, 'positions', 'positions on credit')
+  leaf(pts, 'positions', 'list the positions on credit')
     .option('--closed', 'closed positions')
     .option('--pair <pair>', 'only this pair', pairArgument)
     .action(async (options) => {
       const { ptsPositions } = await import('../../commands/account/account-read.ts');
       done(await ptsPositions(options, io));
     });
-  leaf(pts, 'interest', 'interest charged')
+  leaf(pts, 'interest', 'list the interest charged')
     .option('--limit <n>', 'rows (100)', upTo(100))
     .action(async (options) => {
       const { ptsInterest } = await import('../../commands/account/account-read.ts');

@@ -9,7 +9,7 @@ export interface HeldChunk {
   readonly number: number;
   readonly complete: () => Promise<void>;
   readonly handBack: () => Promise<void>;
-  /** Says that this worker lives. */
+  /** Reports that this worker is alive. */
   readonly touch: () => Promise<void>;
 }
 
