@@ -63,7 +63,7 @@ export const damages: Readonly<Record<string, Damage>> = {
   'a time stands twice, with other figures': {
     applies: isBars,
     make: (sheet) => before(sheet, sheet.rows[hurt(sheet)]?.with(sheet.at.low ?? 0, '0.0001').join(',') ?? ''),
-    says: () => /:\d+: its time \S+ stands at \S+:\d+ with other figures|its ask \S+ is below its bid/u,
+    says: () => /:\d+: its time \S+ appears at \S+:\d+ with other figures|its ask \S+ is below its bid/u,
   },
   'a price is no number': price('n/a'),
   'a price is of two points': price('1.2.3'),

@@ -66,7 +66,7 @@ describe('an import', () => {
   it('refuses two bars of one time that differ, or keeps the one that is asked for', async () => {
     const text = bars(bar(1), bar(2), bar(2, '2,9,1,2.5,7'), bar(3));
     expect(await refusal(text)).toBe(
-      'x.csv:4: its time 1970-01-01T00:02:00.000Z stands at x.csv:3 with other figures: correct the file, or add --keep first or --keep last',
+      'x.csv:4: its time 1970-01-01T00:02:00.000Z appears at x.csv:3 with other figures: correct the file, or add --keep first or --keep last',
     );
     expect([...(await read(text, { keep: 'first' })).tape.high]).toEqual([3, 3, 3]);
     const { tape, report } = await read(text, { keep: 'last' });
