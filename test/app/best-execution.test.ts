@@ -38,8 +38,8 @@ describe('tranche best-execution', () => {
   it('says in a few lines how orders were executed, by month', async () => {
     const { code, out, err } = await aDesk().run();
     expect([code, out]).toEqual([0, '']);
-    expect(err).toContain('2026-12: 33 quotes asked, 31 got, 31 orders, 30 fills; 3006.69 usd');
-    expect(err).toContain('2027-01: 6 quotes asked, 6 got, 6 orders, 6 fills;');
+    expect(err).toContain('2026-12: 33 quotes requested, 31 received, 31 orders, 30 fills; 3006.69 usd');
+    expect(err).toContain('2027-01: 6 quotes requested, 6 received, 6 orders, 6 fills;');
     expect(err).toContain('Not recorded: a policy of approvals at some starts');
   });
 

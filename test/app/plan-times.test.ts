@@ -39,7 +39,7 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     expect(ofCheck(spring, 'clock_changes')).toMatchObject([
       {
         verdict: 'note',
-        says: 'the clocks of Europe/London go forward 60 minutes at 2027-03-28T01:00:00.000Z (2027-03-28): local times in the gap run right after it, 1 at that moment',
+        says: 'the clocks of Europe/London go forward 60 minutes at 2027-03-28T01:00:00.000Z (2027-03-28): local times in the gap run right after it, 1 at that time',
       },
     ]);
     const autumn = await plan('--json', '--from', '2027-10-30', '--days', '3');

@@ -272,8 +272,8 @@ describe('the proof of approvals', () => {
     expect(faults(old)).toEqual([]);
     expect(findings(old).map(({ unchecked }) => unchecked?.slice(0, 13))).toEqual([
       undefined,
-      'on which page',
-      'on which page',
+      'the page on which',
+      'the page on which',
     ]);
     expect(findings(whole).every(({ unchecked }) => unchecked === undefined)).toBe(true);
   });

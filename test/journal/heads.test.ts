@@ -73,7 +73,7 @@ describe('a journal whose fills were rewritten and chained again', () => {
     writeJournal('0.4', { anchored: false });
     const { code, stdout, stderr } = await verify();
     expect([code, stdout]).toEqual([65, '']);
-    expect(stderr).toContain('The chain of 6 records holds');
+    expect(stderr).toContain('The chain of 6 records is intact');
     expect(stderr).toContain('record 6 of the journal differs from the journal anchor');
     expect(JSON.parse((await verify({ json: true })).stdout)).toMatchObject({
       ok: true,

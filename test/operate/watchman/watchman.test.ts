@@ -135,7 +135,7 @@ describe('a desk that answers', () => {
 
   it('with old data, or a token that it refuses', () => {
     expect(told((at) => well(at, { status: status({ dataAgeS: 400 }) }))).toEqual(['0 warning: desk-1 has not read its account for 7 min']); // prettier-ignore
-    expect(told((at) => well(at, { status: { refused: 'status 401 of /api/v1/status' } }))).toEqual(['1 warning: desk-1 does not answer the watchman']); // prettier-ignore
+    expect(told((at) => well(at, { status: { refused: 'status 401 of /api/v1/status' } }))).toEqual(['1 warning: desk-1 refuses to answer the watchman']); // prettier-ignore
   });
 
   it('stands still when a strategy is due and no record comes, while it is active', () => {

@@ -76,7 +76,7 @@ describe('the token of a desk in the store', () => {
   it('does not give way to a token that the desk never used: it may be one of another account', async () => {
     const next = await start(await replaced(), { token: 't3' });
     expect(next.use()).toBe('t2');
-    expect(next.kept.refusalOf(new Secret('t3'))).toContain('never used');
+    expect(next.kept.refusalOf(new Secret('t3'))).toContain('never been used');
     expect(next.kept.refusalOf(new Secret('t4'))).toBeUndefined();
     expect(next.warned).toEqual([expect.stringContaining('has never been used by the desk')]);
   });
