@@ -270,7 +270,7 @@ describe('the proof of approvals', () => {
       return { ...body, passkey };
     });
     expect(faults(old)).toEqual([]);
-    expect(findings(old).map(({ unchecked }) => unchecked?.slice(0, 13))).toEqual([
+    expect(findings(old).map(({ unchecked }) => unchecked?.slice(0, 17))).toEqual([
       undefined,
       'the page on which',
       'the page on which',
