@@ -178,7 +178,10 @@ describe('an order to run a strategy now is refused', () => {
     runNow(bench, 'dca');
     bench.clock.run(after(START, 2 * MINUTE_MS));
     expect(runNow(bench, 'dca')).toMatchObject([
-      { isDone: false, says: 'dca cannot run now: its occurrence of 2026-01-05T00:01:00.000Z is in progress' },
+      {
+        isDone: false,
+        says: 'dca cannot run now: its occurrence of 2026-01-05T00:01:00.000Z is in progress',
+      },
     ]);
   });
 
