@@ -176,6 +176,16 @@ async function connectionsTo(url: string): Promise<number> {
   }
 }
 
+/** How many desks hibernate. */
+async function hibernatingIn(url: string): Promise<number> {
+  const fleet = new FleetStore(url);
+  try {
+    return (await fleet.desks()).filter(({ hibernatesS = 0 }) => hibernatesS > 0).length;
+  } finally {
+    await fleet.close();
+  }
+}
+
 /** A daemon whose desks wait: what it and its processes need. */
 async function daemon(url: string, name: string, desks: readonly number[]): Promise<Figures> {
   const machine = join(folder, name);
@@ -195,16 +205,18 @@ async function daemon(url: string, name: string, desks: readonly number[]): Prom
   process.once('exit', () => child.kill());
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-20_000)));
-  const awaited = values.hibernate ? 'desk_hibernating' : 'ready';
   const ready = new Set<unknown>();
   createInterface(child.stdout).on('line', (text) => {
     const line = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    if (line['event'] === awaited) ready.add(line['desk']);
+    if (line['event'] === 'ready') ready.add(line['desk']);
   });
-  while (ready.size < desks.length) {
+  const count = async (): Promise<number> => (values.hibernate ? await hibernatingIn(url) : ready.size);
+  for (let done = 0; done < desks.length; done = await count()) {
     if (child.exitCode !== null || performance.now() - begun > START_MS_MAX)
-      throw new Error(`only ${ready.size} of ${desks.length} desks said ${awaited}:\n${said}`);
-    await sleep(100);
+      throw new Error(
+        `only ${done} of ${desks.length} desks ${values.hibernate ? 'hibernate' : 'became ready'}:\n${said}`,
+      );
+    await sleep(values.hibernate ? 1_000 : 100);
   }
   const readyMs = performance.now() - begun;
   await sleep(SETTLE_MS);

@@ -144,7 +144,7 @@ describe('a withdrawal by hand', () => {
     const ran = await run([...line.split(' '), '--base-url', venue.baseUrl], { env });
     expect(ran).toMatchObject({ code: 69, out: '' });
     expect(ran.err).toContain('It is unknown whether the venue carried out the request');
-    expect(ran.err).toContain('Before you repeat it, check');
+    expect(ran.err).toContain('Before you repeat the command, check');
     expect(withdrawals).toBe(1);
   });
 });

@@ -69,9 +69,9 @@ describe('tranche backtest', () => {
     writeFileSync(join(cwd, 'eth.csv'), bars(1_000));
     const { code, err } = await tranche(cwd, ...DATA, '--data', 'ethusd=eth.csv');
     expect(code).toBe(0);
-    expect(err.split('\n')[0]).toBe('warning: the window ends at 2026-01-05T16:41:00.000Z, where the prices of ethusd end: 2.1 days of btcusd are left out'); // prettier-ignore
+    expect(err.split('\n')[0]).toBe('warning: the window ends at 2026-01-05T16:41:00.000Z, where the prices of ethusd end: 2.1 days of btcusd are omitted'); // prettier-ignore
     const asked = await tranche(cwd, ...DATA, '--data', 'ethusd=eth.csv', '--until', '2026-01-05T12:00:00Z');
-    expect(asked.err).not.toContain('are left out');
+    expect(asked.err).not.toContain('are omitted');
   });
 
   it('counts the fills at a price that is older than its bar', async () => {
@@ -270,7 +270,7 @@ describe('tranche backtest', () => {
     );
   });
 
-  it('prints every setting of the model, those that are left out too, and what the account began with', async () => {
+  it('prints every setting of the model, those that are omitted too, and what the account began with', async () => {
     const cwd = desk();
     writeFileSync(
       join(cwd, 'credit.yaml'),

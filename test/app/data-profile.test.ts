@@ -141,7 +141,7 @@ describe('tranche data profile', () => {
     [
       'a time twice',
       { 4: `${BEGIN + HOUR_MS},1,1,1,1,1` },
-      'bars.csv:4: its time 2026-01-05T01:00:00.000Z stands at bars.csv:3 with other figures',
+      'bars.csv:4: its time 2026-01-05T01:00:00.000Z appears at bars.csv:3 with other figures',
     ],
     [
       'a bar off the grid',
@@ -164,7 +164,7 @@ describe('tranche data profile', () => {
     [
       'an hour without volume',
       { 3: `${BEGIN + HOUR_MS},1,1,1,1,0`, 27: `${BEGIN + 25 * HOUR_MS},1,1,1,1,0` },
-      'bars.csv: nothing was traded between 01:00 and 02:00 (UTC)',
+      'bars.csv: no volume was traded between 01:00 and 02:00 (UTC)',
     ],
   ])('refuses %s, and says where', async (_, over, message) => {
     expect(await refusal(csv(over))).toContain(`data: ${message}`);

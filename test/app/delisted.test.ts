@@ -88,7 +88,7 @@ describe('an asset whose prices end before the window', () => {
   it('shortens a window that nobody asked for, which is told first and stands in the report', async () => {
     const { code, err, report } = await reported();
     expect(code).toBe(0);
-    const words = 'he window ends at 2026-01-17T13:00:00.000Z, where the prices of ethusd end: 12.5 days of btcusd are left out'; // prettier-ignore
+    const words = 'he window ends at 2026-01-17T13:00:00.000Z, where the prices of ethusd end: 12.5 days of btcusd are omitted'; // prettier-ignore
     expect(err.split('\n')[1]).toBe(`warning: t${words}`);
     expect(report.warnings[0]).toBe(`T${words}.`);
     expect(report.backtest?.shortened).toEqual([

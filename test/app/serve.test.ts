@@ -104,7 +104,7 @@ describe('bearers of tokens', () => {
     const copied = { ...ben, file: file('copy', 'a-token-that-is-of-ann') };
     expect(() => bearersOf([ann, copied])).toThrow(/^operate\.tokens: ann and ben have the same token/u);
     const venue = new Secret('a-token-that-is-of-ben');
-    expect(() => bearersOf([ann, ben], venue)).toThrow(/^operate\.tokens: ben has the venue.s token/u);
+    expect(() => bearersOf([ann, ben], venue)).toThrow(/^operate\.tokens: ben has the token of the venue/u);
     expect(() => bearersOf([{ ...ann, name: 'Local' }])).toThrow(
       /^operate\.tokens: the name Local is already/u,
     );

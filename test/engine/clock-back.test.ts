@@ -51,7 +51,7 @@ describe('a clock that went back', () => {
     ]);
     const [head, ...waits] = clockBackWords(bench.desk);
     expect(head).toMatch(
-      /^the clock went back 2 h 0 min, to 2026-01-04T22:03:3\d\.\d+Z: times until 2026-01-05T00:03:3/u,
+      /^the clock was set back by 2 h 0 min, to 2026-01-04T22:03:3\d\.\d+Z: times until 2026-01-05T00:03:3/u,
     );
     expect(waits).toEqual([`${NEXT_SLOT} (2 h 0 min left)`]);
     run(bench, 32 * MINUTE_MS);

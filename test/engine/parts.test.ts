@@ -194,7 +194,10 @@ describe('what an order lacks', () => {
     };
     say('');
     say('ticket 1');
-    expect(answers).toEqual([expect.stringMatching(/reason/u), `what ${id} is closed as not executed`]);
+    expect(answers).toEqual([
+      expect.stringMatching(/reason/u),
+      `the missing part of ${id} is closed as not executed`,
+    ]);
     expect(one.bench.desk.state.lacking.size).toBe(0);
     expect(text(one.bench.desk.state.reserved('usd'))).toBe('0');
   });

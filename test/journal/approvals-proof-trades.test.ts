@@ -108,7 +108,7 @@ describe('orders and halts', () => {
     const broken = withBefore(records, ({ kind }) => kind === 'intent', halt);
     expect(faults(broken)[0]).toMatch(
       new RegExp(
-        `^${firstOf(records, 'quote')}: order \\S+ left although the halt of record \\d+ stood`,
+        `^${firstOf(records, 'quote')}: order \\S+ left although the halt of record \\d+ was in force`,
         'u',
       ),
     );

@@ -90,7 +90,7 @@ describe('a learnt profile', () => {
   it('says which part of the day it knows nothing about, or in which nothing was traded', () => {
     expect(why(bars(20, () => 1))).toEqual({ why: 'nothing was recorded between 20:00 and 21:00 (UTC)' });
     expect(why(bars(24, (ms) => (hourOf(ms) === 3 ? 0 : 1)))).toEqual({
-      why: 'nothing was traded between 03:00 and 04:00 (UTC), and a slice must not be empty: use fewer parts',
+      why: 'no volume was traded between 03:00 and 04:00 (UTC), and a slice must not be empty: use fewer parts',
     });
     expect(
       why(

@@ -91,7 +91,7 @@ export const atCosts = z
   .strictObject({
     times: count.describe('Factor applied to the cost of trading'),
     sum: amount.describe(
-      'The figure for the same fills at that cost; exact, in the currency of the figure. Different costs would have led to different decisions',
+      'The figure for the same fills at that cost; exact, cash or quote currency as that figure. Different costs would have led to different decisions',
     ),
   })
   .meta({ id: 'at_costs' });
