@@ -60,7 +60,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     )
     .option(
       '--hibernate <duration>',
-      'with --fleet: end the process of a desk that has nothing to do for this long, such as PT10M, and start it again a minute before it does (default: never)',
+      'with --fleet: end the process of a desk that has nothing to do for this long, such as PT10M, and restart it a minute before its next task (default: never)',
     )
     .option('--folder <folder>', 'with --fleet: folder for the files of its desks (default: ./var/fleet)')
     .action(async (options) => {

@@ -73,7 +73,7 @@ export interface SendOptions {
 }
 
 /**
- * Sends a command and waits for its end. A desk that hibernates is started for it. A command that nobody started in time is void permanently; a
+ * Sends a command and waits for its end. A desk that hibernates is started for it. A command that nobody started in time stays void; a
  * halt waits for the next owner, and the answer says so.
  *
  * @throws OperatorError `unavailable`: the desk has never had an owner.

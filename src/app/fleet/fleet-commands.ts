@@ -48,7 +48,7 @@ export async function fleetPut(desk: string, options: PutOptions, io: CommandIo)
   if (config.desk !== desk)
     throw new OperatorError(
       'config',
-      `the config belongs to desk ${config.desk}, not of ${desk}: set desk: ${desk}`,
+      `the config belongs to desk ${config.desk}, not to ${desk}: set desk: ${desk}`,
     );
   if (config.mode !== 'paper' && config.venue.tokenSource === 'config')
     throw new OperatorError(

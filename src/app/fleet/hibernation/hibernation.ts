@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import type { StoredDesk } from '../fleet-store.ts';
 
-/** A desk runs again so long before it has something to do: time for its start, on a machine that is busy. */
+/** How early a desk restarts before its next task: time for its start on a busy machine. */
 export const RESUME_EARLY_MS = MINUTE_MS;
 /** The shortest idle time that is worth an end and a start. */
 export const HIBERNATE_MIN_MS = 2 * MINUTE_MS;
@@ -21,7 +21,7 @@ export interface Idleness {
 export const notIdle = (): Idleness => ({ idleSince: undefined, endsUntil: undefined });
 
 /**
- * Which desks of a daemon hibernate: their process ends when they have nothing to do for long enough, and starts again before they have.
+ * Decides which desks of a daemon hibernate: the process of a desk with nothing to do for long enough ends, and restarts before its next task.
  * Without `forMs` none does, and all that do resume.
  */
 export class Hibernation {
