@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
@@ -41,6 +42,9 @@ export interface ProgramOptions {
   /** Options of Node. */
   readonly flags?: readonly string[];
 }
+
+/** Code that Node compiled, for all processes of all runs: compiling takes most of a start. */
+const COMPILED = join(tmpdir(), `tranche-tests-${userInfo().username}`);
 
 /** Generous: the machine may be busy with other things. */
 const PATIENCE_MS = 120_000;
@@ -148,7 +152,13 @@ export function start(
   const child = spawn(command, [...rest, ...args], {
     cwd,
     // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
-    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: cwd,
+      NO_COLOR: '1',
+      ...(uid === undefined ? { XDG_CACHE_HOME: COMPILED } : {}),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
