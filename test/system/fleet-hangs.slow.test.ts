@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { noPostgres } from '../journal/postgres-server.ts';
 import { aFleet } from './support/fleet.ts';
-import { askServer } from './support/postgres-pair.ts';
+import type { Fleet } from './support/fleet.ts';
+import { askServer, connected } from './support/postgres-pair.ts';
+import { until } from './support/until.ts';
 
 const missing = noPostgres();
 
@@ -25,5 +27,44 @@ describe.skipIf(missing !== undefined)(
       expect(await one.ended()).toMatchObject({ code: 0 });
       await fleet.everyOrderOnce();
     });
+
+    it('is not started by a daemon that is told to end while it claims the desk', async () => {
+      const fleet = await aFleet(['a']);
+      const lock = await connected(fleet.server.home);
+      await lock.query('BEGIN; LOCK TABLE tranche.fleet_desk IN SHARE MODE');
+      const one = fleet.daemon('one');
+      await one.said('fleet ready');
+      await until(
+        async () => (await waitingClaims(fleet)) > 0,
+        () => 'the daemon claims no desk',
+      );
+      one.signal('SIGTERM');
+      await one.said('fleet draining');
+      await lock.query('COMMIT');
+      await lock.end();
+      expect(await one.ended()).toMatchObject({ code: 0 });
+      expect(one.stderr).not.toContain('desk starting');
+    });
+
+    it('is taken by the next run of a daemon that died, which waits for its own name', async () => {
+      const fleet = await aFleet([]);
+      const dies = fleet.daemon('one');
+      await dies.said('fleet ready');
+      await dies.kill();
+      const next = fleet.daemon('one');
+      await next.said('fleet waiting');
+      await next.said('fleet ready');
+      next.signal('SIGTERM');
+      expect(await next.ended()).toMatchObject({ code: 0 });
+    });
   },
 );
+
+/** Statements that wait for a lock on the table of desks. */
+const waitingClaims = async ({ server }: Fleet): Promise<number> => {
+  const [row] = await askServer(
+    server,
+    "SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = 'tranche.fleet_desk'::regclass",
+  );
+  return Number(row?.['n']);
+};

@@ -39,8 +39,9 @@ export interface FleetOptions {
 const LOOK_MS = 1_000;
 /** Without a heartbeat for so long, the other daemons take its desks. */
 const BEAT_LATE_MS = 10_000;
+/** Longest wait for the name of a daemon that died: longer than its heartbeats count. */
+const NAME_WAIT_MS = BEAT_LATE_MS + 2_000;
 const RETRY_MS_MAX = 30_000;
-const STEADY_MS = 60_000;
 /** A process that holds no lease for so long hangs: one that works takes its lease first, and renews it every few seconds. */
 const HUNG_MS = 30_000;
 /** One that holds its lease and reports nothing for so long hangs too: it would keep the desk from everybody, and obeys no command. */
@@ -51,8 +52,11 @@ interface Running extends Idleness {
   process: DeskProcess | undefined;
   version: number;
   isReleased: boolean;
-  /** Processes in a row that ended within `STEADY_MS`. */
+  /** Processes in a row that ended before they reported. */
   failures: number;
+  /** Of the lease when the process started: it takes the next one. */
+  epochBefore: number;
+  hasReported: boolean;
   startedAt: number;
   notBefore: number;
   /** Since when the store has shown no lease of the desk although its process runs; undefined while it has one. */
@@ -106,7 +110,7 @@ class FleetDaemon {
     let served: Operate | undefined;
     try {
       await this.#store.check();
-      await this.#beat();
+      await this.#takeName();
       served = await this.#serve();
       this.#say('fleet_ready', { daemon: this.#me, ...(served === undefined ? {} : { url: served.url }) });
       while (!this.#isDraining || this.#running.size > 0) {
@@ -152,6 +156,26 @@ class FleetDaemon {
     for (const desk of this.#running.keys()) this.#release(desk);
   }
 
+  /** A daemon that died has its name until its heartbeats count as late. */
+  async #takeName(): Promise<void> {
+    const started = performance.now();
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await this.#beat();
+        return;
+      } catch (error) {
+        const isTaken = error instanceof OperatorError && error.exit === 'again';
+        if (!isTaken || this.#isDraining || performance.now() - started > NAME_WAIT_MS) throw error;
+        if (tries === 0)
+          this.#say('fleet_waiting', {
+            daemon: this.#me,
+            why: 'another daemon of this name has just been alive',
+          });
+        await sleep(LOOK_MS);
+      }
+    }
+  }
+
   async #beat(): Promise<void> {
     const capacity = this.#isDraining ? 0 : this.#options.capacity;
     const { isDraining } = await this.#store.beat({
@@ -178,7 +202,7 @@ class FleetDaemon {
       await this.#beat();
       const [desks, daemons] = [await this.#store.desks(), await this.#store.daemons()];
       const { take, release } = placement(this.#me, desks, daemons);
-      for (const desk of release) this.#release(desk);
+      for (const desk of this.#isDraining ? this.#running.keys() : release) this.#release(desk);
       this.#starting = desks.filter(
         ({ desk, isReported }) => !isReported && this.#running.get(desk)?.process !== undefined,
       ).length;
@@ -227,6 +251,7 @@ class FleetDaemon {
       this.#say('desk_released', { desk });
       return;
     }
+    running.hasReported ||= one.isReported && one.epoch > running.epochBefore;
     this.#endHung(one, running);
     // Another has it: this daemon was silent for a while.
     if (daemon !== this.#me) this.#release(desk);
@@ -268,15 +293,18 @@ class FleetDaemon {
       ...notIdle(),
       process: undefined,
       version: 0,
-      isReleased: false,
+      // A drain may have begun during the claim: the next look gives the desk up.
+      isReleased: this.#isDraining,
       failures: 0,
+      epochBefore: 0,
+      hasReported: false,
       startedAt: 0,
       notBefore: 0,
       unleasedSince: undefined,
       unheardSince: undefined,
     };
     this.#running.set(one.desk, running);
-    await this.#startWhenDue(one, running);
+    if (!running.isReleased) await this.#startWhenDue(one, running);
   }
 
   async #startWhenDue(one: StoredDesk, running: Running): Promise<void> {
@@ -293,6 +321,7 @@ class FleetDaemon {
     if (!isDue || !this.#hibernation.mayStart(one, this.#starting)) return;
     if (hibernatesS !== undefined && (await this.#store.wake(desk))) this.#say('desk_waking', { desk });
     this.#starting += 1;
+    running.epochBefore = one.epoch;
     await this.#start(desk, running);
   }
 
@@ -302,6 +331,7 @@ class FleetDaemon {
     if (running.isReleased) return;
     running.version = newest;
     running.startedAt = performance.now();
+    running.hasReported = false;
     this.#heads.handOver(desk);
     this.#say('desk_starting', { desk, ...facts });
     const child = startDeskProcess({
@@ -328,8 +358,8 @@ class FleetDaemon {
     }
     Object.assign(running, notIdle());
     if (running.isReleased && code === exitCodes.again) this.#code = exitCodes.again;
-    const wasLong = performance.now() - running.startedAt > STEADY_MS;
-    running.failures = wasLong ? 0 : running.failures + 1;
+    // One that worked and was killed starts again at once; one that dies again and again starts halted by itself.
+    running.failures = running.hasReported ? 0 : running.failures + 1;
     // Another owner's lease runs out within seconds: looked for again soon.
     const wait = code === exitCodes.again ? LOOK_MS : Math.min(RETRY_MS_MAX, LOOK_MS * 2 ** running.failures);
     running.notBefore = performance.now() + wait;

@@ -22,7 +22,7 @@ export async function askServer(
   }
 }
 
-async function connected(home: string): Promise<pg.Client> {
+export async function connected(home: string): Promise<pg.Client> {
   const client = new pg.Client({ host: home, user: 'tranche', database: 'postgres' });
   // A server that ends is told by the query that was under way.
   client.on('error', () => undefined);
