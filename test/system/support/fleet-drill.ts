@@ -165,13 +165,14 @@ class FleetDrill {
     }
     await Promise.all([
       ...this.#machines.map(async (machine) => {
-        await this.#again(4, 14, async () => await this.#strikeMachine(machine));
+        await this.#wait(this.#between(4, 14));
+        await this.#strikeMachine(machine);
+        await this.#again(40, 90, async () => await this.#strikeMachine(machine));
       }),
-      ...Array.from({ length: 4 }, async () => {
-        await this.#again(1, 4, async () => await this.#strikeDesk());
+      ...Array.from({ length: 5 }, async () => {
+        await this.#again(0.5, 2, async () => await this.#strikeDesk());
       }),
-      this.#again(1, 5, async () => await this.#moveDesk()),
-      this.#again(8, 16, async () => await this.#dieBriefly()),
+      this.#again(0.5, 2, async () => await this.#moveDesk()),
       this.#again(40, 80, async () => await this.#onServer(async () => await this.#restartServer())),
       this.#again(
         promoteEverySeconds,
@@ -315,16 +316,6 @@ class FleetDrill {
     this.#start(machine);
   }
 
-  /** It starts again within a second. A daemon waits longer with each death of one desk; those of a new daemon start at once. */
-  async #dieBriefly(): Promise<void> {
-    const machine = this.#pick([...this.#up].filter((one) => !this.#still.has(one)));
-    if (machine === undefined) return;
-    await this.#note({ what: 'machine dies briefly', machine, isDeath: true }, undefined, async () => {
-      machine.signal('SIGKILL');
-      await this.#wait(2);
-    });
-  }
-
   /** Its desks notice, and end by themselves. */
   async #killDaemon(machine: Machine): Promise<void> {
     await this.#note({ what: 'daemon dies', machine }, undefined, async () => {
@@ -381,10 +372,18 @@ class FleetDrill {
     });
   } // prettier-ignore
 
+  /** A desk whose owner works, if there is one: a daemon waits longer before each start of a desk that dies before it has reported. */
+  async #ownedDesk(): Promise<string | undefined> {
+    const rows = await this.#ask(
+      'SELECT d.desk FROM tranche.desk d JOIN tranche.desk_status s USING (desk, epoch) WHERE d.until > clock_timestamp()',
+    ).catch(() => []);
+    return this.#pick(rows.map(({ desk }) => String(desk)));
+  } // prettier-ignore
+
   async #strikeDesk(): Promise<void> {
-    const desk = this.#pick(this.#fleet.desks) ?? '';
-    const machine = this.#machines.find((one) => one.processes(desk).length > 0);
-    if (machine === undefined) return;
+    const desk = await this.#ownedDesk();
+    const machine = this.#machines.find((one) => desk !== undefined && one.processes(desk).length > 0);
+    if (desk === undefined || machine === undefined) return;
     if (this.#between(0, 1) < 0.75)
       await this.#note({ what: 'desk dies', machine, isDeath: true }, [desk], async () => {
         machine.signal('SIGKILL', desk);
@@ -400,12 +399,13 @@ class FleetDrill {
 
   /** Nothing fails: a person sends it to another machine. */
   async #moveDesk(): Promise<void> {
-    const desk = this.#pick(this.#fleet.desks) ?? '';
+    const desk = await this.#ownedDesk();
+    if (desk === undefined) return;
     const from = this.#machines.find((one) => one.processes(desk).length > 0);
-    const to = this.#pick(this.#machines.filter((one) => one !== from));
+    const to = this.#pick([...this.#up].filter((one) => one !== from && !this.#still.has(one)));
     if (to === undefined) return;
     await this.#note({ what: 'desk is moved' }, [desk], async () => {
-      await this.#fleet.tried('move', desk, '--to', to.name);
+      await this.#fleet.move(desk, to.name);
     });
   }
 

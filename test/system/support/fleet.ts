@@ -4,6 +4,8 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { parse } from 'csv-parse/sync';
+import { fleetMove } from '../../../src/app/fleet/fleet-commands.ts';
+import { instant } from '../../../src/core/time.ts';
 import { startPostgres } from '../../journal/postgres-server.ts';
 import type { PostgresServer } from '../../journal/postgres-server.ts';
 import { aDesk, aFolder } from './desk.ts';
@@ -162,6 +164,13 @@ export class Fleet {
   async tried(...args: readonly string[]): Promise<Finished> {
     return await finish(['fleet', ...args, '--store', this.store], { cwd: this.#cwd });
   }
+
+  /** As `tranche fleet move`, without a process of its own, whatever comes of it. */
+  async move(desk: string, to: string): Promise<void> {
+    const out = { write: () => true };
+    const io = { stdout: out, stderr: out, env: {}, cwd: this.#cwd, now: instant(Date.now()), colour: false };
+    await fleetMove(desk, { store: this.store, to }, io).catch(() => undefined);
+  } // prettier-ignore
 
   /** A command for one desk, such as `halt`, by the store, whatever comes of it. */
   async ask(desk: string, ...args: readonly string[]): Promise<Finished> {
