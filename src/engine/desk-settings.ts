@@ -30,8 +30,8 @@ export interface ContinuityOptions {
 }
 
 /**
- * The settings that the engine runs with: the checked config with its units. All times in milliseconds. An interval of
- * Infinity disables a periodic task, and only works on a virtual clock: Node would fire such a timer at once.
+ * The settings that the engine runs with: the checked config as amounts and milliseconds. An interval of Infinity
+ * disables a periodic task, and only works on a virtual clock: Node would fire such a timer at once.
  */
 export interface DeskSettings {
   /** Name of the desk: part of every client id. */
@@ -48,11 +48,11 @@ export interface DeskSettings {
   readonly fourEyes?: boolean | undefined;
   /** Who must approve what. Omitted: `fourEyes` decides. */
   readonly approvals?: ApprovalPolicy | undefined;
-  /** The journal stores the limits of each start, and a start with higher ones is detected. */
+  /** Whether the journal stores the limits of each start, so that the next start detects higher ones. */
   readonly areLimitsKept?: boolean | undefined;
   /**
-   * The settings of the config as the journal records them, without limits, rules of approval and people, which the engine adds. Omitted:
-   * the journal records no settings.
+   * The settings of the config as the journal records them. The engine adds limits, rules of approval and people.
+   * Omitted: the journal records no settings.
    */
   readonly settings?: SettingTexts | undefined;
   /** Who started the process, such as `cli:ann`. */

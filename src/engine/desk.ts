@@ -49,8 +49,8 @@ export class Desk {
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
   /**
-   * After each change: the strategies with an outcome that no step has consumed. Of a thousand strategies that wait, only
-   * these check the price.
+   * After each change: the strategies with an outcome that no step has consumed. If a thousand strategies wait, only
+   * these are checked.
    */
   readonly outcomes$: Observable<ReadonlySet<string>>;
   /** The state folded from the journal. */
@@ -99,7 +99,7 @@ export class Desk {
   readonly approved$ = new Subject<OverrideRecord>();
   /** Proposals made to this process: overrides, and commands that need approval. */
   readonly proposals = new Proposals();
-  /** How far the wall clock went back, for as long as that matters. */
+  /** How far the wall clock went back, until it shows again the time that it had shown before. */
   clockBack: ClockBack | undefined;
   /** Since when the requests of earlier processes are known, if they are. */
   requestsKnownSince: BootTime | undefined;

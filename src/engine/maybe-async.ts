@@ -65,7 +65,7 @@ export function mergeMapMaybe<T, R>(
         };
         const inner = linkedTo<R>(subscriber, { next, error, complete });
         answer.subscribe(inner);
-        // Added last: as in `mergeMap`, what `answer` held is torn down before the next value starts.
+        // Added last: as in `mergeMap`, the resources of `answer` are released before the next value starts.
         inner.add(() => {
           if (isComplete) finish();
         });
@@ -108,8 +108,8 @@ export const mergeLists =
     });
 
 /**
- * A subscriber that closes together with `destination`, even while subscribing: synchronous results must not continue after the
- * stage has ended.
+ * A subscriber that closes together with `destination`, even while subscribing: no synchronous result may continue
+ * after the stage has ended.
  */
 function linkedTo<T>(destination: Subscriber<never>, observer: Observer<T>): Subscriber<T> {
   // oxlint-disable-next-line typescript/no-deprecated -- RxJS 7 exports nothing else for it; in RxJS 8 it is `operate`

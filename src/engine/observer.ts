@@ -11,7 +11,7 @@ export interface Observer {
   record(stored: StoredRecord): void;
   /** A record of an earlier process was read at start. */
   replay(stored: StoredRecord): void;
-  /** Folded state of the observer, for a snapshot: plain data from which a later process continues. */
+  /** Folded state of the observer for a snapshot: plain data from which a later process continues. */
   readonly kept?: { save(): unknown; restore(saved: unknown): void } | undefined;
   committed(ms: number): void;
   /** A permit was given. */
@@ -40,7 +40,7 @@ export interface Observer {
   riskMode(pair: string, mode: RiskMode | undefined): void;
   /** The account was read whole. */
   accountRead(rows: number): void;
-  /** An event that `alerts` names has happened: it is logged, counted and shown. */
+  /** An event that `alerts` names: the observer logs, counts and shows it. */
   alert(alert: Alert, facts?: Readonly<Record<string, unknown>>): void;
   /** Information for the operator without an alert. */
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
@@ -48,7 +48,7 @@ export interface Observer {
 
 const nothing = (): void => undefined;
 
-/** Watches nothing. */
+/** An observer that does nothing. */
 export const noObserver: Observer = {
   record: nothing,
   replay: nothing,

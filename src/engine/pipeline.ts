@@ -26,7 +26,7 @@ import { wakes } from './stages/triggers.ts';
 
 /**
  * The pipeline of a recovered desk. Never emits; completes once `drain$` has fired and every order in flight is
- * answered and recorded. Errors when the journal fails or a bug appears. `reloads$` are the early reload requests,
+ * answered and recorded. Errors when the journal fails or the code has a bug. `reloads$`: early reload requests,
  * which must not be lost.
  */
 export function pipeline(
@@ -101,8 +101,8 @@ function watchTerms(desk: Desk): Observable<never> {
 }
 
 /**
- * While it waited for its next attempt, a slice may have ended or gone into doubt. A slice past its time ends now, as
- * does one whose strategy no longer runs.
+ * While it waited for its next attempt, a slice may have ended or become a doubt. A slice past its deadline ends now,
+ * as does one whose strategy no longer runs.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
   return mergeMapMaybe((slice) => {

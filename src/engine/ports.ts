@@ -41,8 +41,8 @@ import type {
 } from '../core/venue.ts';
 
 /**
- * Time on two clocks, and the scheduler that waits. The clocks agree while nobody sets the time and the machine does not
- * sleep; `Continuity` detects when they stop agreeing.
+ * Two clocks, and the scheduler for waits. The clocks agree while nobody sets the time and the machine does not
+ * sleep; `Continuity` detects when they no longer agree.
  */
 export interface Clock {
   /** For every RxJS operator that waits. */
@@ -51,7 +51,7 @@ export interface Clock {
   readonly pieceMs?: number | undefined;
   /** Wall time, whole milliseconds. */
   wall(): Instant;
-  /** For durations: quote life, limits, staleness. Never steps. */
+  /** For durations: quote life, rate limits, staleness. Never steps. */
   monotonic(): Monotonic;
   /** For durations that span processes. Omitted, or `undefined`: the system has no trustworthy boot clock. */
   boot?(): BootTime | undefined;
@@ -123,8 +123,8 @@ export interface MarketPort {
   readonly prices$: Observable<ReferencePrice>;
 
   /**
-   * The current price of a pair, from a market that can be queried at any time, such as a tape. Such prices do not age in
-   * transit and need no probes. `undefined`: no price now. Omitted: prices come from `prices$`.
+   * The current price of a pair, from a market that can be queried at any time, such as a tape. Such prices do not
+   * age in transit and need no probes. `undefined`: no price now. Omitted: prices come from `prices$`.
    */
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 
@@ -183,8 +183,8 @@ export interface AccountHint {
 }
 
 /**
- * Signals that the account may have changed (capability `account_feed`). A hint only shortens the wait for the next read
- * of the account: its content is never trusted, and everything is found without hints too. Never errors.
+ * Signals that the account may have changed (capability `account_feed`). A hint only shortens the wait for the next
+ * read of the account. The desk never uses its content, and finds every change without hints too. Never errors.
  */
 export interface AccountFeedPort {
   readonly hints$: Observable<AccountHint>;
@@ -237,7 +237,7 @@ export type Command =
       answer?(answer: CommandAnswer): void;
     }
   | { readonly do: 'drain'; readonly why: string }
-  /** Reloads the strategies. A dry run only says what would change. */
+  /** Reloads the strategies. A dry run only reports the changes that a reload would make. */
   | {
       readonly do: 'reload';
       readonly by: string;
@@ -314,7 +314,7 @@ export type Command =
       answer(answer: CommandAnswer): void;
     };
 
-/** A suspicious fact about a journal whose chain holds: it may be an older copy. */
+/** A suspicious fact about a journal whose hash chain is correct: the journal may be an older copy. */
 export interface Oddity {
   readonly what: 'rolled_back' | 'no_anchor';
   readonly why: string;
@@ -373,25 +373,24 @@ export interface StatePort {
 }
 
 /**
- * Indicates that another owner may take over a journal while this process runs. Each append then proves that nobody has: its
- * records are written only if this process still owns the desk when they become durable. Otherwise it errors with
- * `FencedOut`.
+ * Indicates that another owner may take over a journal while this process runs. Each append succeeds only if this
+ * process still owns the desk when its records become durable. Otherwise it errors with `FencedOut`.
  */
 export interface FencePort {
   /**
-   * Stores, outside the chain, what this owner learnt after another had taken over. For people: no code reads it. Never
-   * throws.
+   * Stores, outside the chain, results that arrived after another owner had taken over. For people: no code reads it.
+   * Never throws.
    */
   evidence(bodies: readonly RecordBody[], at: Instant): void;
 
   /**
-   * Why the limits of the firm, over all desks, refuse the order of an intent that is durable; `undefined`: they have reserved it. Such an
-   * order does not leave.
+   * Why the limits of the firm, over all desks, refuse the order of a durable intent; `undefined`: the order has been
+   * reserved under them. A refused order does not leave.
    */
   refusalOf?(clientOrderId: string): string | undefined;
 }
 
-/** The append-only, durable record. One writer at a time. */
+/** The append-only, durable list of records. One writer at a time. */
 export interface JournalPort {
   /**
    * Appends all records or none, in order, with the time `at`. They are durable when returned, or when the Observable emits them
@@ -406,15 +405,15 @@ export interface JournalPort {
   /** Found when the journal was opened. */
   readonly oddity?: Oddity | undefined;
 
-  /** Emits when the disk is full and the disk reserve is in use: start nothing new, and stop soon. */
+  /** `true` when the disk is full and the disk reserve is in use: start nothing new, and stop soon. */
   readonly isSpent?: boolean | undefined;
 
-  /** Throws when the chain does not hold. A journal without this method is checked only by `read`. */
+  /** Throws when the hash chain is broken. Only `read` checks a journal without this method. */
   readonly prove?: (() => void) | undefined;
 
   /**
-   * All records, or those after record number `after`. Throws when the chain does not hold, at the latest after the last
-   * record.
+   * All records, or those after record number `after`. Throws when the hash chain is broken, at the latest after the
+   * last record.
    */
   read(after?: number): Iterable<StoredRecord>;
 
@@ -455,19 +454,19 @@ export interface LoggedRequest {
 }
 
 /**
- * Logs the newest requests for the next process, so that it knows how much of the venue's rate limits is used. Never
+ * Logs the newest requests for the next process, so that it knows the used part of the venue's rate limits. Never
  * throws.
  */
 export interface RequestLogPort {
   /**
-   * What earlier processes sent, if the log belongs to the process that record number `start` began and to this boot: it contains
-   * everything sent after `since`.
+   * Requests of earlier processes, if the log belongs to the process that record number `start` began and to this
+   * boot: it contains everything sent after `since`.
    */
   earlier(
     start: number,
     boot: BootTime,
   ): { readonly since: BootTime; readonly requests: readonly LoggedRequest[] } | undefined;
-  /** This process began with record number `start`, and sends requests from now on. */
+  /** Starts the log of this process, which began with record number `start` and sends requests from now on. */
   begin(start: number, since: BootTime): void;
   /** Called before the request leaves. */
   note(request: LoggedRequest): void;

@@ -42,16 +42,16 @@ export interface RunOptions extends TakeOverOptions {
   readonly isUntilDone?: boolean | undefined;
   /** Before stopping, the desk reads the account once the venue must have booked the last fills. */
   readonly hasClosingRead?: boolean | undefined;
-  /**
-   * Emits when the renewal of the lease found that another owner has taken over. Omitted: only writes find out.
-   */
+  /** Emits when the renewal of the lease found that another owner has taken over. Omitted: only writes detect it. */
   readonly lost$?: Observable<FencedOut> | undefined;
 }
 
 /**
- * Runs a desk: recovers, then trades until `drain$` fires. Emits `ready` when it may trade, and `closing` when it waits for
- * its closing read. Completes when all orders in flight are answered and recorded and the journal holds a `stopped` record.
- * - Errors: `FencedOut` once another owner has taken over and the answers to orders in flight have arrived or are lost.
+ * Runs a desk: recovers, then trades until `drain$` fires. Emits `ready` when it may trade, and `closing` when it
+ * waits for its closing read. Completes once all orders in flight are answered and recorded and the journal has a
+ * `stopped` record.
+ * - Errors: `FencedOut` once another owner has taken over and the answers to orders in flight have arrived or are
+ *   lost.
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
@@ -73,7 +73,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     tap(() => {
       desk.isStopping = true;
     }),
-    // Late subscribers must receive it too.
+    // Replayed, so that late subscribers receive it too.
     shareReplay({ bufferSize: 1, refCount: true }),
   );
   const reloads$ = patientReloads(desk);
@@ -158,8 +158,8 @@ const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
   );
 
 /**
- * Records that the process is alive, once it can no longer count as dying soon after its start. Only after a crash: an idle desk
- * leaves no other record for half an hour.
+ * Records that the process has survived the time after its start in which a death counts as early. Only after a
+ * crash: an idle desk may write no other record for half an hour.
  */
 const noteRunning = (desk: Desk): Observable<never> =>
   defer(() =>

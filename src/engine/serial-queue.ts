@@ -1,8 +1,8 @@
 import { Observable } from 'rxjs';
 
 /**
- * Runs nested notifications after the current one, in order, regardless of their source: nothing is re-entered, and an
- * endless chain does not grow the stack. Equals `observeOn(queueScheduler)` with a separate queue.
+ * Runs nested notifications after the current one, in order, regardless of their source: no code is re-entered, and
+ * an endless chain does not grow the stack. Equals `observeOn(queueScheduler)` with a separate queue.
  */
 export class SerialQueue {
   readonly #waiting: (() => void)[] = [];

@@ -7,7 +7,7 @@ import type { Size } from '../core/venue.ts';
 import type { OpenSlice } from './state/engine-state.ts';
 import type { Permit } from './rate-limit/rate-limiter.ts';
 
-/** An item gains facts on its way through the pipeline. A stage that stops it emits a `Stopped`. */
+/** An item gains facts on its way through the pipeline. A stage that refuses it emits a `Stopped`. */
 export interface Sized {
   readonly stage: 'sized';
   readonly slice: OpenSlice;

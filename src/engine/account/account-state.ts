@@ -10,7 +10,7 @@ import { after } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../ports.ts';
 
-/** At least so many fills of this process have their booking time remembered. */
+/** Minimum number of fills of this process whose booking time is kept. */
 const BOOKED_MAX = 1_000;
 
 /** A deposit or a withdrawal. */
@@ -21,23 +21,25 @@ export interface Transfer {
   readonly amount: Quantity;
 }
 
-/** What this process has seen of the account. The journal holds none of it: a new process reads the account again. */
+/**
+ * What this process has read from the account. The journal stores none of it: a new process reads the account again.
+ */
 export class AccountState {
   /** Attempts in doubt, with what it takes to prove each. */
   readonly doubts = new Map<string, Doubt>();
   /** Time of the last record of an earlier process, which has reported its doubts itself. */
   inheritedAt: Instant | undefined;
-  /** Fills that the account did not show in time, and that the operator was alerted to. */
+  /** Fills that the account did not show in time and that the operator was alerted to. */
   readonly unbooked = new Set<string>();
-  /** What earlier reads showed. */
+  /** The rows and balances that earlier reads showed. */
   books: Books = NO_BOOKS;
-  /** Balances that added up: the next read is checked against them. */
+  /** The last balances that agreed with the rows: the next read is checked against them. */
   ledger: Ledger = NO_LEDGER;
   /** Rows that could be an order in doubt and that the operator was alerted to. */
   readonly ambiguousTrades = new Set<string>();
-  /** Fills of which the last read showed a part, with what it showed. */
+  /** Fills of which the last read showed only a part, each with the rows and figures of that part. */
   booking: ReadonlyMap<string, string> = new Map();
-  /** Orders that the venue executed twice, with what the operator was alerted to. */
+  /** Orders that the venue executed twice, with the facts of the alert. */
   readonly executedTwice = new Set<string>();
   /** For each row without an id: the attempts that were open when a read first showed it. */
   openAtFirst: ReadonlyMap<number, ReadonlySet<string>> = new Map();
@@ -80,7 +82,7 @@ export class AccountState {
     const now = this.#clock.monotonic();
     if (fill.source !== 'dry_run') this.lastFillAt = now;
     this.#bookedAt.set(fill.client_order_id, now);
-    // With so many newer fills, the booking margin of the oldest is over.
+    // After so many newer fills, the booking margin of the oldest has passed.
     keepNewest(this.#bookedAt, BOOKED_MAX);
   }
 

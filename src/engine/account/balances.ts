@@ -24,9 +24,9 @@ export type BalancesContext = Pick<
   TransfersContext;
 
 /**
- * Unchanged balances are written again after this time, so that a restart need not read far back. If the account has more
- * than one page of rows, balances are written with each read: at one page every ten seconds, reading half an hour would take
- * long.
+ * Unchanged balances are recorded again after this time, so that a restart need not read far back. If the account has
+ * more than one page of rows, every read records the balances: at one page every ten seconds, reading half an hour
+ * would take long.
  */
 const REWRITE_MS = HOUR_MS / 2;
 
@@ -38,7 +38,7 @@ interface ReportedBalances {
   readonly booked: ReadonlyMap<string, Quantity>;
 }
 
-/** Records new balances: those that the venue has booked, and own fills that it has not booked yet. */
+/** Records new balances: those that the venue reports as booked, plus own fills that it has not booked yet. */
 export function keepBalances(desk: BalancesContext, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
   noteTransfers(desk, read.rows);
@@ -68,8 +68,9 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
       )
         return EMPTY;
       const found = compared(desk, read, { booked, slow, isOwn: own !== undefined });
-      // A balance that does not add up does not replace the known one, so that the next process finds the difference too. A
-      // separate balance route starts over in each process, and orders must not rely on money that has left.
+      // A balance that differs from the rows does not replace the known one, so that the next process finds the
+      // difference too. A separate balance route starts over in each process, and orders must not rely on money that
+      // has left.
       if (found.isPending && own === undefined) return EMPTY;
       const same =
         before !== undefined &&
@@ -93,8 +94,8 @@ export function keepBalances(desk: BalancesContext, read: WholeAccount): Observa
 }
 
 /**
- * Deposits and withdrawals may have moved a balance although no read shows them: a read omits those that are pending and
- * those that began before its period. They are requested when a difference would count.
+ * A deposit or withdrawal may have moved a balance although no read shows it: a read omits pending ones and those
+ * that began before its period. The desk requests them when a difference would count.
  */
 function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
   if (!isDue(desk.account.ledger, startedAt)) return of([]);

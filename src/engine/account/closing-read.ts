@@ -10,7 +10,7 @@ import type { RecoverContext } from '../operator/recover.ts';
 /** The parts of a desk that this file uses. */
 export type ClosingReadContext = RecoverContext;
 
-/** How long the desk retries the closing read after the earliest time at which it counts. */
+/** How long the desk retries the closing read after the earliest time at which such a read counts. */
 const TRIED_FOR_MS = 60_000;
 
 /**
@@ -25,9 +25,9 @@ export function closingReadDue({ account, policy }: ClosingReadContext): Monoton
 }
 
 /**
- * The last step before a desk stops: one whole read of the account, started once the venue must have booked the last fills. Its
- * rows are compared, corrected and acted on as in any read. Emits `closing` when it has to wait. Also completes when the read
- * cannot be made in time; `closingReadDue` then still returns when it was due.
+ * The last step before a desk stops: one whole read of the account, started once the venue must have booked the last
+ * fills. The desk processes its rows as in any read. Emits `closing` when it has to wait. Also completes when the
+ * read cannot succeed in time; `closingReadDue` then still returns when it was due.
  */
 export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
   return defer(() => {

@@ -18,8 +18,8 @@ export type ResolutionContext = Pick<
 type Resolve = Command & { readonly do: 'resolve' };
 
 /**
- * Ends doubts on the word of a person: the only way out when the account never shows the outcome. A resolution that
- * is not allowed is answered and changes nothing. A trade that appears later is booked anyway, and halts the desk.
+ * Ends doubts by the resolution of a person: the only way if the account never shows the outcome. Answers a
+ * resolution that is not allowed, and changes nothing. If a trade appears later, the desk books it and halts.
  */
 export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
   commands(desk).pipe(

@@ -20,8 +20,8 @@ export type LookupContext = Pick<
 const LOOKUP_MS = 2_000;
 
 /**
- * Looks up the orders of attempts in doubt, if the venue has that route. Only a fill counts. That the venue does not know
- * the order, or reports it canceled, proves nothing; the account's transactions decide.
+ * Looks up the orders of attempts in doubt, if the venue has that route. Only a fill counts. An unknown or canceled
+ * order proves nothing; the account's transactions decide.
  */
 export function watchLookups(desk: LookupContext): Observable<AttemptEnd> {
   if (desk.ports.venue.lookup === undefined) return EMPTY;

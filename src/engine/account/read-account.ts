@@ -64,8 +64,7 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
             // read.
             [at, startedAt] = [clock.wall(), clock.monotonic()];
             from = beginning(desk, at);
-            // A hint from here on may concern rows that this read does not show yet: it counts for the next
-            // read.
+            // A hint from here on may concern rows that this read does not show yet: it counts towards the next read.
             desk.account.isHinted = false;
           }
           return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
@@ -81,7 +80,7 @@ export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
           return { rows: [], restarts: restarts + 1, isWhole: false };
         }),
       );
-    // Processes pages one by one, so that a long read holds its rows once, not once per page.
+    // Processes pages one by one, so that a long read stores its rows once, not once per page.
     return next({ rows: [], restarts: 0, isWhole: false }).pipe(
       expand((progress) => (progress.isWhole ? EMPTY : next(progress))),
       last(),

@@ -54,10 +54,7 @@ export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
 /** Interval from the start of a failed read to the next read; at least `SOON_MS` after its end. */
 const RETRY_MS = 10_000;
 const SOON_MS = 1_000;
-/**
- * Delay from a hint to the read: the feed may be ahead of the transactions, and a burst of hints needs only
- * one read.
- */
+/** Delay from a hint to the read: the feed may be ahead of the transactions, and one read serves a burst of hints. */
 const HINT_MS = 1_000;
 
 /**
@@ -120,7 +117,7 @@ function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: W
   });
 }
 
-/** Hints cannot overload the route: the rate limiter bounds reads of the account. */
+/** Hints cannot overload the route, because the rate limiter bounds reads of the account. */
 function untilNextRead(desk: AccountWatchContext): number {
   const { inDoubt, accountPollMs } = desk.policy;
   const ms = desk.state.hasDoubts() || desk.account.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
@@ -249,8 +246,8 @@ function compare(desk: AccountWatchContext, read: WholeAccount): Observable<neve
   const { state, observer } = desk;
   const bodies: RecordBody[] = [];
   /**
-   * Written first, so that a journal that keeps only the beginning of the batch cannot know the trade and continue
-   * trading.
+   * Written first: if the journal stored only the beginning of the batch, it would otherwise contain the trade
+   * without the halt.
    */
   const halts: RecordBody[] = [];
   const shown: Record<string, readonly number[]> = {};
@@ -406,7 +403,7 @@ function tellTwin({ account, observer }: AccountWatchContext, clientOrderId: str
   const { ambiguousTrades } = account;
   const key = `${clientOrderId} ${row.id}`;
   if (ambiguousTrades.has(key)) return;
-  // Remembers a bounded number of rows: a flood of similar rows is reported again rather than remembered.
+  // Limits the rows in memory: during a flood of similar rows, the desk reports some again.
   if (ambiguousTrades.size >= TWINS_MAX) ambiguousTrades.clear();
   ambiguousTrades.add(key);
   observer.alert('doubt_lookalike', {
@@ -433,7 +430,7 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
   const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
   const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
   const why = `the account shows trades that the journal does not know: ${ids}`;
-  // Its slice must not trade again before this is booked, although its value is not known yet.
+  // Its slice must not trade again before this trade is booked, although its value is not known yet.
   if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
   desk.observer.alert('fill_adopted', { ids });
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
@@ -443,7 +440,7 @@ function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never>
     // A trade without a value cannot count towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
-  // Its order is unknown: the rest may still be booked, and must be before the slice trades again.
+  // Its order is unknown: the rest may still be booked, and the slice must not trade again before.
   else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
   return desk.journal.append(bodies).pipe(mergeMap(() => EMPTY));
 }

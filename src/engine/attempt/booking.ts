@@ -153,7 +153,7 @@ export const fillFromEvidence = (
   price: trade.isWhole ? text(tradePrice(trade)) : '0',
   amount: text(trade.amount),
   fees: text(trade.fees),
-  // The day limit uses our own clock: a venue timestamp in the future must not start a new day.
+  // The day limit uses our own clock, so that a venue timestamp in the future does not start a new day.
   executed_at: instant(Math.min(Math.max(trade.at, since), now)),
   notional_usd: missing === undefined ? intent.notional_usd : withoutMissing(intent, missing),
   decision_price: decisionPrice,

@@ -62,7 +62,10 @@ export type AttemptEnd = { readonly resolution?: OperatorResolution | undefined 
     }
 );
 
-/** Runs one attempt for each permitted item: requests a quote, makes the intent durable at the same time, checks and executes. */
+/**
+ * Runs one attempt for each permitted item: requests a quote, meanwhile makes the intent durable, checks the quote
+ * and sends the order.
+ */
 export function execute(
   desk: ExecuteContext,
   drain$: Observable<unknown>,
@@ -116,7 +119,7 @@ interface Attempt extends Gated, Sending {
   readonly permit: Permit;
 }
 
-/** Each phase has an effect, whose event leads to the next phase. */
+/** Runs the effect of each phase; its event leads to the next phase. */
 function runFrom(attempt: Attempt, from: Phase): MaybeAsync<AttemptEnd> {
   let phase = from;
   for (;;) {
@@ -152,8 +155,8 @@ function effectOf(attempt: Attempt, phase: Exclude<Phase, Final>): MaybeAsync<Cy
 }
 
 /**
- * Sends one copy of an order. If accepting the quote took a write, the gate checks once more in the tick in which the order
- * leaves.
+ * Sends one copy of an order. If accepting the quote required a write, the gate checks once more in the tick in which
+ * the order leaves.
  */
 function acceptAndSend(attempt: Attempt, approved: Approved): MaybeAsync<CycleEvent> {
   const accepted = acceptQuote(attempt, approved);
@@ -169,7 +172,10 @@ function acceptAndSend(attempt: Attempt, approved: Approved): MaybeAsync<CycleEv
   );
 }
 
-/** The request leaves first; the intent becomes durable during the request. Both must be done before anything follows. */
+/**
+ * The request leaves first; the intent becomes durable during the request. Nothing follows before both have
+ * completed.
+ */
 function askForQuote({ desk, intent, request, item, permit }: Attempt): MaybeAsync<CycleEvent> {
   const { clock, venue } = desk.ports;
   const askedAt = clock.monotonic();

@@ -208,7 +208,7 @@ const stoppedBy = ({ reason, detail, next }: Refused): CycleEvent => ({
   next,
 });
 
-/** The order would not reach the venue while its quote certainly lives. */
+/** Why the order would not reach the venue within the certain life of its quote. */
 function lateRefusal(
   { quote: { lifeMs }, life }: Pick<Quoted, 'quote' | 'life'>,
   { ports, policy }: GateContext,

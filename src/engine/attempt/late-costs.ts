@@ -1,7 +1,7 @@
 import type { add, Money } from '../../core/money.ts';
 import type { FillRecord } from '../../core/record.ts';
 
-/** What the fills of a day cost. */
+/** The cost of the fills of one day. */
 interface CostDay {
   cost: Money;
 }

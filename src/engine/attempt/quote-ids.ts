@@ -1,4 +1,4 @@
-/** The newest ids are remembered: at least this many, at most twice as many. */
+/** Number of newest ids that are kept: at least this many, at most twice as many. */
 const KEPT = 100_000;
 
 /** Ids of the quotes that this process received: the venue must not reuse one. */

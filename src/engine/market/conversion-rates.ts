@@ -12,7 +12,7 @@ import type { Instruments } from './instruments.ts';
 import type { References } from './reference-prices.ts';
 import type { StrategySource } from '../state/strategy-source.ts';
 
-/** What rates are derived from. */
+/** The sources of the rates. */
 interface RatesContext {
   readonly ports: Ports;
   readonly policy: DeskSettings;

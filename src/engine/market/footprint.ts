@@ -36,7 +36,7 @@ interface Minute {
 /** Largest factor by which waits between quotes grow. */
 const SLOWDOWN_MAX = 64;
 
-/** Counts the quotes and fills of each pair per minute. It only observes; its result is a factor for waits. */
+/** Counts the quotes and fills of each pair per minute, and derives a factor for waits from them. */
 export class Footprint {
   readonly #clock: Clock;
   readonly #options: FootprintOptions;
@@ -50,7 +50,7 @@ export class Footprint {
     this.#observer = observer;
   }
 
-  /** A quote was requested, with or without success. */
+  /** The desk requested a quote, with or without success. */
   asked(pair: string, purpose: Purpose, isQuote: boolean): void {
     const minute = this.#now(pair);
     if (purpose === 'ladder') minute.ladder++;
@@ -81,7 +81,10 @@ export class Footprint {
     return over <= 1 ? 1 : Math.min(SLOWDOWN_MAX, 2 ** Math.ceil(Math.log2(over)));
   }
 
-  /** Whether size probes are allowed: only while all quotes together are at most half of what the fills allow. */
+  /**
+   * Whether size probes are allowed: only while all quotes together use at most half of the number that the fills
+   * allow.
+   */
   allowsLadder(pair: string): boolean {
     const sum = this.#sum(pair);
     const { asked, ladder, fills } = sum;

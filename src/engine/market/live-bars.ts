@@ -41,9 +41,9 @@ interface Forming {
 }
 
 /**
- * Builds bars from the reference prices that this process sees. Bars are never invented: an interval has no bar if prices were missing for
- * longer than two price ages or half of the interval, or if the process did not observe all of it. Finished bars are saved for the next
- * process.
+ * Builds bars from the reference prices that this process sees. It never invents a bar: an interval has none if
+ * prices were missing for longer than two price ages or half of the interval, or if the process did not observe all
+ * of it. Saves finished bars for the next process.
  */
 export class LiveBars {
   readonly #desk: LiveBarsContext;
@@ -95,7 +95,7 @@ export class LiveBars {
     const at = this.#desk.ports.clock.wall();
     for (const { pair, intervalMs, bars } of this.#desk.ports.bars?.read() ?? []) {
       const series = this.#series.get(keyOf(pair, intervalMs));
-      // Bars in the future come from a clock that has since gone back.
+      // The clock has gone back since these bars were built: they lie in the future.
       if (series?.bars.length === 0)
         series.bars = bars.filter(({ from }) => from + intervalMs <= at).slice(-series.count);
     }

@@ -51,7 +51,7 @@ export class PtsWatch {
   readonly #told = new Map<string, FundingRate>();
   readonly #refused = new Set<Terms>();
   readonly #waiting = new Map<OpenSlice, Instant>();
-  /** Consecutive reads that left the first read pending. */
+  /** Number of consecutive failures of the first read. */
   #failures = 0;
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;

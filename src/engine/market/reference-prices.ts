@@ -66,8 +66,8 @@ const SAME_TIME_MS = 500;
 
 /**
  * Reference prices: from the venue's feed if there is one, otherwise the mid of a small buy quote and a small sell
- * quote. Probes are requested only while something waits for a price or watches a pair, and within their share of the
- * quote limit.
+ * quote. The desk requests probes only while something waits for a price or watches a pair, and within their share of
+ * the quote limit.
  */
 export class References {
   readonly #wiring: Wiring;
@@ -144,8 +144,8 @@ export class References {
   }
 
   /**
-   * Emits once every pair has a fresh price, or after `reference.waitMs` the prices known by then. Emits in the same tick when all is
-   * fresh.
+   * Emits once every pair has a fresh price, or after `reference.waitMs` even if some have none. Emits in the same
+   * tick when all are fresh.
    */
   ready(pairs: readonly string[]): Observable<void> {
     return defer(() => {
@@ -167,8 +167,8 @@ export class References {
   }
 
   /**
-   * Keeps prices of these pairs fresh while subscribed. `lookout$` states what is waited for, and emits on each
-   * change: a market that can look ahead skips other prices. Never emits.
+   * Keeps prices of these pairs fresh while subscribed. `lookout$` describes the awaited prices, and emits on each
+   * change: a market that can look ahead skips all others. Never emits.
    */
   follow(pairs: readonly string[], lookout$: Observable<Lookout>): Observable<never> {
     const { market } = this.#wiring.ports;
@@ -217,7 +217,7 @@ export class References {
   /** Probes until the pair has a fresh price. Never emits. */
   #insist(pair: string): Observable<never> {
     const { ports, policy } = this.#wiring;
-    // Full jitter: pairs that lack a price must not probe in step and take the limit away from slices.
+    // Full jitter: pairs without a price must not probe in step and leave slices no quote requests.
     const waitMs = (): number => {
       const failures = this.#failures.get(pair)?.count ?? 0;
       return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
@@ -257,7 +257,7 @@ export class References {
     });
   }
 
-  /** Whether both sides of a probe are credible: the mid of an absurd price and a sound one is absurd. */
+  /** Whether both sides of a probe are credible: the mid of an absurd and a sound price would be absurd. */
   #agree(pair: string, buy: Price, sell: Price): boolean {
     const apart = slippageBps('buy', buy, sell).abs();
     if (apart.lte(SIDES_APART_BPS_MAX)) return true;

@@ -28,7 +28,7 @@ interface Moment {
   readonly planned: number | undefined;
 }
 
-/** Orders that left before, those whose record is not written yet included, as far as they resemble what an attempt would do. */
+/** Earlier orders that resemble this attempt, including those whose record is not written yet. */
 export function repeatsOf(desk: RepeatsSource, trial: RepeatTrial, { at, known, planned }: Moment): Repeats {
   const { slice, clientId } = trial;
   const { filledIds, closedIds } = desk.state;

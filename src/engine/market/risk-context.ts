@@ -45,7 +45,7 @@ export type RiskContextSource = Pick<
   | 'strategies'
 >;
 
-/** What an attempt would do, and which it is. */
+/** The order that an attempt would send, and its ids. */
 export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
   readonly slice: OpenSlice;
   readonly size: Size;
@@ -198,8 +198,8 @@ function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
       notional: add(doubts.notional, money(intent.notional_usd)),
     };
   }
-  // A fill's missing part counts in its own parent; a later parent of the strategy may rely on the account's balance, which
-  // lacks it too.
+  // A missing part counts in the parent of its fill. A later parent of the strategy may rely on the account's
+  // balance, which lacks it too.
   const { parent, pair } = slice.intent;
   for (const fill of lacking.values()) {
     if (fill.strategy === slice.strategy && fill.parent !== parent && fill.pair === pair)

@@ -59,19 +59,19 @@ const ROUNDS_KEPT = 5;
 /** Interval between two rounds of one ladder; longer after a round without prices. */
 const ROUND_GAP_MS = 15 * SECOND_MS;
 const FAILED_GAP_MS = MINUTE_MS;
-/** Prices further apart in time than this say nothing about size. */
+/** Prices further apart in time than this do not show the impact of size. */
 const ROUND_MAX_MS = 10 * SECOND_MS;
 /** Probes only for strategies that trade now or will within this time. */
 const LEAD_MS = 5 * MINUTE_MS;
-/** No probing this shortly before planned activity, so that its quotes find the whole limit free. */
+/** No probes this shortly before planned activity, so that its quotes find the whole limit free. */
 const QUIET_MS = 3 * SECOND_MS;
 const LOOK_MS = SECOND_MS;
 const RARE_LOOK_MS = MINUTE_MS;
 const IDLE_LOOK_MS = 200;
 
 /**
- * Probes the sizes of ladders while the quote limit is idle. A probe has no client id, so it can never be executed; it
- * uses one place of an otherwise empty window, and none shortly before planned activity. Never emits.
+ * Probes the sizes of ladders while the quote limit is idle. A probe has no client id, so it can never be executed.
+ * It uses one place of an otherwise empty window, and none shortly before planned activity. Never emits.
  */
 export function probeSizes(desk: SizeProbingContext): Observable<never> {
   const { clock, strategies } = desk.ports;

@@ -26,7 +26,10 @@ const GRAVE_MS = 30_000;
 /** A failure this long after the previous one starts a new outage. */
 const APART_MS = 5 * MINUTE_MS;
 
-/** A failure explains slices that end within this time after it: a slice that still wants to trade has retried by then. */
+/**
+ * A failure explains the end of a slice within this time after it: a slice that still wants to trade has retried by
+ * then.
+ */
 const RECENT_MS = MINUTE_MS;
 
 /** Key of the outage in which the venue answers nothing. All other keys are pairs. */

@@ -128,7 +128,9 @@ interface Proposing {
   readonly requirement: Requirement;
   readonly by: string;
   readonly why: string;
-  /** A proposal of a person: answered once durable. The guarded command is executed once the others approve. */
+  /**
+   * A person's proposal. It is answered once durable. The desk executes the guarded command once the others approve.
+   */
   readonly command: (Command & { readonly do: 'propose' }) | Guarded;
 }
 
@@ -165,7 +167,7 @@ export function proposed(
   );
 }
 
-/** Number of undecided or unused requests that one person may have, so that nobody fills the shared list. */
+/** Number of undecided or unused requests of one person, so that nobody fills the shared list. */
 const OPEN_MAX = 20;
 
 function tooManyFault(
@@ -182,7 +184,7 @@ function tooManyFault(
     : `${name} has ${OPEN_MAX} open requests, the maximum for one person: withdraw some, or wait until they are decided`;
 }
 
-/** States that one more person is not enough, or that not every person counts. */
+/** States that one more person must approve, or that not every person counts. */
 const manyWords = ({ needs, rule }: Requirement): string =>
   needs.length === 1 && needs[0]?.count === 1 && needs[0].groups[0] === 'approvers'
     ? ''
@@ -190,7 +192,7 @@ const manyWords = ({ needs, rule }: Requirement): string =>
 
 const withoutToken = ({ token: _token, ...record }: OverrideRecord): OverrideRecord => record;
 
-/** Records a request of the desk itself, unless the same one is open, approved or rejected. */
+/** Records a request of the desk itself, unless the same request is open, approved or rejected. */
 function askFor(desk: RequestsContext, wish: Wish): Observable<unknown> {
   const record = wishRecord(desk, wish);
   return desk.journal.append([record]).pipe(
@@ -450,8 +452,8 @@ export function mayApproveFault(
   if (known.agreed.some((one) => isInitiator(one, { by, token }))) return `${name} has approved it already`;
   const isKnown = kindOf(proposal) !== 'parent' || proposal.amount !== undefined;
   if (proposal.needs !== undefined && isDurable(proposal) && isKnown) {
-    // The request outlives a restart, which may bring another policy: an approval is judged by the policy of the day on
-    // which it is given.
+    // A request may outlive a restart that brings another policy: each approval is judged by the policy in force when
+    // it is given.
     const now = requirementOfRequest(policyInForce(desk), proposal);
     if (now.outcome === 'block') return `${id} can no longer be approved: ${blockedWords(now)}`;
     if (now.outcome === 'require' && !isAtLeast(proposal.needs, now))
@@ -466,8 +468,9 @@ export function mayApproveFault(
 }
 
 /**
- * Expires by either clock, because the monotonic clock stops while the machine sleeps. A person's proposal to an earlier process is
- * over, because its age is unknown. Requests that outlive a process use the wall clock and the latest time of any record.
+ * Expires by either clock, because the monotonic clock stops while the machine sleeps. A person's proposal to an
+ * earlier process has expired, because its age is unknown. Requests that outlive a process use the wall clock and the
+ * latest time of any record.
  */
 export function isOver(desk: Pick<RequestsContext, 'ports' | 'proposals' | 'state'>, id: string): boolean {
   const { clock } = desk.ports;
@@ -479,7 +482,7 @@ export function isOver(desk: Pick<RequestsContext, 'ports' | 'proposals' | 'stat
   return clock.monotonic() >= until || clock.wall() >= expiresAt;
 }
 
-/** Rejects, in the journal, requests that outlive a process and that nobody decided in time. */
+/** Records the rejection of requests that outlive a process and that nobody decided in time. */
 function expire(desk: RequestsContext): Observable<unknown> {
   return watch(desk.changed$, () => nextToExpire(desk)).pipe(
     distinctUntilChanged(),

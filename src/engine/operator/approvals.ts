@@ -67,7 +67,7 @@ export function personFault(token: UsedToken | undefined): string | undefined {
   return `${whose} does not count as one of two people: use the token of a person in operate.tokens, with --url`;
 }
 
-/** Why the policy blocks the request. */
+/** States that the policy blocks the request, and by which rule. */
 export const blockedWords = ({ rule }: Requirement): string =>
   rule === undefined
     ? 'no rule of operate.policy matches it, so it is blocked'
@@ -95,7 +95,7 @@ export function isComplete(
   return areMet(metNeeds(policyInForce(desk), proposal.needs, counting.map(nameOf), nameOf(proposal)));
 }
 
-/** What approvers are asked: in words, and as a hash that changes when the desk changes. */
+/** The text that approvers see, and a hash that changes when the desk changes. */
 export function asked(
   desk: Pick<Desk, 'state'>,
   command:

@@ -91,7 +91,7 @@ function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent:
   return isLong && collars >= (policy.limits.collarDiscardsMax ?? COLLAR_DISCARDS);
 }
 
-/** Ends the pause of a parent over disagreeing prices; a pause made by a person stays. */
+/** Ends the pause of a parent over disagreeing prices; a person's pause stays. */
 function resumeParent(desk: CircuitBreakersContext, parent: string, detail: string): readonly RecordBody[] {
   if (!desk.state.totals.isPricePaused(parent)) return [];
   desk.priceTrials.end(parent);
@@ -159,7 +159,7 @@ function capBroken(
     : undefined;
 }
 
-/** Orders are refused before they exceed the day limit; if fills exceed it anyway, a person must investigate. */
+/** The gate refuses orders before they exceed the day limit; if fills exceed it anyway, a person must investigate. */
 function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | undefined {
   const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
   const today = desk.limitDay.now();

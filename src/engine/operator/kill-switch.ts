@@ -1,9 +1,9 @@
 import type { Halt, HaltPort } from '../ports.ts';
 
 /**
- * The kill switch that the gate reads: in memory, set in the tick of the command, before anything is written. A full
- * disk, a failed journal or a blocked API cannot delay it. A halt file beside the journal survives the process, and
- * anyone who may write there can create it.
+ * The kill switch that the gate reads. It is set in memory in the tick of the command, before anything is written, so
+ * that a full disk, a failed journal or a blocked API cannot delay it. A halt file beside the journal survives the
+ * process; anyone who may write there can create it.
  */
 export class KillSwitch {
   readonly #port: HaltPort | undefined;
@@ -42,14 +42,14 @@ export class KillSwitch {
   }
 
   /**
-   * Why the halt file could not be written: memory holds the halt, but a restart will not know it. `undefined` on
+   * Why the halt file could not be written: the halt is in memory, but a restart will not know it. `undefined` on
    * success.
    */
   get fault(): string | undefined {
     return this.#fault;
   }
 
-  /** Reads the halt file. A failed read counts as a halt: a desk that cannot check must not trade. */
+  /** Reads the halt file. A failed read counts as a halt, because a desk that cannot check must not trade. */
   look(): void {
     const noted = this.#noted();
     if (noted !== undefined && this.#raise(noted)) this.#tell(noted);

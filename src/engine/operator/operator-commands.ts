@@ -59,7 +59,7 @@ export function operate(desk: CommandContext): Observable<never> {
   ).pipe(ignoreElements());
 }
 
-/** Latches a halt in the tick of the command, whether or not the journal can record it yet. */
+/** Sets the kill switch in the tick of the command, whether or not the journal can record it yet. */
 export const halts = (desk: CommandContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'halt'),
@@ -68,7 +68,7 @@ export const halts = (desk: CommandContext): Observable<unknown> =>
     }),
   );
 
-/** Memory first: called in the tick of the command. The reason in a halt file takes precedence over a signal. */
+/** Sets memory first, in the tick of the command. The reason in a halt file takes precedence over a signal. */
 export function setKillSwitch(
   desk: CommandContext,
   { by, why, isKill, token }: Command & { readonly do: 'halt' },
@@ -187,8 +187,8 @@ function turnFault(
 }
 
 /**
- * Interval at which the desk checks the halt file even if the gate does not, and records it. The same check prepares
- * the next halt file if it was removed, or if the disk had no space for it.
+ * Interval at which the desk itself checks the halt file and records a halt. The same check prepares the next halt
+ * file if it was removed, or if the disk had no space for it.
  */
 const LOOK_MS = 1_000;
 
@@ -270,8 +270,8 @@ function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {
     }),
     catchError((error: unknown) => {
       if (desk.state.control === 'halted') throw error;
-      // The record is durable, but the file could not be removed: the kill switch stays set, and the journal
-      // records that.
+      // The record is durable, but the file could not be removed: the kill switch stays set, and the desk records
+      // that.
       answer(
         false,
         `the halt file cannot be removed: ${error instanceof Error ? error.message : String(error)}`,

@@ -19,8 +19,8 @@ export type OverridesContext = Pick<Desk, 'instruments' | 'limitDay'> & Requests
 type Propose = Command & { readonly do: 'propose' };
 
 /**
- * Overrides of a limit for one order: proposed here, approved like any request. The attempt whose intent names an override uses it,
- * once; no override outlives its minutes or the process.
+ * Overrides of a limit for one order: proposed here, approved like any request. Only the attempt whose intent names
+ * an override uses it, once. An override ends after its minutes, or with the process.
  */
 export const overrides = (desk: OverridesContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
@@ -53,7 +53,7 @@ function propose(desk: OverridesContext, command: Propose): Observable<unknown> 
   return proposed(desk, { wish, requirement: { ...requirement, withinMs }, by, why, command });
 }
 
-/** The named subject must exist: an override for a wrong id must not wait unnoticed. */
+/** The subject must exist: an override for a wrong id would wait unnoticed. */
 function targetFault(desk: OverridesContext, { parent, pair }: Propose): string | undefined {
   if (pair !== undefined && 'problem' in desk.instruments.pair(pair))
     return `the account has no pair ${pair}`;
@@ -80,13 +80,16 @@ export function* overridesFor(
   const order = orderOf(desk, slice);
   for (const [id, { proposal, approvedBy, usedBy, ended }] of desk.state.overrides.all()) {
     if (approvedBy === undefined || ended !== undefined || usedBy !== clientId || isOver(desk, id)) continue;
-    // More is at stake than this one order, and nobody has reviewed that.
+    // With an open doubt, more than this one order is at stake, and nobody has reviewed that.
     if (proposal.limit === 'max_order_notional' && desk.state.hasDoubts()) continue;
     if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };
   }
 }
 
-/** Limits on the totals of the day: an overridden order was meant to exceed them. */
+/**
+ * The limits for this order, with those of the day loosened by the overrides used today: their orders were meant to
+ * exceed them.
+ */
 export function dayLimits(desk: OverridesContext, slice: OpenSlice | undefined): Limits {
   let { limits } = desk.policy;
   if (slice === undefined || desk.state.overrides.isEmpty) return limits;

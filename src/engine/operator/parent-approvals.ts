@@ -48,8 +48,8 @@ export function askedParentRefusal(desk: ParentApprovalsContext, slice: OpenSlic
 }
 
 /**
- * The same for a parent that nobody was asked about: it is judged by its amount at the current reference prices, and
- * approval is requested if the policy requires it.
+ * The same for a parent without an earlier decision: judges it by its amount at the current reference prices, and
+ * requests approval if the policy requires it.
  */
 export const parentRefusal = (desk: ParentApprovalsContext, slice: OpenSlice): Refusal | undefined =>
   judgedParent(desk, slice).refusal;
@@ -86,7 +86,7 @@ function judgedParent(desk: ParentApprovalsContext, slice: OpenSlice): Judgement
 const amountText = (amount: Money | undefined): string => (amount === undefined ? 'unknown' : text(amount));
 
 function refusalOf(desk: ParentApprovalsContext, id: string, known: Override): Refusal | undefined {
-  // While a rejection is being recorded, no order may leave that it would stop.
+  // While a rejection is being recorded, no order of the parent may leave.
   if (desk.proposals.isBusy(id))
     return { reason: 'approval_pending', detail: `a decision about ${id} is being written` };
   if (known.ended === undefined && known.approvedBy !== undefined) return undefined;

@@ -79,7 +79,7 @@ export class Proposals {
     this.#busy.delete(id);
   }
 
-  /** Whether a request for this subject may be made: not while one is being recorded. */
+  /** Whether a request for this subject may be created: not while one is being recorded. */
   mayWish(subject: string): boolean {
     if (this.#wished.has(subject)) return false;
     this.#wished.add(subject);

@@ -74,7 +74,7 @@ export function recover(desk: RecoverContext): Observable<never> {
     defer(() => beginLives(desk)),
     of('over' as const),
   );
-  // If the venue is permanently gone, only a person can resolve its doubts: that must not wait for the venue.
+  // If the venue is permanently gone, only a person can resolve its doubts; that must not wait for the venue.
   const resolved = resolutions(desk).pipe(record(desk, EMPTY), ignoreElements());
   return merge(steps, resolved).pipe(
     takeWhile((step) => step !== 'over'),
@@ -120,7 +120,7 @@ export function takeOver(
     ports.journal.prove?.(); // damaged records may not make sense before the damage is detected
     throw error;
   }
-  // A journal that never read an account is not bound to one: a mistyped token does not bind it.
+  // A journal that never read an account belongs to none yet, so that a mistyped token does not bind it.
   const isOther =
     state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
   if (isOther && accountChanged === undefined)
@@ -293,8 +293,8 @@ function causesOf(deaths: readonly Death[]): string {
 }
 
 /**
- * An earlier process may have used the rate limits. One that stopped in good order used them up to its last record; one that
- * died, up to a moment ago, because probes and reads leave no record. If the requests were logged, they are known exactly. The
+ * An earlier process may have used the rate limits: up to its last record if it stopped in good order, up to a moment
+ * ago if it died, because probes and reads leave no record. If it logged its requests, they are known exactly. The
  * last requests may still be on their way.
  */
 function holdBack(desk: RecoverContext): void {

@@ -22,9 +22,9 @@ export interface Change {
 
 export interface Planned {
   readonly changes: readonly Change[];
-  /** What is run from now on. */
+  /** The strategies that run from now on. */
   readonly run: readonly StrategySource[];
-  /** Those of them that start a new run. */
+  /** The subset that starts a new run. */
   readonly begin: readonly StrategySource[];
   /** Why a running strategy cannot keep its document: then the whole change is refused. */
   readonly faults: readonly string[];
@@ -36,7 +36,7 @@ export interface Planned {
 
 /** Input of the plan. */
 export interface Standing {
-  /** The strategies that run until now. */
+  /** The strategies that run now. */
   readonly running: ReadonlyMap<string, StrategySource>;
   readonly lives: ReadonlyMap<string, StrategyRun>;
   /** Strategies with open slices. */

@@ -39,7 +39,7 @@ export type ReloadContext = Pick<
   | 'strategies'
 >;
 
-/** An editor writes a file in several steps: the desk reads it once it has been quiet for this long. */
+/** An editor writes a file in several steps, so the desk reads it once it has not changed for this long. */
 const QUIET_MS = SECOND_MS;
 
 export type Reload = Command & { readonly do: 'reload' };
@@ -167,7 +167,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   if (planned.changes.length === 0 && areSettingsAsBefore) {
     if (limits.kept.length + channels.kept.length > 0)
       return settingsKept(desk, command, { settings, problems: [...lines, ...notes].join('\n') });
-    // From here on, a report is news even if it repeats an earlier one.
+    // From here on, a report is new even if it repeats an earlier one.
     desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
@@ -207,7 +207,7 @@ function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   });
 }
 
-/** A watched folder reports every touched file: a refusal that has not changed is reported once. */
+/** A watched folder signals every touched file: an unchanged refusal is reported once. */
 function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
   const isAgain =
@@ -236,7 +236,7 @@ export const planFor = (
     off,
   );
 
-/** The person who asks, without the rest of the command. */
+/** The person who requested the reload, without the rest of the command. */
 const askerOf = ({ by, why, token }: ReloadedBy): ReloadedBy => ({ by, why, token });
 
 /** The effect of a reload on the settings of the config. */
@@ -320,11 +320,11 @@ export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySour
     }),
   );
 
-/** Faults of the strategies that will run, apart by what they concern. */
+/** Faults of the strategies that will run. */
 interface Infeasible {
-  /** What would start now: refused. */
+  /** Of strategies that would start now: the desk refuses to start them. */
   readonly refused: readonly StrategyFault[];
-  /** What runs already: not refused, because its parent is running and its orders need this desk. */
+  /** Of strategies that already run: they continue, because their orders need this desk. */
   readonly running: readonly StrategyFault[];
 }
 
@@ -369,7 +369,7 @@ function refused(desk: ReloadContext, command: Reload, problems: string): Observ
   ]);
 }
 
-/** The files would change only what they may not: a person is notified, and the journal records who tried. */
+/** The files change only settings that they may not change: the desk notifies a person, and records who tried. */
 function settingsKept(
   desk: ReloadContext,
   command: Reload,

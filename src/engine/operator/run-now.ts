@@ -18,8 +18,8 @@ const isRunNow = (command: Command): command is RunCommand => command.do === 'ru
 export const RUN_WAIT_MS = 3_000;
 
 /**
- * Runs of a strategy that people request. The record of the step decides: before it is durable nothing has started; after it, the next
- * process continues, so that an occurrence runs once or not at all.
+ * Runs of a strategy that people request. Only the record of the step counts: before it is durable nothing has
+ * started, and after it the next process continues the run. An occurrence therefore runs once or not at all.
  */
 export const runsNow = (desk: RunNowContext): Observable<StrategyWake> =>
   desk.ports.operator$.pipe(

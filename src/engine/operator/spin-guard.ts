@@ -30,9 +30,9 @@ export interface Stepped {
 }
 
 /**
- * Detects strategies that spin: each step decides nothing, and waits for a condition that is already true. Wakes by news do
- * not count, however many, nor do steps that trade, pass a slot or consume an outcome: a strategy that progresses does not
- * spin. Counts on the monotonic clock, and starts over with each process.
+ * Detects strategies that spin: each step decides nothing, and waits for a condition that is already true. Wakes by
+ * new data do not count, however many, nor do steps that trade, pass a slot or consume an outcome, because such a
+ * strategy progresses. Counts on the monotonic clock, and starts over with each process.
  */
 export class SpinGuard {
   readonly #clock: Clock;

@@ -3,15 +3,15 @@ import type { Instant } from '../../core/time.ts';
 import type { JournalPort } from '../ports.ts';
 
 /**
- * The right of one owner to run a desk, as the store holds it. The length of a lease decides only how soon another owner can
- * take over. Safety comes from the fence of the journal.
+ * The right of one owner to run a desk, as recorded in the store. The length of a lease only determines how soon
+ * another owner can take over. Safety comes from the fence of the journal.
  */
 export interface Lease {
   readonly desk: string;
   /** Rises with every takeover. Each record is written under the epoch of its owner. */
   readonly epoch: number;
   readonly owner: string;
-  /** On the store's clock. No other clock may judge it. */
+  /** On the store's clock. Do not compare it with any other clock. */
   readonly until: Instant;
   /** The timeline of the store. A failover starts another one, in which this lease is not valid. */
   readonly timeline: string;
@@ -25,12 +25,13 @@ export interface LeaseRequest {
 }
 
 /**
- * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the store
- * cannot be reached or its answer was lost: it is then unknown whether the call took effect.
+ * A store of desks that several owners reach. All Observables are cold, emit once and complete. They error when the
+ * store cannot be reached or its answer was lost: the call may then have taken effect or not.
  */
 export interface LeasePort {
   /**
-   * Acquires a desk whose lease has ended, by the store's clock, and raises its epoch. `undefined`: another owner holds it.
+   * Acquires a desk whose lease has ended, by the store's clock, and raises its epoch. `undefined`: another owner has
+   * it.
    */
   acquire(request: LeaseRequest): Observable<Lease | undefined>;
 

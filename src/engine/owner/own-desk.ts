@@ -37,8 +37,9 @@ export interface Owned<J extends JournalPort> {
 }
 
 /**
- * Runs a desk for as long as this process owns it: waits for the lease, opens the journal, renews the lease while `run`
- * runs, and releases it at the end. A failed renewal does not stop the desk: only the journal decides what may leave.
+ * Runs a desk for as long as this process owns it: waits for the lease, opens the journal, renews the lease while
+ * `run` runs, and releases it at the end. A failed renewal does not stop the desk: only the fence of the journal
+ * decides whether an order may leave.
  */
 export function ownDesk<J extends JournalPort, T>(
   store: DeskStore<J>,

@@ -29,7 +29,10 @@ export interface PermitRequest {
   readonly key: string;
   /** The request is not granted after this instant. The caller converts wall-clock deadlines. */
   readonly deadline?: Monotonic | undefined;
-  /** The request is not granted once this scope has ended, as when the desk drains. `over$` notifies waiting requests. */
+  /**
+   * The request is not granted once this scope has ended, for example when the desk drains. `over$` notifies waiting
+   * requests.
+   */
   readonly until?: { isOver(): boolean; readonly over$: Observable<unknown> } | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface PermitRequest {
 export interface Permit {
   /** How long the request waited, milliseconds. */
   readonly waitedMs: number;
-  /** The part of that time spent only behind other requests, without a cool-down of the venue. Milliseconds. */
+  /** The part of that time spent behind other requests, excluding cool-downs of the venue. Milliseconds. */
   readonly queuedMs: number;
   /** Reports that the answer has arrived, or never will. Until then the request counts as on its way to the venue. */
   settle(): void;
@@ -113,7 +116,7 @@ export class RateLimiter {
   readonly #logs = new Map<Route | 'all', RateWindow>();
   /** The windows in which a request of each route counts. */
   readonly #counted: Readonly<Record<Route, readonly RateWindow[]>>;
-  /** The window of `all`, where other processes share it. */
+  /** The window of `all`, if other processes share it. */
   readonly #shared: SharedWindow | undefined;
   readonly #pending: Pending[] = [];
   readonly #servedAt = new Map<string, number>();
@@ -156,8 +159,8 @@ export class RateLimiter {
   }
 
   /**
-   * Emits one permit when the request may go, then completes; completes empty if the deadline comes first. Unsubscribing
-   * withdraws the request. Grants in the tick of `subscribe` if there is room.
+   * Emits one permit when the request may leave, then completes; completes empty if the deadline comes first.
+   * Unsubscribing withdraws the request. Grants in the tick of `subscribe` if there is room.
    */
   take(request: PermitRequest): Observable<Permit> {
     return new Observable((subscriber) => {
@@ -181,7 +184,10 @@ export class RateLimiter {
     });
   }
 
-  /** A permit, if the request may go now and is next. Its consequences follow the grant, and may request more. */
+  /**
+   * Returns a permit if the request may leave now and is next. Its consequences follow the grant, and may request
+   * more.
+   */
   takeAtOnce(request: PermitRequest): Permit | undefined {
     const now = this.#clock.monotonic();
     if (!this.#isNext(request) || !this.#hasRoom(request.route, now)) return undefined;
@@ -214,7 +220,7 @@ export class RateLimiter {
     waiting.add(over);
   }
 
-  /** Whether it was still waiting. */
+  /** Removes a waiting request; returns whether it was still waiting. */
   #drop(pending: Pending): boolean {
     const at = this.#pending.indexOf(pending);
     if (at >= 0) this.#pending.splice(at, 1);
@@ -388,15 +394,18 @@ export class RateLimiter {
     return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
-  /** When a request of `route` is checked again; Infinity: when an answer, or a permit of the address, has come. */
+  /**
+   * When to check a request of `route` again; Infinity: after an answer, or after a permit of the address has
+   * arrived.
+   */
   #soonest(route: Route, now: Monotonic): number {
     const own = this.#counted[route].filter((log) => log !== this.#shared);
     const at = Math.max(now, ...own.map((log) => log.freeAt(now)));
-    // Permits of the address are asked for once everything else is free.
+    // Permits of the address are requested only once all other conditions are met.
     return at > now ? at : Math.max(at, this.#shared?.freeAt(now) ?? now);
   }
 
-  /** How many permits of the address the waiting requests need now: a quote needs a second one for its order. */
+  /** Number of permits of the address that the waiting requests need now: a quote needs a second one for its order. */
   #demand(shared: SharedWindow): Demand {
     const now = this.#clock.monotonic();
     let permits = 0;
@@ -415,7 +424,7 @@ export class RateLimiter {
     this.#wakeUp?.unsubscribe();
     this.#wakeUp = undefined;
     if (this.#pending.length === 0) return;
-    // The requester may have left: its request is dropped when it is armed.
+    // The requester may have unsubscribed: arming its request then drops it.
     for (const pending of this.#pending.filter(({ waiting }) => waiting === undefined)) this.#arm(pending);
     if (this.#pending.length === 0) return;
     const now = this.#clock.monotonic();
@@ -436,6 +445,6 @@ export class RateLimiter {
 const placesIn = (logs: readonly RateWindow[], now: Monotonic): readonly Place[] =>
   logs.map((log) => log.enter(now));
 
-/** Converts `atWall` to the current monotonic clock, for deadlines that people gave in wall time. */
+/** Converts wall time to the current monotonic clock, for deadlines that people gave in wall time. */
 export const deadlineOf = (clock: Clock, atWall: number): Monotonic =>
   monotonic(clock.monotonic() + Math.max(0, atWall - clock.wall()));

@@ -28,7 +28,7 @@ export interface RateWindow {
   /** Counts a request of another process that reaches the venue within `ms` after `now`; negative: before it. */
   recall(now: Monotonic, ms: number): void;
   used(now: Monotonic): number;
-  /** When the next place is free: `now` or earlier if one is, Infinity if nobody knows. */
+  /** When the next place becomes free: `now` or earlier if one is free, Infinity if the time is unknown. */
   freeAt(now: Monotonic): number;
 }
 
@@ -73,7 +73,7 @@ export class RequestWindow implements RateWindow {
   }
 
   freeAt(now: Monotonic): number {
-    // While there is room, requests that have left do not matter.
+    // While there is room, requests whose places have become free need not be removed.
     if (this.#places.length >= this.window.max) this.#clean(now);
     if (this.#places.length < this.window.max) return this.blockedUntil;
     // All places are taken: one becomes free when enough of the earliest have left.

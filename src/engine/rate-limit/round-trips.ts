@@ -1,6 +1,6 @@
 /**
- * Number of observed round trips before any is relied on. With twenty, the smallest observed was rarely so far above the
- * smallest possible that an eleventh request met ten in a window of ten: in one of 6 000 simulated networks.
+ * Number of observed round trips before the limiter relies on any. The smallest of only twenty can be too far above
+ * the smallest possible: an eleventh request then met ten in a window of ten, in one of 6 000 simulated networks.
  */
 const ROUND_TRIPS_NEEDED = 100;
 /** Weight of the newest round trip in their mean. */
@@ -18,7 +18,7 @@ export class RoundTrips {
     this.#meanMs += (ms - this.#meanMs) * Math.max(MEAN_WEIGHT, 1 / this.#count);
   }
 
-  /** A lower bound of the round trip. Never forgotten: in a network that became slower it only costs throughput. */
+  /** A lower bound of the round trip. Never reset: in a network that became slower, it only costs throughput. */
   certainMs(): number {
     if (this.#count < ROUND_TRIPS_NEEDED) return 0;
     return Math.max(0, 2 * this.#smallestMs - this.#meanMs);

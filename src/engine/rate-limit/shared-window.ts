@@ -5,12 +5,12 @@ import type { AddressBudgetPort, PermitGrant } from './address-budget.ts';
 import { RoundTrips } from './round-trips.ts';
 import type { Place, RateWindow, Window } from './request-window.ts';
 
-/** How long answers wait to be reported, and how often unanswered requests are, milliseconds. */
+/** How long answers may wait to be reported, and the interval between reports of unanswered requests, milliseconds. */
 const REPORT_MS = 1_000;
-/** Until the store is asked again after it could not be reached, milliseconds. */
+/** Time until the next exchange after the store could not be reached, milliseconds. */
 const AWAY_MS = 1_000;
 
-/** Permits of one grant that no request has taken. */
+/** Permits of one grant that no request has taken yet. */
 interface Block {
   readonly id: number;
   left: number;
@@ -30,8 +30,8 @@ export interface Demand {
 }
 
 /**
- * A window that other processes use as well: its places are permits that the store hands out in small blocks. Without the store only
- * the permits in hand are left, and after `PERMIT_VALID_MS` none.
+ * A window that other processes use as well: its places are permits that the store grants in small blocks. Without
+ * the store, only the permits already granted remain, and none after `PERMIT_VALID_MS`.
  */
 export class SharedWindow implements RateWindow {
   readonly window: Window;
@@ -46,12 +46,12 @@ export class SharedWindow implements RateWindow {
   #unused: number[] = [];
   #taken = 0;
   #isAsking = false;
-  /** Not before this does the store have more; `isUrgent`: for urgent requests neither. */
+  /** The store has no more permits before this time; `isUrgent`: not even for urgent requests. */
   #retry = { at: 0, isUrgent: true };
   #timer: { readonly at: number; unsubscribe(): void } | undefined;
   #demand: Demand = NO_DEMAND;
 
-  /** `onRoom` is called when permits have come. */
+  /** `onRoom` is called when permits have arrived. */
   constructor(clock: Clock, window: Window, budget: AddressBudgetPort, onRoom: () => void) {
     this.#clock = clock;
     this.window = window;
@@ -60,7 +60,7 @@ export class SharedWindow implements RateWindow {
   }
 
   enter(now: Monotonic): Place {
-    // Not judged again: it was valid in this tick.
+    // Its age is not checked again, because it was valid in this tick.
     const block = this.#blocks.find(({ left }) => left > 0);
     if (block === undefined)
       throw new Error('invariant broken: a request left without a permit of its address');
@@ -95,12 +95,12 @@ export class SharedWindow implements RateWindow {
     return Math.min(this.#taken, this.window.max);
   }
 
-  /** Infinity while there is no permit: `onRoom` says when there is. */
+  /** Infinity while there is no permit: `onRoom` signals the next ones. */
   freeAt(now: Monotonic): number {
     return this.#valid(now).some(({ left }) => left > 0) ? this.blockedUntil : Number.POSITIVE_INFINITY;
   }
 
-  /** What waits for permits now, and for nothing else. */
+  /** Declares the requests that wait for permits and for nothing else. */
   want(demand: Demand): void {
     this.#demand = demand;
     this.#schedule();
@@ -115,7 +115,7 @@ export class SharedWindow implements RateWindow {
     return undefined;
   }
 
-  /** The blocks whose permits may still be used. Those of the others are returned. */
+  /** The blocks with valid permits. Permits of other blocks are returned. */
   #valid(now: Monotonic): readonly Block[] {
     if (this.#blocks.length === 0) return this.#blocks;
     const boot = this.#clock.boot?.();
@@ -128,7 +128,7 @@ export class SharedWindow implements RateWindow {
     return this.#blocks;
   }
 
-  /** Exchanges now, or at the earliest moment at which there is a reason to. */
+  /** Starts an exchange now, or at the earliest time at which one is needed. */
   #schedule(): void {
     if (this.#isAsking) return;
     const now = this.#clock.monotonic();
@@ -199,7 +199,7 @@ export class SharedWindow implements RateWindow {
     });
   }
 
-  /** Permits count from the moment at which they were asked for: the store cannot have granted them earlier. */
+  /** The validity of permits starts with their request, because the store cannot have granted them earlier. */
   #take({ block, permits, taken }: PermitGrant, askedAt: Monotonic, boot: BootTime | undefined): void {
     this.#taken = taken;
     if (permits === 0) return;

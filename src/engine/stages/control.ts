@@ -66,7 +66,7 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
   readonly limit?: Price | undefined;
   /** The attempt being checked: its own reservation does not count against it. */
   readonly clientId?: string | undefined;
-  /** Instead of those of the config. */
+  /** Used instead of the limits of the config. */
   readonly limits?: Limits | undefined;
 }
 
@@ -113,8 +113,9 @@ function limitRefusal(desk: ControlContext, item: Sized, figures: Figures): Refu
 }
 
 /**
- * Refusals that time may cure are retried until the slice ends; the others end it. Reservations of other attempts
- * become free when those end. Exceeding the planned executions or quantity is not a market condition: the desk halts.
+ * Retries a refusal that may pass with time until the slice ends; any other refusal ends the slice. Reservations of
+ * other attempts become free when those end. Exceeding the planned executions or quantity is not a market condition:
+ * the desk halts.
  */
 export function nextAfter(desk: ControlContext, reason: Reason): Next {
   switch (reason) {

@@ -27,7 +27,7 @@ export type DecideContext = Pick<
   DeskViewContext &
   RunNowContext;
 
-/** A valuation of the venue older than this says nothing about now; the venue updates it hourly. */
+/** Maximum age of a valuation of the venue, which updates it hourly. */
 const VALUATION_AGE_MS = 2 * HOUR_MS;
 /** Interval between requests of the venue's valuation. */
 const VALUATION_POLL_MS = 30_000;
@@ -44,7 +44,8 @@ type Decided = OpenSlice | Stepped;
  * strategy has stepped. Every wake leaves one record in the journal before anything else happens.
  */
 export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
-  // Woken, but the step is not recorded yet: without this a reload would re-arm and wake the strategy twice.
+  // Strategies that woke and whose step is not recorded yet: without this list, a reload would re-arm and wake a
+  // strategy twice.
   const deciding = new Map<StrategyRun, Wake>();
   const stepOn = ({ strategy, wake, isAtOnce, command }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);
@@ -110,14 +111,14 @@ function takeStep(
 ): MaybeAsync<readonly IntentText[] | undefined> {
   const { life, command } = woken;
   const { strategy } = life;
-  // A reload may have happened in the meantime: the woken strategy may be gone, or another run may have its
+  // A reload may have happened in the meantime: the woken strategy may have been removed, or another run may have its
   // document.
   const isSame = desk.state.lives.get(strategy) === life;
   if (desk.isStopping || !isSame || !desk.strategies.isRun(life)) {
     refuse(command, `${strategy} is no longer running`);
     return undefined;
   }
-  // Paused after it was armed: the triggers arm it again, and hold it until it is resumed.
+  // Paused after it was armed: the triggers arm it again, and delay it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(strategy) !== undefined)
     return refuse(command, `${strategy} was paused`);
   if (hearsOfTradeFirst(woken)) return refuse(command, `${strategy} has just received an outcome: try again`);
@@ -227,9 +228,9 @@ interface Woken {
 }
 
 /**
- * The strategy's reaction to the wake. If it would pass over a slice that did trade, before the journal was
- * restored from an older copy, the strategy learns of the trade first. Steps are pure, so an unrecorded step has
- * not happened, and its wait fires again.
+ * The strategy's reaction to the wake. If the journal was restored from an older copy and the step would pass over a
+ * slice that did trade, the strategy receives that trade first. Steps are pure, so an unrecorded step has not
+ * happened, and its wait fires again.
  */
 function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
@@ -310,7 +311,7 @@ const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecor
   missed: [],
 });
 
-/** A spinning strategy's record says so, in addition to its own reason. */
+/** Adds the spin to the record of a spinning strategy, besides its own reason. */
 function withSpin(
   desk: DecideContext,
   { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,

@@ -18,8 +18,8 @@ export type PaceContext = Pick<Desk, 'observer' | 'rateLimiter'> & SizeContext;
 const MESSAGE_WAIT_MS = MINUTE_MS;
 
 /**
- * Holds each item until one quote request may go. Grants nothing after the slice's deadline or once draining. An item that
- * had to wait is sized and checked again, because prices, funds and limits may have changed.
+ * Delays each item until one quote request may leave. Grants nothing after the slice's deadline or once draining. An
+ * item that had to wait is sized and checked again, because prices, funds and limits may have changed.
  */
 export function pace(
   desk: PaceContext,

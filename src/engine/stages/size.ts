@@ -64,11 +64,11 @@ export function size(
   });
 }
 
-/** Whether the slice would be cut only because the risk modes have not been read since the start. */
+/** Whether the slice would be cut only because no risk modes have been read since the start. */
 const awaitsTerms = (item: Sized | Stopped): boolean =>
   item.stage === 'stopped' && item.reason === 'pts_unknown';
 
-/** Sizes the slice once the credit terms were read, or after half of its remaining time. */
+/** Sizes the slice once the credit terms have been read, or after half of its remaining time. */
 function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | Stopped> {
   const { clock } = desk.ports;
   const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
@@ -160,10 +160,7 @@ export function sizeNow(
   };
 }
 
-/**
- * A maximum that leaves only tiny pieces is believed for a minute: it may be an invalid answer, and is tested
- * again.
- */
+/** A maximum that leaves only tiny pieces counts for a minute: it may be an invalid answer, and is tested again. */
 function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
   const isOdd =
@@ -219,7 +216,7 @@ export interface Payment {
   readonly worst: Price;
   /** The attempt being checked: its own reservation does not count against it. */
   readonly clientId: string;
-  /** What must remain of the currency that the order pays with; zero: nothing is bought on credit. */
+  /** Minimum balance of the currency that the order pays with; zero: nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
 }
 

@@ -97,7 +97,10 @@ function firstWake(desk: TriggersContext, life: StrategyRun): Observable<Strateg
   return merge(...fired$).pipe(take(1));
 }
 
-/** What a strategy must learn first, where it is known before the strategy waits: the venue may answer at once. */
+/**
+ * The outcome that a strategy must receive first, if it is known before the strategy waits: the venue may answer at
+ * once.
+ */
 function endedBefore(life: StrategyRun): SliceOutcome | undefined {
   if (life.waits.every(isNoOutcome)) return life.late[0];
   for (const wait of life.waits) {
@@ -139,7 +142,9 @@ const whenTold = (
     }),
   );
 
-/** A trade found after its slice had ended: a strategy that waits for its next time must learn of it before it decides. */
+/**
+ * A trade found after its slice had ended: a strategy that waits for its next time must receive it before it decides.
+ */
 const whenLate = (desk: TriggersContext, strategy: string): Observable<StrategyWake> =>
   whenTold(desk, strategy, ({ late }) => late[0]);
 
@@ -223,7 +228,7 @@ function whenSo(desk: TriggersContext, wait: Exclude<Wait, { on: 'at' | 'outcome
   }
 }
 
-/** Watches the price of the pair, and evaluates every new one. A stale price says nothing. */
+/** Watches the price of the pair, and evaluates every new one. A stale price does not count. */
 function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: 'price' }): Observable<Wake> {
   const { pair, is, level } = wait;
   const bound = price(level);
@@ -238,7 +243,7 @@ function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: '
   return merge(prices, references.follow([pair], of({ pairs: [pair], wait })));
 }
 
-/** Evaluates the balance whenever records were applied. An unknown balance says nothing. */
+/** Evaluates the balance whenever records were applied. An unknown balance does not count. */
 const whenReceived = (
   { changed$, state, ports }: TriggersContext,
   { currency, above }: Wait & { on: 'inflow' },

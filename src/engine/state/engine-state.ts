@@ -57,15 +57,16 @@ export type { StrategyRun, OpenAttempt, OpenSlice } from './strategy-run.ts';
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
-/** Number of fills kept that the account has not shown, or not completely. */
+/** Maximum number of fills that the account has not shown, or not completely. */
 const UNSHOWN_MAX = 1_000;
 
 /** Whether the account will show the fill: the fills of a dry run appear in no account. */
 export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
 
 /**
- * Everything the engine knows, as a fold of the journal. The same `apply` rebuilds it at start and updates it afterwards, so
- * that the state in memory cannot differ from a rebuilt one. No field is private (`#`): a snapshot stores all.
+ * Everything the engine knows, as a fold of the journal. The same `apply` rebuilds it at start and updates it
+ * afterwards, so that the state in memory cannot differ from a rebuilt one. No field is private (`#`), because a
+ * snapshot stores all of them.
  */
 export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
@@ -127,7 +128,7 @@ export class EngineState {
 
   apply({ seq, at, body }: StoredRecord): void {
     if (body.kind === 'closing') this.closedUntil = body.until;
-    if (body.kind === 'closing') return; // Also written while no process runs: it says nothing of one.
+    if (body.kind === 'closing') return; // Also recorded while no process runs, so it reveals nothing about a process.
     const lastAt = this.lastRecordAt;
     this.lastRecordAt = at;
     if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
@@ -380,7 +381,7 @@ export class EngineState {
     life.lastReason = body.reason;
     life.slicesDone += body.missed.length;
     if (body.on === 'outcome') {
-      // Present only if the strategy learnt of a trade that it had not decided.
+      // Present only if the strategy received a trade that it had not decided.
       const { parent, leg, slice } = body.detail;
       if (typeof parent === 'string' && typeof slice === 'number')
         this.strays.delete(sliceKey(parent, slice));
@@ -445,7 +446,7 @@ export class EngineState {
     }
     this.bookedSince++;
     this.fills++;
-    // By the time of the record, not of the caller: refolding must give the same state.
+    // By the time of the record, not of the caller: folding again must give the same state.
     while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
     this.recent.push(fill);
     const amounts = amountsOf(fill);
@@ -501,7 +502,10 @@ export class EngineState {
     this.#replace(booked, { ...booked.fill, missing: undefined });
   }
 
-  /** Replaces the figures of a fill and of its slice. If the slice has ended, its strategy receives the additional part. */
+  /**
+   * Replaces the figures of a fill and of its slice. If the slice has ended, its strategy receives the additional
+   * part.
+   */
   #replace(booked: Booked, now: FillRecord): void {
     const { fill: before } = booked;
     const id = now.client_order_id;
@@ -530,12 +534,12 @@ export class EngineState {
     if (booked.leg === undefined || life === undefined || life.begunAt !== booked.begunAt) return;
     const filled = greatest(add(more.filled, more.missing), NO_QUANTITY);
     const filledAmount = greatest(add(more.filledAmount, more.missingAmount), NO_MONEY);
-    // The part already counted is not reported again; a reduction needs a person.
+    // Nothing to report: the part was already counted. A reduction needs a person.
     if (filled.isZero() && filledAmount.isZero()) return;
     life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });
   }
 
-  /** A trade of a slice that ended without it: the strategy that decided the slice must still learn of it. */
+  /** Handles a trade of a slice that ended without it: the strategy that decided the slice must still receive it. */
   #tellLate(fill: FillRecord): boolean {
     const closed = this.closedIds.get(fill.client_order_id);
     const life = closed === undefined ? undefined : this.lives.get(closed.strategy);
@@ -589,8 +593,8 @@ export class EngineState {
   }
 
   /**
-   * Ids are kept for two days, because the venue refuses a repeated client id for one day. The newest ids are always kept,
-   * so that a clock correction of days does not make the desk forget, and book again, what has just traded.
+   * Keeps ids for two days, because the venue refuses a repeated client id for one day. Always keeps the newest, so
+   * that a clock correction of days does not make the desk forget a recent trade and book it again.
    */
   #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);

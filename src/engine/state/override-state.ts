@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time.ts';
 /** A person who approved. */
 export type Agreement = Pick<OverrideRecord, 'by' | 'token'>;
 
-/** A request for approval, and how far it has come. */
+/** A request for approval and its state. */
 export interface Override {
   readonly proposal: OverrideRecord;
   /** When it was proposed. */
@@ -39,7 +39,7 @@ export interface OverridesData {
 export const isDurable = (proposal: OverrideRecord): boolean =>
   !['override', 'rearm', 'doubt', 'policy'].includes(kindOf(proposal));
 
-/** Whether nobody has decided yet. The request may have expired. */
+/** Whether the request is undecided. It may have expired. */
 export const isUndecided = ({ approvedBy, ended, usedBy }: Override): boolean =>
   approvedBy === undefined && ended === undefined && usedBy === undefined;
 
@@ -114,7 +114,7 @@ export class Overrides {
   }
 
   /**
-   * The age of a request to a dead process is unknown: it must be proposed again, unless it outlives a process.
+   * The age of a request to a dead process is unknown: a person must propose it again, unless it outlives a process.
    */
   restart(): void {
     for (const [id, { usedBy, proposal }] of this.data.known)

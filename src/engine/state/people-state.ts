@@ -52,7 +52,7 @@ export class People {
     return undefined;
   }
 
-  /** What a record will make of its person. */
+  /** The person after this record. */
   after(body: PersonRecord, at: Instant): Person | undefined {
     const people = new People();
     people.data = new Map(this.data);

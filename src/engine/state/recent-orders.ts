@@ -29,8 +29,9 @@ export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
 const ORDERS_MAX = 10_000;
 
 /**
- * Orders that left in the minute before the newest one, and those from the future after the clock was set back. Each check of an order
- * asks for those that resemble it, so they are indexed: a desk that sends fifty orders a second keeps 3,000 of them.
+ * Orders that left in the minute before the newest one, and those from the future after the clock was set back.
+ * Indexed, because each check of an order looks up similar ones, and a desk that sends fifty orders a second keeps
+ * 3,000 of them.
  */
 export class RecentOrders {
   /** In the order in which they left. */

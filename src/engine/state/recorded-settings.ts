@@ -38,8 +38,9 @@ export const settingsAtStart = (
   };
 
 /**
- * The settings in force as this process records them. It advances when a record is created, not when it is durable, so that of two
- * pending changes the second builds on the first. Until `begin` it records nothing: the journals of backtests have no settings.
+ * The settings in force as this process records them. They advance when a record is created, not when it is durable,
+ * so that of two pending changes the second builds on the first. Until `begin` it records nothing: the journals of
+ * backtests have no settings.
  */
 export class RecordedSettings {
   #current: SettingTexts | undefined;
@@ -88,7 +89,7 @@ export class RecordedSettings {
   ): readonly SettingsRecord[] {
     const changes = settingChanges(this.#current ?? {}, now);
     if (changes.length === 0) return [];
-    // Not `now`: an equal amount may be written in another way there.
+    // Not `now`, which may write an equal amount in another way.
     this.#current = withChanges(this.#current, changes);
     return [
       {

@@ -53,9 +53,7 @@ export class RunningStrategies {
     return strategies;
   }
 
-  /**
-   * Whether the strategy of a slice still runs the document that decided the slice, and has not been ended since.
-   */
+  /** Whether the strategy of a slice still runs the document that decided the slice, and has not been stopped since. */
   isRun({ strategy, hash }: { readonly strategy: string; readonly hash: string }): boolean {
     return (
       this.sources.get(strategy)?.hash === hash &&
@@ -73,7 +71,7 @@ export class RunningStrategies {
     const { bound } = source;
     const known = this.#plans.get(strategy);
     if (known?.life === life) return known.plan;
-    // No plan can be made before the venue has been queried.
+    // There is no plan before the venue has been queried.
     if (bound.pairs.some((pair) => 'problem' in instruments.pair(pair))) return undefined;
     const plan = planOf(bound, life.begunAt, (pair) => instruments.of(pair));
     this.#plans.set(strategy, { life, plan });

@@ -7,8 +7,8 @@ import { restoreInto, savedOf } from './snapshot.ts';
 import type { SavedState } from './snapshot.ts';
 
 /**
- * Version of the snapshot format and of the fold. Raise it whenever a fold changes: a snapshot with another number is
- * ignored, and all records are read.
+ * Version of the snapshot format and of the fold. Raise it whenever a fold changes: a process ignores snapshots with
+ * another number, and reads all records.
  */
 export const STATE_FORMAT = 24;
 
@@ -27,8 +27,8 @@ interface Kept {
 }
 
 /**
- * Writes snapshots of the state, so that the next start need not fold the whole journal. A snapshot is only a shortcut: the
- * records decide, and no append waits for it.
+ * Writes snapshots of the state, so that the next start need not fold the whole journal. A snapshot decides nothing:
+ * the records do, and no append waits for it.
  */
 export class SnapshotWriter {
   readonly #desk: SnapshotContext;
@@ -56,7 +56,7 @@ export class SnapshotWriter {
   #take(found: KeptState): string | undefined {
     const { state, observer } = this.#desk;
     try {
-      // The port has compared its checksum, so this version wrote this very text.
+      // The port has verified the checksum, so this version wrote exactly this text.
       const kept = unpack(found.text) as Kept; // oxlint-disable-line typescript/no-unsafe-type-assertion -- this class wrote it
       if (kept.observer !== undefined) observer.kept?.restore(kept.observer);
       restoreInto(state, kept.desk);
@@ -74,7 +74,7 @@ export class SnapshotWriter {
     this.#behind++;
   }
 
-  /** Writes a snapshot if one is due: later, when nobody waits for the records just written. */
+  /** If a snapshot is due, schedules it, so that callers that wait for the new records continue first. */
   mayKeep(): void {
     const { journal, clock } = this.#desk.ports;
     if (this.#isDue || journal.states === undefined || this.#behind < journal.states.every) return;

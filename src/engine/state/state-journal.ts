@@ -44,9 +44,9 @@ export class StateJournal {
   }
 
   /**
-   * Makes records durable, applies them, and returns the stored records. Unsubscribing, as when the desk stops, cancels
-   * nothing: what the journal holds becomes part of the state. After a takeover by another owner a write never completes, so
-   * nothing that waits for it happens.
+   * Makes records durable, applies them, and returns the stored records. Unsubscribing, as when the desk stops,
+   * cancels nothing: all durable records become part of the state. After a takeover by another owner a write never
+   * completes, so nothing that waits for it happens.
    */
   write(bodies: readonly RecordBody[]): MaybeAsync<readonly StoredRecord[]> {
     const { clock, journal } = this.#parts.ports;
@@ -86,7 +86,7 @@ export class StateJournal {
     this.fencedOut$.complete();
   }
 
-  /** Keeps the results of orders as evidence. Everything else behaves as if this process had just ended. */
+  /** Stores the results of orders as evidence. Otherwise behaves as if this process had just ended. */
   #tooLate(bodies: readonly RecordBody[]): Observable<never> {
     const { clock, journal } = this.#parts.ports;
     const answers = bodies.filter(({ kind }) => kind === 'fill' || kind === 'attempt');

@@ -4,7 +4,7 @@ import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { BoundStrategy } from '../../strategy/kernel.ts';
 
-/** What a strategy of one pair plans to trade, in base quantity or in quote amount. */
+/** The planned trades of a strategy of one pair, in base quantity or in quote amount. */
 export interface StrategyPlan {
   readonly by: 'quantity' | 'amount';
   readonly total: Quantity;
@@ -14,7 +14,10 @@ export interface StrategyPlan {
   readonly slices: number;
 }
 
-/** The plan of a strategy that knows its slices beforehand, or its total; `undefined` for one that decides as it goes. */
+/**
+ * The plan of a strategy that knows its slices in advance, or its total; `undefined` for one that decides at each
+ * step.
+ */
 export function planOf(
   bound: BoundStrategy,
   begunAt: Instant,

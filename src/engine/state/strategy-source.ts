@@ -55,7 +55,7 @@ export interface StrategyFault {
   readonly says: string;
 }
 
-/** What a journal knows of the document with which a run started. */
+/** The journal's data on the document of a run. */
 export interface BegunDocument {
   readonly strategy: string;
   readonly hash: string;

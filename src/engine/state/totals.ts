@@ -273,7 +273,7 @@ export class Totals {
       for (const known of this.data.parents.values()) known.slices.rearm();
       return;
     }
-    // The newest word counts: a pause by a person ends when a person lifts it.
+    // The newest command counts: a person's pause ends when a person lifts it.
     if (parent !== undefined) this.data.pricePauses.delete(parent);
     if (state !== 'active') {
       this.data.paused.set(scope, why);

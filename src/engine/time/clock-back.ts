@@ -7,10 +7,7 @@ import type { Ports } from '../ports.ts';
 import type { ClockBack } from './continuity.ts';
 import type { EngineState, StrategyRun } from '../state/engine-state.ts';
 
-/**
- * The parts of a desk that this file uses. It declares their types itself, because the desk imports this
- * file.
- */
+/** The parts of a desk that this file uses. The types are declared here, because the desk imports this file. */
 export interface ClockBackContext {
   readonly ports: Ports;
   readonly policy: DeskSettings;
@@ -53,7 +50,7 @@ function clockBackOf({ clockBack, ports }: ClockBackContext): ClockBack | undefi
   return clockBack !== undefined && clockBack.until > ports.clock.wall() ? clockBack : undefined;
 }
 
-/** How far the clock went back, and what waits longer because of it. Empty if it did not go back. */
+/** How far the clock went back, and which waits are longer because of it. Empty if it did not go back. */
 export function clockBackWords(desk: ClockBackContext): readonly string[] {
   const back = clockBackOf(desk);
   if (back === undefined) return [];

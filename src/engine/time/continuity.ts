@@ -15,9 +15,9 @@ export interface Break {
 const RENEW_MS = MINUTE_MS;
 
 /**
- * Detects discontinuous time: the clock was set, the machine slept, or the process was suspended. Node's monotonic clock
- * may stop during a sleep, so that an old quote looks young. The holder of a quote therefore compares `count` from before
- * the request with `count` now.
+ * Detects discontinuous time: the clock was set, the machine slept, or the process was suspended. Node's monotonic
+ * clock may stop during a sleep, so that an old quote looks young. Code with a quote therefore compares `count` from
+ * before the request with `count` now.
  */
 export class Continuity {
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class Continuity {
     return this.#count;
   }
 
-  /** A periodic check: from now on a late one is a break. */
+  /** A periodic check: from now on, a late check counts as a break. */
   look(): number {
     const { count } = this;
     this.#lookedAt = this.#clock.monotonic();
@@ -66,9 +66,9 @@ export class Continuity {
 }
 
 /**
- * The wall clock shows an earlier time than before, in this process or at the newest record. Everything that waits for a
- * time of day waits that much longer, and the desk reports that. It recomputes no time, because only a person knows which
- * time was right.
+ * The wall clock shows an earlier time than before, in this process or in the newest record. Every wait for a time of
+ * day becomes that much longer, and the desk reports that. The desk recomputes no time, because only a person knows
+ * which time was right.
  */
 export interface ClockBack {
   /** The time that the clock had shown before. Once it shows it again, nothing waits longer than planned. */

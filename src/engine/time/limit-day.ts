@@ -2,9 +2,9 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../ports.ts';
 
-/** How much faster than the monotonic clock the wall clock may run before it is doubted. */
+/** How much faster than the monotonic clock the wall clock may run before the desk distrusts it. */
 const AHEAD_MS = MINUTE_MS;
-/** A wall clock that stays ahead for this long is right: the machine slept, or the time was wrong before. */
+/** After being ahead for this long, the wall clock counts as right: the machine slept, or the time was wrong before. */
 const BELIEVED_MS = HOUR_MS;
 
 /**
@@ -18,7 +18,7 @@ export class DayClock {
   #aheadSince: Monotonic | undefined;
   #newest: number;
   readonly #skewMs: () => number | undefined;
-  /** Only the journal says what day it is: the clock of this process is not verified yet. */
+  /** The day comes only from the journal: the clock of this process is not verified yet. */
   #isInherited = false;
 
   /** `skewMs`: how far the venue's clock is ahead, from an answer in this process; `undefined` before the first. */
@@ -30,7 +30,7 @@ export class DayClock {
   }
 
   /**
-   * Continues from the last record of an earlier process if the clock says that another day has started since: the date
+   * Continues from the last record of an earlier process if, by the clock, another day has started since: the date
    * may be wrong. The venue's clock, or an hour of agreement, confirms it.
    */
   inherit(last: Instant): void {

@@ -70,8 +70,8 @@ export class VirtualClock implements Clock, SchedulerLike {
   }
 
   /**
-   * Runs everything due until nothing is left, or until `end`; the clock then shows `end`. Returns how much
-   * ran.
+   * Runs everything due until nothing is left, or until `end`; the clock then shows `end`. Returns the number of
+   * actions.
    */
   run(end: Instant = instant(Number.POSITIVE_INFINITY)): number {
     let ran = 0;
@@ -95,8 +95,8 @@ export class VirtualClock implements Clock, SchedulerLike {
   }
 
   /**
-   * Runs `run` at `at`, before everything else due then, whenever it was scheduled: the market moves first, so that
-   * the desk sees it as it is at that instant. The returned function cancels it.
+   * Runs `run` at `at`, before all other work due then, regardless of the order of scheduling: the market moves
+   * first, so that the desk sees the prices of that instant. The returned function cancels it.
    */
   pushFirst(at: Instant, run: () => void): () => void {
     return this.#put({ due: Math.max(this.#now, at), order: -1, run, isGone: false });

@@ -24,8 +24,8 @@ export type WatchClocksContext = Pick<
   ClockSkewContext;
 
 /**
- * Watches the clocks while subscribed, and what takes too long by them. After a jump, the desk reads the account soon and recomputes every
- * wait for a wall-clock time. Never emits.
+ * Watches the clocks while subscribed, and everything that takes too long by them. After a jump, the desk reads the
+ * account soon and recomputes every wait for a wall-clock time. Never emits.
  */
 export function watchClocks(desk: WatchClocksContext): Observable<never> {
   return defer(() => {
@@ -47,7 +47,7 @@ export function watchClocks(desk: WatchClocksContext): Observable<never> {
   });
 }
 
-/** Emits once the wall clock shows `at`, also when it is set or sleeps past it. */
+/** Emits once the wall clock shows `at` or a later time, also after it was set forward or the machine slept. */
 export function untilTime(desk: WatchClocksContext, at: Instant): Observable<void> {
   const wait$ = waitUntil(desk.ports.clock, at);
   if (desk.breaks$ === undefined) return wait$;
