@@ -9,7 +9,7 @@ export interface AlertKind {
   readonly says: string;
   /** What to do: the entry in the runbook. */
   readonly runbook: string;
-  /** The same for readers of the dashboard, where a screen does what `runbook` names a command for. */
+  /** For readers of the dashboard, if one of its screens replaces the command of `runbook`. */
   readonly onDashboard?: string;
 }
 

@@ -86,8 +86,8 @@ export class FencedOut extends OperatorError {
 }
 
 /**
- * A bug, not a business answer: an assumption of the code does not hold. Ends the process. Pass the message as a function
- * where the check runs often and building the text would cost more than the check.
+ * A bug, not a business answer: an assumption of the code is false. Ends the process. Pass the message as a function
+ * if the check runs often and building the text would cost more than the check.
  */
 export function invariant(holds: boolean, message: string | (() => string)): asserts holds {
   if (!holds) throw new Error(`invariant broken: ${typeof message === 'string' ? message : message()}`);

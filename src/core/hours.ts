@@ -3,11 +3,11 @@ import type { Instant } from './time.ts';
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** A span of the day without trading, in local time. If it does not end after its start, it lasts past midnight. */
+/** A span of the day without trading, in local time. If its end is not after its start, it lasts past midnight. */
 export interface ClosedHours {
-  /** First minute, as in `22:00`. */
+  /** First minute of the span, such as `22:00`. */
   readonly from: string;
-  /** First minute after. */
+  /** First minute after the span. */
   readonly to: string;
   /** IANA name. */
   readonly timeZone: string;
@@ -15,7 +15,7 @@ export interface ClosedHours {
   readonly days: ReadonlySet<Weekday>;
 }
 
-/** Whether `at` lies in the span. Local time decides, so an hour that a clock change repeats is closed twice. */
+/** Whether `at` is in the span. Local time decides, so an hour that a clock change repeats is closed twice. */
 export function isClosedAt({ from, to, timeZone, days }: ClosedHours, at: Instant): boolean {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
   const time = local.toPlainTime();

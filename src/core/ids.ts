@@ -67,7 +67,7 @@ export function deskMark(desk: string): string {
   return lastMark.mark;
 }
 
-/** A process has one desk, or a few. */
+/** Cached, because a process has only one desk, or a few. */
 let lastMark = { desk: '', mark: checkOf('desk\n') };
 
 /** Id of a parent: a function of the desk, the strategy, its content, the run and the leg. */
@@ -88,7 +88,7 @@ export function clientId({ desk, parent, slice, attempt }: AttemptName): string 
     throw new RangeError(`clientId: slice ${slice} or attempt ${attempt} is out of range`);
   }
   const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;
-  // Not cached: an attempt is named once.
+  // Not cached, because an attempt is named once.
   return `${body}-${digest(body, CHECK)}`;
 }
 

@@ -7,11 +7,11 @@ export interface OutboxRow {
   readonly id: number;
   readonly channel: string;
   readonly at: Instant;
-  /** Not sent before. */
+  /** Earliest time of delivery. */
   readonly due: Instant;
   readonly severity: Severity;
   readonly kind: string;
-  /** Key of the message that contains it; a later process sends the same message under the same key. */
+  /** Key of the message that contains the notice; a later process sends the same message under the same key. */
   readonly message?: string | undefined;
   /** The notice itself, JSON. */
   readonly notice: string;
@@ -29,8 +29,8 @@ export interface OutboxPort {
   /** In the order of their ids. */
   load(): { readonly rows: readonly OutboxRow[]; readonly notes: ReadonlyMap<string, string> };
   /**
-   * Durable, all or nothing. `false`: the disk has no space, or none to spare, and nothing changed. Throws if the disk failed: then
-   * the journal beside it accepts nothing any more either.
+   * Durable, all or nothing. `false`: the disk is full, or only its reserve is left, and nothing changed. Throws if
+   * the disk failed: then the journal beside it accepts nothing any more either.
    */
   save(change: OutboxChange): boolean;
 }

@@ -4,7 +4,7 @@ import type { Money, Price, Quantity, Ratio } from './money.ts';
 /** Rate of a currency from the config. */
 export interface StatedRate {
   readonly usd: Price;
-  /** Largest distance of the market price from it, basis points; `undefined`: no limit. */
+  /** Maximum distance of the market price from the stated rate, basis points; `undefined`: no limit. */
   readonly gapBpsMax: Ratio | undefined;
 }
 
@@ -21,9 +21,9 @@ export interface RateSource {
 }
 
 export interface Rate {
-  /** Of the other currency for one. */
+  /** Units of the other currency for one unit. */
   readonly each: Price;
-  /** The pairs behind it; `stated` for a stated rate. */
+  /** The pairs that the rate comes from; `stated` for a stated rate. */
   readonly by: string;
 }
 
@@ -120,8 +120,8 @@ export interface Listing {
 }
 
 /**
- * The pairs whose prices give a rate, so that the caller can watch them; none if a stated rate is enough.
- * `undefined` if there is no way.
+ * The pairs whose prices give a rate, so that the caller can watch them; none if a stated rate is enough. `undefined`
+ * if no rate is possible.
  */
 export function pairsOfRate(
   from: string,

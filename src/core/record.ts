@@ -12,7 +12,7 @@ import type { Wait } from './wake.ts';
 
 /**
  * Every kind of journal record. Plain JSON: amounts are canonical text, times are Unix ms. All other state of the
- * engine is a fold of these. Names are stable: exports and old journals rely on them.
+ * engine is a fold of these records. Names are stable: exports and old journals rely on them.
  */
 export type RecordBody =
   | StartedRecord
@@ -115,7 +115,7 @@ export interface WakeRecord {
   readonly detail: Readonly<Record<string, string | number>>;
   /** With `run`. */
   readonly token?: UsedToken | undefined;
-  /** Why nothing, or less, is traded; absent when all is as planned. */
+  /** Why the strategy trades nothing, or less; omitted if all is as planned. */
   readonly reason?: Reason | undefined;
   readonly note?: string | undefined;
   /** State of the kernel after the step; absent if its first step failed. */
@@ -174,8 +174,8 @@ export interface IntentRecord {
 }
 
 /**
- * The quote that an order leaves for. Written while the request is in flight: not needed to be safe. In a store that several
- * owners reach it is durable before the order leaves, and the order does not leave without it.
+ * The quote of an order that leaves. Written while the request is in flight, because safety does not depend on it. In
+ * a store that several owners reach, it must be durable before the order leaves.
  */
 export interface QuoteRecord {
   readonly kind: 'quote';
@@ -218,7 +218,7 @@ export interface ProofRecord {
   /** Shortest time from this record to the start of the next read that counts, milliseconds. */
   readonly wait_ms: number;
   readonly proves: 'rejected' | 'absent' | 'nothing';
-  /** When this record was made, where the machine has a boot clock. */
+  /** Time of this record on the boot clock, if the machine has one. */
   readonly boot?: BootTime | undefined;
 }
 
@@ -288,7 +288,7 @@ export interface SliceRecord {
 export interface BalancesRecord {
   readonly kind: 'balances';
   readonly balances: Readonly<Record<string, string>>;
-  /** Newest transaction seen; 0 when there was none. */
+  /** Id of the newest transaction read; 0 if there was none. */
   readonly newest_id: number;
   readonly read_at: Instant;
 }
@@ -304,13 +304,13 @@ export interface MaximumRecord {
   readonly why?: 'raised' | undefined;
 }
 
-/** The token behind a command. `machine`: the one that a daemon writes beside its journal. */
+/** The token behind a command. `machine`: the token that a daemon writes beside its journal. */
 export interface UsedToken {
   readonly name: string;
   readonly kind: 'person' | 'program' | 'machine';
 }
 
-/** A person resolved an order in doubt. Its consequences are written with it, after it. */
+/** A person resolved an order in doubt. The records of its consequences follow it in the same write. */
 export interface ResolvedRecord {
   readonly kind: 'resolved';
   readonly client_order_id: string;
@@ -389,8 +389,8 @@ export interface OverrideRecord {
 }
 
 /**
- * The strategy documents and the limits of the config were reloaded while the desk ran. The runs that it started are written with it, after
- * it.
+ * The strategy documents and the limits of the config were reloaded while the desk ran. The records of the runs that
+ * it started follow it in the same write.
  */
 export interface ReloadRecord {
   readonly kind: 'reload';
@@ -402,7 +402,7 @@ export interface ReloadRecord {
   readonly changes: readonly {
     readonly strategy: string;
     readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over' | 'waits';
-    /** Hashes of the document that ran, and of the one that was read. */
+    /** Hashes of the running document, and of the one in the file. */
     readonly from?: string | undefined;
     readonly to?: string | undefined;
     readonly why?: string | undefined;
@@ -414,15 +414,16 @@ export interface ReloadRecord {
   /** All limits in force from here on, if one of them changed. */
   readonly limits?: LimitTexts | undefined;
   readonly notes?: readonly string[] | undefined;
-  /** Approved requests that this carries out. */
+  /** Approved requests that this reload carries out. */
   readonly approvals?: readonly string[] | undefined;
-  /** What was wrong with the files. */
+  /** The problems of the files. */
   readonly problems?: string | undefined;
 }
 
 /**
- * Settings in force changed: limits, config or people, as merged from defaults, files, environment and command line. The settings at any
- * time are the changes of all these records until then; the first has them all. Written together with its cause.
+ * Settings in force changed: limits, config or people, as merged from defaults, files, environment and command line.
+ * The first record has all settings; to get the settings at a time, apply the changes of all records up to then.
+ * Written together with its cause.
  */
 export interface SettingsRecord {
   readonly kind: 'settings';
@@ -473,11 +474,11 @@ export interface PersonRecord {
     | {
         readonly id: string;
         readonly public_key?: string | undefined;
-        /** How often the authenticator was used, as it says; 0 where it does not count. */
+        /** Number of uses as the authenticator reports it; 0 if it does not count. */
         readonly counter: number;
         /**
-         * Page of the desk on which it was used, and the host that it belongs to: its approvals come only from such pages. Older versions
-         * leave them out.
+         * Page of the desk on which the passkey was used, and the host that it belongs to: only approvals from such
+         * pages count. Older versions omit them.
          */
         readonly origin?: string | undefined;
         readonly rp_id?: string | undefined;
@@ -488,14 +489,17 @@ export interface PersonRecord {
   readonly token?: UsedToken | undefined;
 }
 
-/** A period of the books was closed: entries of it never change. docs/accounting.md defines the text that `hash` covers. */
+/**
+ * A period of the books was closed: its entries never change again. docs/accounting.md defines the text that `hash`
+ * covers.
+ */
 export interface ClosingRecord {
   readonly kind: 'closing';
-  /** The end of the period closed before. Omitted: the first period, which begins with the opening balances. */
+  /** End of the previously closed period. Omitted: the first period, which begins with the opening balances. */
   readonly from?: Instant | undefined;
   /** The first instant after the period. */
   readonly until: Instant;
-  /** Of the books. */
+  /** The currency of the books. */
   readonly currency: string;
   readonly method: string;
   readonly jurisdiction?: string | undefined;
@@ -503,16 +507,19 @@ export interface ClosingRecord {
   readonly entries: number;
   /** SHA-256 of the text of the period, hex. */
   readonly hash: string;
-  /** The newest record that the books were made from. */
+  /** The newest record that the books include. */
   readonly head: { readonly seq: number; readonly hash: string };
   /**
-   * The transactions that entries of the period were booked from, if no record of the journal has them: the smallest, then by how much each
-   * is larger than the previous one.
+   * Ids of the transactions from which the entries of the period were booked, if no record of the journal has them:
+   * the smallest id, then the difference of each from the previous one.
    */
   readonly transactions: readonly number[];
   /** SHA-256 of the settings file, hex. */
   readonly settings: string;
-  /** Books and account differed, or were not compared: why the period was closed anyway, and by how much they differed. */
+  /**
+   * Why the period was closed although books and account differed, or were not compared, and by how much they
+   * differed.
+   */
   readonly unreconciled?:
     { readonly why: string; readonly differences: Readonly<Record<string, string>> } | undefined;
   readonly by: string;
@@ -523,14 +530,14 @@ export interface ClosingRecord {
 /** An alert was raised. It has no effect on the state: it records what a daemon reported. */
 export interface AlertRecord {
   readonly kind: 'alert';
-  /** An id of `alerts`; those of earlier versions stay readable. */
+  /** An id of `alerts`; ids of earlier versions stay readable. */
   readonly alert: string;
   readonly severity: Severity;
-  /** What it is about: plain, bounded and without secrets. */
+  /** Facts of the alert: plain, bounded and without secrets. */
   readonly facts: Readonly<Record<string, unknown>>;
   /**
-   * Number of alerts of the same id since the previous record that have no record of their own, because there
-   * were too many.
+   * Number of alerts of the same id since the previous record that have no record of their own, because there were
+   * too many.
    */
   readonly others?: number | undefined;
 }

@@ -7,8 +7,8 @@ export type Monotonic = number & { readonly __time: 'monotonic' };
 
 export const instant = (ms: number): Instant => ms as Instant;
 /**
- * An instant on the boot clock of a machine: it continues while the machine sleeps and between our processes, and nobody can set
- * it. Two instants are comparable only with the same `id`.
+ * An instant on the boot clock of a machine: it continues while the machine sleeps and between our processes, and
+ * nobody can set it. Instants are comparable only if they have the same `id`.
  */
 export interface BootTime {
   /** Id of this boot of this machine; changes with each restart. */
@@ -20,7 +20,7 @@ export interface BootTime {
 /** Resolution of the boot clock, milliseconds. */
 export const BOOT_STEP_MS = 10;
 
-/** How long ago an instant of the boot clock certainly was, milliseconds; 0 if unknown. */
+/** Minimum time since an instant of the boot clock, milliseconds; 0 if unknown. */
 export const passedSince = (then: BootTime | undefined, now: BootTime | undefined): number =>
   then === undefined || then.id !== now?.id ? 0 : Math.max(0, now.ms - then.ms - BOOT_STEP_MS);
 
@@ -69,7 +69,7 @@ function dateOf(day: number): string {
   return `${lastMonth.text}${two(day - lastMonth.from + 1)}T`;
 }
 
-/** Whole minutes are written again and again. */
+/** Cached, because many times fall on whole minutes. */
 function clockOf(ms: number): string {
   const minute = ms / MINUTE_MS;
   if (!Number.isInteger(minute)) return writtenClock(ms);
@@ -157,7 +157,7 @@ function readDuration(text: string): number {
   try {
     const duration = Temporal.Duration.from(text);
     if (duration.years !== 0 || duration.months !== 0) throw new RangeError('no fixed length');
-    // Whole milliseconds: records hold no fractions.
+    // Whole milliseconds, because records contain no fractions.
     const ms = Math.round(
       duration.total({ unit: 'milliseconds', relativeTo: Temporal.PlainDate.from('2000-01-01') }),
     );

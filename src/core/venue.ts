@@ -82,7 +82,7 @@ export interface Transaction {
   readonly price: Price | undefined;
   /** In `currency`. */
   readonly fees: Quantity;
-  /** Of a deposit or withdrawal, in `currency`; whether `fees` has it too is left open. */
+  /** Fee of a deposit or withdrawal, in `currency`; the samples leave open whether `fees` includes it. */
   readonly transferFee?: Quantity | undefined;
   readonly status: string;
   /** Balance of `currency` after the transaction. */
@@ -97,7 +97,7 @@ export interface TransactionsQuery {
   readonly limit: number;
   readonly offset?: number | undefined;
   readonly after?: number | undefined;
-  /** These alone. */
+  /** Only transactions of these types. */
   readonly types?: ReadonlySet<'deposit' | 'withdraw'> | undefined;
   /** Includes pending deposits and withdrawals. */
   readonly pending?: boolean | undefined;
@@ -120,10 +120,10 @@ export interface Balance {
   readonly available: Quantity;
 }
 
-/** What borrowing a currency costs. */
+/** The cost of borrowing a currency. */
 export interface FundingRate {
   readonly currency: string;
-  /** A year, as a fraction: 0.02 is 2 %. */
+  /** Per year, as a fraction: 0.02 is 2 %. */
   readonly annualRate: Ratio;
   readonly graceMinutes: number;
   readonly frequencyMinutes: number;
@@ -136,7 +136,7 @@ export interface ValuationPoint {
   readonly usd: Money;
 }
 
-/** How the venue answered a request for a quote. */
+/** The venue's answer to a quote request. */
 export type QuoteAnswer =
   | { readonly kind: 'quote'; readonly quote: Quote }
   | {
@@ -148,7 +148,7 @@ export type QuoteAnswer =
   | { readonly kind: 'garbled'; readonly status: number; readonly why: string }
   | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string };
 
-/** How the venue answered an order. `sent: false` means that certainly no byte left on a fresh connection. */
+/** The venue's answer to an order. `sent: false`: certainly no byte left on a fresh connection. */
 export type OrderAnswer =
   | { readonly kind: 'order'; readonly status: number; readonly order: Order }
   | {

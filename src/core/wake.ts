@@ -49,7 +49,7 @@ export type Wait =
       readonly beforeGraceMs?: number | undefined;
       /** Before the carry exceeds this, basis points, as text. */
       readonly carryBpsMax?: string | undefined;
-      /** How long before, ms. */
+      /** How long before the carry exceeds it, ms. */
       readonly leadMs: number;
       /** Immediately in these modes of a pair. */
       readonly modes: readonly RiskMode[];

@@ -53,8 +53,8 @@ export interface ApprovalPolicy {
   readonly rules: readonly ApprovalRule[];
   readonly groups: Readonly<Record<string, readonly string[]>>;
   /**
-   * If the requester is unknown, one more person must approve, because one of the approvers may have changed the file.
-   * Omitted: a policy of an older version, judged by the rules of that version.
+   * `one_more`: if the requester is unknown, one more person must approve, because one of the approvers may have
+   * changed the file. Omitted: a policy of an older version, judged by the rules of that version.
    */
   readonly unknown_asker?: 'one_more' | undefined;
 }
@@ -94,7 +94,10 @@ export const isOneMore = (
   { by, kind }: Pick<PolicyQuestion, 'by' | 'kind'>,
 ): boolean => unknown === 'one_more' && by === undefined && FROM_FILES.has(kind);
 
-/** The same needs with one more person of the same groups: then enough approvers are not the requester, whoever the requester was. */
+/**
+ * The same needs with one more person of the same groups, so that even if one approver is the requester, enough
+ * others approve.
+ */
 export function withOneMore(needs: readonly Need[]): readonly Need[] {
   const [first, ...more] = needs;
   if (first === undefined) return needs;
@@ -220,8 +223,8 @@ export function requirementWords({ outcome, needs }: Requirement): string {
 }
 
 /**
- * The policy of a desk without one: an override always takes a second person; with four eyes, so does lifting a halt, resolving
- * a doubt with figures, raising a limit, and turning four eyes off.
+ * The policy of a desk without `operate.policy`. An override always takes a second person. With four eyes, so do
+ * lifting a halt, resolving a doubt with figures, raising a limit, and turning four eyes off.
  */
 export function builtInPolicy(hasFourEyes: boolean): ApprovalPolicy {
   const second: ApprovalRule['outcome'] = [{ count: 1, groups: [APPROVERS] }];

@@ -30,11 +30,11 @@ export function kindOf({ request, limit }: Pick<OverrideRecord, 'request' | 'lim
   return limit === 'halt' ? 'rearm' : limit === 'doubt' ? 'doubt' : 'override';
 }
 
-/** What an approval of a strategy covers: this document under this id. */
+/** Subject of the approval of a strategy: this document under this id. */
 export const strategySubject = (id: string, hash: string): string =>
   sha256(JSON.stringify(['strategy', id, hash]));
 
-/** What an approval of a parent covers: the parent's id, or the run of a strategy that plans it whole. */
+/** Subject of the approval of a parent: the parent's id, or the run of a strategy that plans it whole. */
 export const parentSubject = (parts: readonly (string | number)[]): string =>
   sha256(JSON.stringify(['parent', ...parts]));
 
@@ -56,7 +56,7 @@ export const personOf = (token: UsedToken | undefined): UsedToken | undefined =>
 /** The requester: the name of the token if there is one, which a request body cannot claim. */
 export const nameOf = ({ token, by }: Pick<OverrideRecord, 'token' | 'by'>): string => token?.name ?? by;
 
-/** What the policy requires of a request, judged by the fields of the request. */
+/** The requirement of the policy for a request, judged by the fields of the request. */
 export const requirementOfRequest = (policy: ApprovalPolicy, proposal: OverrideRecord): Requirement => {
   const { strategy, limit, amount } = proposal;
   const kind = kindOf(proposal);

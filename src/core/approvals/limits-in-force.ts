@@ -29,8 +29,8 @@ export function limitsAtStart({ agreed }: LimitsInForce, record: StartedRecord):
 }
 
 /**
- * Applies a reload. A desk raises a limit only once everyone needed has approved, and raises none while other raised limits wait for a
- * rearm; a lowered limit is lowered in both sets.
+ * Applies a reload. A desk raises a limit only after all approvals, and none while other raised limits wait for a
+ * rearm. A lowered limit is lowered in both sets.
  */
 export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: ReloadRecord): LimitsInForce {
   if (limits === undefined) return { agreed, raised };
@@ -39,15 +39,15 @@ export function limitsAtReload({ agreed, raised }: LimitsInForce, { limits }: Re
     : { agreed, raised: { ...raised, limits } };
 }
 
-/** Applies a rearm: the person who lifts the halt was shown what was raised. */
+/** Applies a rearm: the person who lifts the halt has seen the raised limits. */
 export const agreedTo = ({ agreed, raised }: LimitsInForce): LimitsInForce => ({ agreed: raised ?? agreed });
 
-/** The rules without `operate.policy`: with four eyes, and without. */
+/** The rules without `operate.policy`, with and without four eyes. */
 export const BUILT_IN = { two: builtInPolicy(true), one: builtInPolicy(false) };
 
 /**
- * Who must approve. While the limits or policy of this start are not approved, the policy of the last start that needed no approval
- * or got it; but turning four eyes on takes effect at once.
+ * Who must approve. While the limits or policy of this start are not approved, the policy of the last start that
+ * needed no approval or got it applies; but turning four eyes on takes effect at once.
  */
 export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | undefined): ApprovalPolicy {
   const kept = agreed ?? now;
@@ -56,7 +56,7 @@ export function policyOfBoth(agreed: KeptLimits | undefined, now: KeptLimits | u
   return isTwo ? BUILT_IN.two : BUILT_IN.one;
 }
 
-/** What others must approve before the desk trades with the config of this start, in words. */
+/** The raised settings that others must approve before the desk trades with the config of this start, in words. */
 export function raisedLimits(agreed: KeptLimits | undefined, now: KeptLimits | undefined): readonly string[] {
   const { limits, policy } = raisedParts(agreed, now);
   return [...limits, ...policy];
@@ -69,7 +69,8 @@ export interface RaisedParts {
 }
 
 /**
- * What a rearm needs: what lifting a halt needs, and what the limits and policies raised by this start need.
+ * The requirement of a rearm: that of lifting a halt, combined with those of the limits and policies that this start
+ * raised.
  */
 export function rearmRequirement(policy: ApprovalPolicy, raised: RaisedParts, by?: string): Requirement {
   const parts: Requirement[] = [requirementOf(policy, { kind: 'rearm', by })];

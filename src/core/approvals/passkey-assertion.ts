@@ -21,10 +21,10 @@ export interface PasskeyHome {
   readonly origins: readonly string[];
 }
 
-/** A desk has one page for its own machine, and one for everybody else. */
+/** Maximum number of pages kept. A desk serves one page to its own machine and one to everybody else. */
 const ORIGINS_MAX = 10;
 
-/** The home of a passkey after one more use, as the journal holds it. */
+/** The home of a passkey after one more use, as the journal stores it. */
 export function homeAfter(
   home: PasskeyHome | undefined,
   { origin, rp_id: rpId }: { readonly origin?: string | undefined; readonly rp_id?: string | undefined },
@@ -41,10 +41,10 @@ const USER_VERIFIED = 0x04;
 const AUTHENTICATOR_DATA_MIN = 37;
 
 /**
- * Why this assertion is not a signature of that key over that hash, in words; `undefined` if it is. Uses only its arguments,
- * so that a journal proves its approvals anywhere: WebAuthn level 3, section 7.2, without the steps that need the browser's
- * session.
- * `challenge`: SHA-256 of the signed data, hexadecimal. `home`: without it, the page is compared with the signed host only.
+ * Why this assertion is not a signature of that key over that hash, in words; `undefined` if it is. Uses only its
+ * arguments, so that anyone with the journal can verify its approvals: WebAuthn level 3, section 7.2, without the
+ * steps that need the browser's session. `challenge`: SHA-256 of the signed data, hexadecimal. `home`: without it,
+ * the page is compared with the signed host only.
  */
 export function assertionFault(
   assertion: PasskeyAssertion,

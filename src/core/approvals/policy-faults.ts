@@ -27,7 +27,7 @@ export interface KnownPerson {
 /** Kinds that a named person requests; that person does not count as an approver. */
 const BY_PERSON: ReadonlySet<RequestKind> = new Set(['override', 'rearm', 'doubt', 'limits', 'policy']);
 
-/** Finds every fault that makes a policy differ from what its author can have meant. */
+/** Finds the faults of a policy that its author cannot have intended. */
 export function policyFaults(policy: ApprovalPolicy, known: readonly KnownPerson[]): readonly PolicyFault[] {
   const groups = Object.entries(policy.groups).flatMap(([group, members]) =>
     groupFaults(group, members, known).map((problem) => ({ group, problem })),

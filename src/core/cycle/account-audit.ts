@@ -4,22 +4,22 @@ import type { Instant } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * Decides whether a read of the account can prove that something is absent. Rows are compared with those of earlier reads
- * of this process, and the balance after each row must follow from the row before. A mismatch is a hole, and any row may
- * be missing there.
+ * Decides whether a read of the account can prove that something is absent. Compares its rows with those of earlier
+ * reads of this process, and checks that the balance after each row follows from the previous row. A mismatch is a
+ * gap, in which any row may be missing.
  */
 
-/** What earlier reads showed. Starts as `NO_BOOKS`. */
+/** Data of earlier reads. Starts as `NO_BOOKS`. */
 export interface Books {
   /** Content of the rows of the last read, by id: the newest `ROWS_MAX`. */
   readonly rows: ReadonlyMap<number, { readonly at: Instant; readonly content: string }>;
   /** Consecutive reads that lacked rows shown by an earlier read. */
   readonly shrunk: number;
-  /** Breaks from before anything was at stake, or from when the check was switched on. */
+  /** Breaks from before any order was in doubt, or from when the check was switched on. */
   readonly accepted: ReadonlySet<string>;
   /** Other breaks, with the number of consecutive reads that showed them. */
   readonly breaks: ReadonlyMap<string, number>;
-  /** `undefined` until the rows show it; `off`: this venue's balances do not follow from its rows. */
+  /** `undefined` until the rows decide it; `off`: this venue's balances do not follow from its rows. */
   readonly check: 'on' | 'off' | undefined;
   /** Number of reads whose balances mostly did not follow. */
   readonly strikes: number;
@@ -47,7 +47,7 @@ export interface Audit {
   readonly stayed: readonly Break[];
   /** The check was just switched off. */
   readonly isGivenUp: boolean;
-  /** Currencies in which this read cannot prove absence: `all`, or those with a hole. */
+  /** Currencies in which this read cannot prove absence: `all`, or those with a gap. */
   readonly doubtful: 'all' | ReadonlySet<string>;
 }
 
@@ -60,7 +60,7 @@ export interface Break {
   readonly missing: string;
 }
 
-/** Rows kept for comparison: a month of a busy account. */
+/** Maximum number of rows kept for comparison: a month of a busy account. */
 const ROWS_MAX = 50_000;
 /** Consecutive reads after which replica lag no longer explains a gap. */
 const PATIENCE = 3;
@@ -99,7 +99,7 @@ export function audit(books: Books, { rows, from, hasDoubts }: AuditedRead): Aud
     }
   }
   return {
-    // A read that lacks rows says nothing about them: what was known stays known.
+    // A read that lacks rows proves nothing about them, so the known rows stay.
     books: {
       ...calibrated,
       rows: bounded(gone.length === 0 ? now : new Map([...books.rows, ...now])),
@@ -184,15 +184,18 @@ function breaksOf(rows: readonly Transaction[]): Found {
   return { breaks, joints };
 }
 
-/** A row explains a balance step by its amount, with or without fees: the samples do not say which for which action. */
+/**
+ * A row explains a balance step by its amount, with or without fees: the samples do not show which actions include
+ * them.
+ */
 function unexplained(step: Quantity, { amount, fees }: Transaction): Quantity {
   const withFees = subtract(step, subtract(amount, fees));
   return withFees.isZero() || step.eq(amount) ? NO_QUANTITY : withFees;
 }
 
 /**
- * Finds out whether this venue's balances follow from its rows at all. The first read in which most do switches the check
- * on, together with its breaks; two reads in which most do not switch it off.
+ * Determines whether this venue's balances follow from its rows at all. The first read in which most do switches the
+ * check on, and accepts its breaks; two reads in which most do not switch it off.
  */
 function calibrate(books: Books, { breaks, joints }: Found): Books {
   if (books.check !== undefined || joints === 0) return books;
@@ -202,8 +205,8 @@ function calibrate(books: Books, { breaks, joints }: Found): Books {
 }
 
 /**
- * Appends the next page. Pages overlap, and the last known row must be in the new page unchanged; otherwise rows
- * moved between the two requests, and one may have been skipped: then `undefined`.
+ * Appends the next page. Pages overlap: the new page must contain the last known row unchanged. Otherwise rows moved
+ * between the two requests, and one may have been skipped: then `undefined`.
  */
 export function joinPages(
   before: readonly Transaction[],

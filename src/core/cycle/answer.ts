@@ -143,7 +143,7 @@ export type OrderMeaning =
       readonly means: 'doubt';
       readonly detail: string;
       readonly halt: boolean;
-      /** No answer of the venue about the order itself: sending it again may bring one. */
+      /** The venue did not answer the order itself: sending it again may bring an answer. */
       readonly isSilence: boolean;
     };
 
@@ -154,7 +154,7 @@ const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderM
   isSilence,
 });
 
-/** The meaning of each answer to the first and only copy of an order. Any answer not listed leaves a doubt. */
+/** The meaning of each answer to the first and only copy of an order. Every answer not listed leaves a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
   switch (answer.kind) {
     case 'lost':
@@ -165,9 +165,9 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
       if (status === 401 || status === 403) return doubt(detail, { halt: true });
-      // Perhaps the answer of a gateway, after the order had passed: it says nothing about the order.
+      // A gateway may have answered after it had forwarded the order: the answer proves nothing.
       if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
-      // Another copy would make things worse.
+      // After these answers, the desk must not send another copy.
       if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
     }

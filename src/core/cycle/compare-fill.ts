@@ -21,7 +21,7 @@ import type { CorrectionRecord, FillRecord, Missing } from '../record.ts';
 import { MINUTE_MS, after } from '../time.ts';
 import type { Instant } from '../time.ts';
 
-/** What a read of the account says about a booked fill. */
+/** Result of comparing a booked fill with a read of the account. */
 export type Comparison =
   /** Nothing new, or the fill need not appear yet. */
   | { readonly is: 'agreed' | 'early' }
@@ -75,8 +75,8 @@ interface Total {
 }
 
 /**
- * Compares a fill with the account, which is authoritative, because the venue settles by it. Its figures count once the booking
- * margin is over, and earlier if no pending row can explain them.
+ * Compares a fill with the account. The account is authoritative, because the venue settles by it. Its figures apply
+ * once the booking margin is over, and earlier if no pending row can explain them.
  */
 export function compareFill(check: FillCheck): Comparison {
   const { fill, trade, readAt, isDue } = check;
@@ -171,7 +171,7 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
   };
   // The amount of each trade of an order is rounded separately.
   const isLess = lacks.quantity.gt(0) || lacks.amount.gt(quote.times(total.trades));
-  // A difference from a person's figures is only a typing error; the size of an adopted order is unknown.
+  // A difference from a person's figures is only a typing error. For an adopted order, the size is unknown.
   const isKnown = fill.adopted === undefined && (fill.source !== 'operator' || fill.rows !== undefined);
   const isBoth = lacks.quantity.lte(base.times(-1)) && lacks.amount.lte(quote.times(-1));
   // One unit more on both sides may be rounding.

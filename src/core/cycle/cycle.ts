@@ -5,8 +5,8 @@ import type { Monotonic } from '../time.ts';
 import type { Order, Quote } from '../venue.ts';
 
 /**
- * The state machine of one attempt: quote, check, execute. Transitions that `nextPhase` does not list cannot happen. A
- * doubt never ends by a timer or a count: only by a fill, or by reads of the account that prove its absence.
+ * The state machine of one attempt: quote, check, execute. Only the transitions in `nextPhase` are possible. Neither
+ * a timer nor a count ends a doubt: only a fill does, or reads of the account that prove its absence.
  */
 export type Phase = Readonly<
   | { state: 'quoting' }
@@ -33,7 +33,7 @@ export type Phase = Readonly<
     }
 >;
 
-/** The life of a quote on our monotonic clock. At the venue it began between the two instants. */
+/** The life of a quote on our monotonic clock. At the venue it began between `askedAt` and `receivedAt`. */
 export interface QuoteLife {
   readonly askedAt: Monotonic;
   readonly receivedAt: Monotonic;
@@ -43,14 +43,14 @@ export interface QuoteLife {
   readonly upper: Monotonic;
 }
 
-/** What it takes to prove that an order did not trade. */
+/** The remaining steps of the proof that an order did not trade. */
 export interface Proof {
   /** Clean reads of the account that are still needed. */
   readonly readsLeft: number;
-  /** A read counts only if it started at or after this instant. */
+  /** Only reads that start at or after this instant count. */
   readonly notBefore: Monotonic;
   /**
-   * The end of the attempt once the reads are complete. `nothing`: it certainly traded, and only its figures end
+   * The end of the attempt once the reads are complete. `nothing`: it certainly traded, and only its figures can end
    * the doubt.
    */
   readonly proves: 'rejected' | 'absent' | 'nothing';

@@ -12,27 +12,28 @@ import type { BootTime, Instant, Monotonic } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * All decisions about orders with an unknown outcome, as pure functions: what a dead process left open, what a whole read
- * of the account proves, which trades are unknown, and until when an order may be sent. The caller stores the phase of
- * each doubt and passes it in again.
+ * All decisions about orders with an unknown outcome, as pure functions: how a new process continues an open attempt,
+ * which conclusions a whole read of the account allows, which trades are unknown, and until when an order may be
+ * sent. The caller stores the phase of each doubt and passes it in again.
  */
 
 export type Doubt = Phase & { readonly state: 'doubt' };
 
-/** Two reads that prove an absence are at least this far apart: the same lagging replica may serve both. */
+/** Minimum interval between two reads that prove an absence, because the same lagging replica may serve both. */
 export const READ_GAP_MS = 10_000;
 
 export interface Inheritance {
-  /** Now, on the monotonic clock of this process, before its first request. */
+  /** Current time on the monotonic clock of this process, before its first request. */
   readonly startedAt: Monotonic;
-  /**
-   * Life of the quote if the journal holds it, otherwise the longest life of a quote that the desk executes.
-   */
+  /** Life of the quote if the journal has it, otherwise the longest life of a quote that the desk executes. */
   readonly lifeMs: number;
   readonly bookingMarginMs: number;
-  /** The journal says that it traded: only its figures are missing. */
+  /** The journal shows that it traded: only its figures are missing. */
   readonly isTraded?: boolean | undefined;
-  /** Now, on the boot clock: time passed there since a record of the dead process counts. */
+  /**
+   * Current time on the boot clock. If a record of the dead process has a time of the same boot, the time since then
+   * counts.
+   */
   readonly boot?: BootTime | undefined;
   /** Time by which the quote had certainly been requested. */
   readonly asked?: BootTime | undefined;
@@ -44,10 +45,10 @@ export interface Inheritance {
 }
 
 /**
- * What becomes of an attempt that a dead process left open. If the journal records the progress of its proof, the proof continues
- * from there, minus the time passed since. Otherwise the quote may have arrived just before this process started: it was requested
- * before the intent was written, and an order leaves only within its certain life, so the quote is over at the latest twice its
- * life later.
+ * The phase of an attempt that a dead process left open. If the journal has the progress of its proof, the proof
+ * continues from there, minus the time passed since. Otherwise the quote may have arrived just before this process
+ * started. It was requested before the intent was written, and an order leaves only within the certain life of its
+ * quote, so the quote is over at the latest twice its life after the start.
  */
 export function inherited(from: Inheritance): Doubt {
   const { startedAt, lifeMs, bookingMarginMs, isTraded, boot, asked, clockSlackMs = 0, known } = from;
@@ -93,7 +94,7 @@ export interface WholeRead {
   readonly openAtFirst?: ReadonlyMap<number, ReadonlySet<string>> | undefined;
 }
 
-/** What a whole read says about one doubt. */
+/** Conclusion of a whole read about one doubt. */
 export type Judgement =
   /** It traded. `differs`: how the trade differs from the order. */
   | {
@@ -104,14 +105,13 @@ export type Judgement =
       readonly isMore?: boolean | undefined;
       readonly missing?: Missing | undefined;
     }
-  /** The doubt continues, as `phase` states. */
+  /** The doubt continues, in `phase`. */
   | {
       readonly is: 'open';
       readonly phase: Doubt;
       /**
-       * `twin`: a row without our id could be its trade. `booking`: it traded, and its figures are still
-       * missing. `unseen`: it is absent, which is not proof yet. `hole`: the read has a gap, and proves no
-       * absence.
+       * `twin`: a row without our id could be its trade. `booking`: it traded, and its figures are still missing.
+       * `unseen`: it is absent, which is not proof yet. `hole`: the read has a gap, and proves no absence.
        */
       readonly why: 'twin' | 'booking' | 'unseen' | 'hole';
       /** The row that could be its trade. */
@@ -121,9 +121,9 @@ export type Judgement =
   | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
 
 /**
- * Judges a doubt by one whole read. Rows with its id that match the quote end it at once. Anything less proves a trade that may
- * still be booked further: it is final once the booking margin is over. Without any row, the read counts towards the proof of
- * absence, unless rows without an id could be its trade.
+ * Judges a doubt by one whole read. Rows with its id that match the quote end it at once. Incomplete rows prove a
+ * trade whose booking may continue; they are final once the booking margin is over. Without any row, the read counts
+ * towards the proof of absence, unless rows without an id could be its trade.
  */
 export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust): Judgement {
   const { intent } = open;
@@ -150,7 +150,7 @@ export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust
   return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
 }
 
-/** The order moves two currencies: a hole in either may hide its trade. */
+/** The order moves two currencies: a gap in either may hide its trade. */
 const hasHole = ({ base, quote }: IntentRecord, { doubtful }: WholeRead): boolean =>
   doubtful === 'all' || doubtful?.has(base) === true || doubtful?.has(quote) === true;
 
@@ -165,22 +165,22 @@ export const certain = (phase: Doubt): Doubt => ({
 export const earliestProof = ({ proof: { notBefore, readsLeft } }: Doubt): Monotonic =>
   after(notBefore, Math.max(0, readsLeft - 1) * READ_GAP_MS);
 
-/** Number of trades as which the order was booked. */
+/** Number of trades that the rows of the order form. */
 const tradesIn = ({ rows }: TradeEvidence): number => new Set(rows.map(({ tradeId }) => tradeId)).size;
 
 /** An order whose outcome is unknown. */
 export interface Doubted extends Asked {
-  /** No trade of it can carry an earlier timestamp, in the venue's time. Omitted: any row may be its trade. */
+  /** The earliest timestamp that a trade of it can carry, in the venue's time. Omitted: any row may be its trade. */
   readonly earliest?: Instant | undefined;
 }
 
-/** Number of rows without an id that are tried in every combination. */
+/** Maximum number of rows without an id for which all combinations are tested. */
 const ROWS_MAX = 12;
 
 /**
- * Finds a row without a client id that could be the trade of this order, alone or with others: rows of one order id, or of
- * none, that sum to exactly its size. This never ends a doubt, it only keeps it open. Rows that a read showed before the
- * attempt started, or older than its quote, are excluded.
+ * Finds a row without a client id that could be the trade of this order, alone or with others: rows of one order id,
+ * or of none, that sum to exactly its size. Such a row never ends a doubt, it only prevents its end. Excludes rows
+ * that a read showed before the attempt started, or that are older than its quote.
  */
 function lookalike(
   { intent, earliest }: Doubted,
@@ -209,7 +209,7 @@ function lookalike(
 const sumOf = (rows: readonly Transaction[]): Quantity =>
   rows.reduce((sum, { amount }) => add(sum, size(amount)), NO_QUANTITY);
 
-/** Whether some of the rows sum to this size. With too many rows to test, they may. */
+/** Whether some of the rows sum to this size. Also `true` for too many rows to test. */
 function comesTo(rows: readonly Transaction[], wanted: string): boolean {
   if (rows.length > ROWS_MAX) return true;
   for (let bits = 1; bits < 1 << rows.length; bits++)
@@ -237,7 +237,7 @@ export function notedRows(
 
 const NOTED_MAX = 50_000;
 
-/** What the journal knows of client ids; implemented by `EngineState`. */
+/** The client ids that the journal knows; implemented by `EngineState`. */
 export interface KnownIds {
   /** Traded and booked. */
   readonly filledIds: { has(clientId: string): boolean };
@@ -254,7 +254,9 @@ export interface Adoption {
   readonly unknown: readonly TradeEvidence[];
   /** Trades with one leg so far: nothing may trade in their place before their figures are known. */
   readonly waiting: readonly TradeEvidence[];
-  /** One of them was proven not to have traded: the venue contradicted itself, and the desk halts regardless of its config. */
+  /**
+   * One of them was proven not to have traded: the venue contradicted itself, and the desk halts whatever its config.
+   */
   readonly isBreach: boolean;
 }
 
@@ -272,17 +274,17 @@ export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: Kno
 }
 
 /**
- * Last instant at which an order may be sent: it must reach the venue within the certain life of its quote. After it the
- * attempt ends without an order. The answer may come after the quote's end, because the venue refuses an order that arrives
- * too late.
+ * Last instant at which an order may be sent, so that it reaches the venue within the certain life of its quote.
+ * After it, the attempt ends without an order. The answer may arrive after the quote has expired, because the venue
+ * refuses an order that arrives too late.
  */
 export const lastOrderStart = (life: QuoteLife, orderMarginMs: number): Monotonic =>
   after(life.lower, -orderMarginMs);
 
 /**
- * How long to wait for the answer to an order sent at `sentAt`, milliseconds. An answer is evidence whenever it comes, so the
- * end of the quote does not end the wait. The wait ends when the account can first prove the outcome: waiting longer would
- * only delay that proof.
+ * How long to wait for the answer to an order sent at `sentAt`, milliseconds. A late answer is still evidence, so the
+ * wait does not end with the quote. It ends when the account can first prove the outcome: waiting longer would only
+ * delay that proof.
  */
 export const answerWaitMs = (
   life: QuoteLife,

@@ -7,8 +7,8 @@ import type { Instant } from '../time.ts';
 import type { Side, Transaction } from '../venue.ts';
 
 /**
- * The venue's execution for one client id, as the account's transactions show it: all rows of that id, however many trades the
- * order is booked as.
+ * The venue's execution for one client id, as the account's transactions show it: all rows of that id, in one or
+ * several trades.
  */
 export interface TradeEvidence {
   readonly clientId: string;
@@ -29,8 +29,9 @@ export interface TradeEvidence {
 }
 
 /**
- * Groups the trades of the desk with this mark by client id. A row repeated by overlapping pages counts once. A row without
- * a client id belongs to the order that its order id names: one whose other rows carry our id, or one that `orderOf` knows.
+ * Groups the trades of the desk with this mark by client id. A row repeated by overlapping pages counts once. A row
+ * without a client id belongs to the order with its order id: an order whose other rows carry our id, or one that
+ * `orderOf` knows.
  */
 export function tradesOf(
   rows: readonly Transaction[],
@@ -58,11 +59,11 @@ export function tradesOf(
   );
 }
 
-/** How rows are read. */
+/** How to interpret rows. */
 export interface Readers {
   readonly mark: string;
   readonly pairOf: (pair: string) => Pair | undefined;
-  /** The order that a fill of the journal names by this order id. */
+  /** Looks up the order of a fill in the journal by its order id. */
   readonly orderOf?: ((orderId: string) => KnownOrder | undefined) | undefined;
 }
 
@@ -96,13 +97,13 @@ function addUnnamed(
     const order = orders.has(orderId) ? orders.get(orderId) : orderOf?.(orderId);
     if (order?.side !== action || (pair !== undefined && pair !== order.pair)) continue;
     const group = groups.get(order.clientId);
-    // Not ours: an order of ours has a group, or is known to the journal.
+    // Not ours: one of our orders has a group, or the journal knows it.
     if (group === undefined && orders.has(orderId)) continue;
     groups.set(order.clientId, new Map([...(group ?? []), [row.id, row]]));
   }
 }
 
-/** What `rows` of one client id show. */
+/** Evidence of `rows`, all of one client id. */
 export function evidenceOf(
   clientId: string,
   legs: readonly Transaction[],
@@ -136,8 +137,8 @@ function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[
 }
 
 /**
- * Price of a trade: the venue's, so that a fill is recorded the same way for every proof; otherwise amount over
- * quantity, 18 decimals. A figure for people: quantity and amount are what was booked.
+ * Price of a trade: that of the venue, so that a fill is recorded the same way for every proof; otherwise amount over
+ * quantity, 18 decimals. For display: only quantity and amount are booked.
  */
 export const tradePrice = (trade: TradeEvidence): Price =>
   trade.price ?? price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));

@@ -46,13 +46,13 @@ export const quotedIn = (quote: QuoteRecord | undefined): Figures | undefined =>
   quote === undefined ? undefined : { quantity: quantity(quote.quantity), amount: money(quote.amount) };
 
 /**
- * `whole`: exactly the order, so nothing is missing. `more`: more than any order of ours asked for. `other`: less, or at
- * another price; the rest may still be booked.
+ * `whole`: exactly the order, so nothing is missing. `more`: more than any of our orders requested. `other`: less, or
+ * at another price; the rest may still be booked.
  */
 export type Extent = 'whole' | 'more' | 'other';
 
 /**
- * Compares the traded size with the order. The requested side must match to the last digit; the other side must match the
+ * Compares the traded size with the order. The requested side must match exactly; the other side must match the
  * quote, except for the rounding of each trade of the order.
  */
 export function extentOf(
@@ -72,8 +72,8 @@ export function extentOf(
   const away = expected && subtract(other, expected);
   const isOff = away !== undefined && size(away).gt(unitOf(otherUnit).times(times));
   if (asked.gt(wanted)) {
-    // One unit more may be rounding, unless the whole order is there twice, or the other side is more as well: an order of one unit,
-    // executed twice.
+    // One unit more may be rounding, unless the trade is twice the order, or the other side is larger as well: an
+    // order of one unit, executed twice.
     const isTwice = asked.gte(wanted.times(2)) || (isOff && away.gt(0));
     return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';
   }

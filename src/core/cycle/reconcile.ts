@@ -4,33 +4,33 @@ import type { Instant, Monotonic } from '../time.ts';
 import type { Transaction } from '../venue.ts';
 
 /**
- * Checks our records against the venue exactly: every balance must equal the last known one plus the rows that the
- * account has shown since. Rows explain themselves, regardless of who caused them; the rest is a difference.
+ * Compares our records with the venue exactly: every balance must equal the last known one plus the rows that the
+ * account has shown since. Rows count regardless of who caused them; any remainder is a difference.
  */
 
-/** A balance at the last time it agreed. */
+/** A balance at the time when it last agreed. */
 export interface Anchor {
   readonly balance: Quantity;
   /** Newest row of the currency included in it. */
   readonly newestId: number;
   readonly at: Instant;
-  /** From an earlier process: own trades included in its balances, whether a row shows them or not. */
+  /** Set for balances of an earlier process: own trades included in them, whether a row shows them or not. */
   readonly booked?: ReadonlySet<string> | undefined;
 }
 
 /** A difference that a later read may still explain. */
 export interface Pending {
   readonly missing: string;
-  /** The reported balance, and when: later rows may explain exactly that. */
+  /** The reported balance and its time: later rows may explain exactly this balance. */
   readonly told: Quantity;
   readonly at: Instant;
   readonly since: Monotonic;
-  /** Consecutive reads with the same difference, and with any difference. */
+  /** Number of consecutive reads with the same difference, and with any difference. */
   readonly same: number;
   readonly reads: number;
 }
 
-/** What earlier reads showed, by currency. Begins as `NO_LEDGER`. */
+/** Data of earlier reads, by currency. Starts as `NO_LEDGER`. */
 export interface Ledger {
   readonly anchors: ReadonlyMap<string, Anchor>;
   readonly pending: ReadonlyMap<string, Pending>;
@@ -38,7 +38,7 @@ export interface Ledger {
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not agree while an order in flight could explain it. */
   readonly excused: ReadonlySet<string>;
-  /** Rows of past reads: a longer read shows them again, and they must not explain anything twice. The newest. */
+  /** The newest rows of past reads: a longer read shows them again, and each must explain only one difference. */
   readonly seen: ReadonlySet<number>;
 }
 
@@ -56,8 +56,8 @@ export interface Difference {
   readonly expected: string;
   readonly told: string;
   /**
-   * Two reads a minute apart agree on it; or no two reads did for so long that the desk stops waiting; or `row` may explain
-   * it.
+   * Whether the difference counts: two reads a minute apart agree on it; or for too long no two reads did; or `row`
+   * may explain it.
    */
   readonly isSteady: boolean;
   /** A deposit or withdrawal of exactly this amount that reads of the account have not shown. */
@@ -75,17 +75,17 @@ export interface ToldAccount {
   /** The smallest unit of the currency: balances and rows may differ by less through rounding. */
   unit(currency: string): Quantity;
   /**
-   * Deposits and withdrawals that a read need not show: pending ones, and those that began long ago. Requested when
-   * `isDue` says so.
+   * Deposits and withdrawals that a read may omit: pending ones, and those that began long ago. Requested when
+   * `isDue` returns true.
    */
   readonly slow?: readonly Transaction[] | undefined;
 }
 
-/** A difference must last this long, because rows may be booked after the balance that includes them. */
+/** A difference must last this long, because the venue may book rows after the balance that includes them. */
 const LASTS_MS = 60_000;
-/** Number of reads without two that agree. */
+/** Number of reads of which no two agree, after which the difference counts. */
 const READS_MAX = 10;
-/** Number of late rows that are tried in every combination. */
+/** Maximum number of late rows for which all combinations are tested. */
 const LATE_MAX = 8;
 /** Rows this close to the anchor of an earlier process may have become visible after it. */
 const NEAR_MS = 60_000;
@@ -153,7 +153,7 @@ export function reconcile(
   };
 }
 
-/** How far back reads must go while something disagrees; `undefined` if everything agrees. */
+/** How far back reads must go while a balance disagrees; `undefined` if all agree. */
 export function heldSince({ anchors, pending, excused }: Ledger): Instant | undefined {
   let oldest: Instant | undefined;
   for (const currency of [...pending.keys(), ...excused]) {
@@ -188,8 +188,8 @@ function wait(
 }
 
 /**
- * Moves the anchor if later rows explain the previous difference: a new difference is then a separate one, even if it is equal.
- * On a busy account rows always lag the balances a little.
+ * Moves the anchor if later rows explain the previous difference: a new difference then counts as a separate one,
+ * even if it is equal. On a busy account rows always lag the balances a little.
  */
 function caughtUp(
   anchor: Anchor | undefined,
@@ -208,7 +208,7 @@ function caughtUp(
   return undefined;
 }
 
-/** A slow row that equals the difference. */
+/** Finds a slow row that equals the difference. */
 const slowRow = (
   currency: string,
   missing: Quantity,
@@ -301,7 +301,7 @@ const without: Effect = ({ amount }) => amount;
 const isTrade = ({ action }: Transaction): boolean => action === 'buy' || action === 'sell';
 const transferFee = (row: Transaction): Quantity => row.transferFee ?? NO_QUANTITY;
 
-/** Incoming or outgoing, by action: the samples leave open whether outgoing amounts are negative. */
+/** Positive or negative, by action: the samples leave open whether outgoing amounts are negative. */
 const directed =
   (effect: Effect): Effect =>
   (row) => {

@@ -9,8 +9,8 @@ import type { Monotonic } from '../time.ts';
 export interface Resolution {
   readonly clientOrderId: string;
   /**
-   * `filled`: it traded; booked if figures are given, otherwise it waits until the account shows them and can end in no
-   * other way. `not_executed`: it did not trade and never will.
+   * `filled`: it traded. With figures, the trade is booked; without, the doubt waits until the account shows them and
+   * can end in no other way. `not_executed`: it did not trade and never will.
    */
   readonly verdict: 'filled' | 'not_executed';
   readonly figures?: TradeFigures | undefined;
@@ -30,8 +30,8 @@ export interface TradeFigures {
 }
 
 /**
- * Why a doubt cannot be resolved like this; `undefined` if it can. A person may know what no route of the venue shows,
- * but may not contradict what it has shown, nor resolve a doubt while the order can still trade.
+ * Why a doubt cannot be resolved in this way; `undefined` if it can. A person may know what no route of the venue
+ * shows, but may not contradict what the venue has shown, nor resolve a doubt while its order can still trade.
  */
 export function resolutionFault(
   resolution: Resolution,
@@ -54,7 +54,7 @@ export function resolutionFault(
   return undefined;
 }
 
-/** Why the missing part of an order cannot be closed like this. Only the account can show that it traded. */
+/** Why the missing part of an order cannot be closed in this way. Only the account can show that it traded. */
 export function missingFault(resolution: Resolution): string | undefined {
   const { clientOrderId, verdict, figures } = resolution;
   if (verdict === 'filled') return `${clientOrderId} is booked: only the account can show its missing part`;
@@ -67,7 +67,10 @@ function unsaidIn({ by, why }: Resolution): string | undefined {
   return why.trim() === '' ? 'give the reason: what the venue said, and who said it' : undefined;
 }
 
-/** No order leaves for more than its intent or beyond its worst price: such figures are a typing error, or need review. */
+/**
+ * No order leaves for more than its intent or beyond its worst price: such figures contain a typing error, or need
+ * review.
+ */
 function figuresFault(
   intent: IntentRecord,
   { orderId, quantity, amount, fees }: TradeFigures,

@@ -7,7 +7,7 @@ import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { capRefusal, duplicateRefusal, repeatRefusal } from './repeat-limits.ts';
 
-/** Why the whole desk starts nothing now. A reducing desk checks each order. */
+/** Why the desk as a whole starts nothing now. For a reducing desk, each order is checked. */
 export function deskRefusal({
   control,
   isStopping,
@@ -100,7 +100,10 @@ function dayRefusal(
     : stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
 }
 
-/** An order may not take a balance below its floor or above its ceiling, counting all orders in flight at their worst. */
+/**
+ * Refuses an order that would take a balance below its floor or above its ceiling, counting all orders in flight at
+ * their worst.
+ */
 function positionRefusal(world: RiskContext, { positionMin, positionMax }: Limits): Refusal | undefined {
   if (positionMin !== undefined) {
     const { currency, after } = world.gives;

@@ -48,7 +48,7 @@ export const limitNames: ReadonlySet<string> = new Set(Object.values(LIMITS).map
 const PAIR_LIMITS = new Set(['max_order_quantity', 'max_pair_day_notional']);
 const DIRECTIONS = new Map<string, Loosens>(Object.values(LIMITS));
 
-/** The limits as the journal holds them: by the names of the config, one entry per pair or currency. */
+/** The limits as the journal stores them: by the names of the config, one entry per pair or currency. */
 export function limitTexts(limits: Limits): LimitTexts {
   const texts: Record<string, string> = {};
   const put = (name: string, written: string | undefined): void => {

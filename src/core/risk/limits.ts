@@ -4,9 +4,9 @@ import type { Instant } from '../time.ts';
 import type { Side } from '../venue.ts';
 
 /**
- * Limits that two people may loosen for one order. Not among them: guards against bugs (caps of parents and slices,
- * identical orders, repeated executions, doubts) and halts. Nor is the collar, by which the worst case of an order is
- * computed.
+ * Limits that two people may loosen for one order. They do not include guards against bugs (caps of parents and
+ * slices, identical orders, repeated executions, doubts), halts, or the collar, from which the worst case of an order
+ * is computed.
  */
 export const overridable = [
   'max_order_notional',
@@ -65,7 +65,10 @@ export interface Limits {
   readonly malformedMax?: number | undefined;
   /** When nothing trades. */
   readonly closedHours?: readonly ClosedHours[] | undefined;
-  /** How far an override may go, by setting; one without an entry cannot be overridden. `undefined`: up to what two people agree on. */
+  /**
+   * How far an override may go, by setting; a setting without an entry cannot be overridden. `undefined`: no
+   * ceilings.
+   */
   readonly overrideCeilings?: OverrideCeilings | undefined;
 }
 
@@ -101,7 +104,7 @@ export interface RiskContext {
   readonly at: Instant;
   /** Why the parent or the pair is paused. */
   readonly pausedWhy: string | undefined;
-  /** For how long the account has not been read, if that is too long: `limit` and `value` as text. */
+  /** How long the account has not been read, if that is too long: `limit` and `value` as text. */
   readonly blind: { readonly limit: string; readonly value: string } | undefined;
   readonly openDoubts: number;
   /** Doubts of this pair. */
@@ -116,26 +119,26 @@ export interface RiskContext {
   readonly referenceGapBps: Ratio | undefined;
   /** The order moves a negative balance towards zero, and not beyond. */
   readonly isReducing: boolean;
-  /** The currency that the order pays with, and the one that it brings. */
+  /** The currency that the order pays with, and the one that it increases. */
   readonly gives: Position;
   readonly gets: Position;
   readonly repeats: Repeats;
   readonly caps: Caps;
 }
 
-/** Orders sent before, as the throttles count them: the pieces of one slice are one execution. */
+/** Earlier orders as the throttles count them: the pieces of one slice are one execution. */
 export interface Repeats {
   /** The client id of this attempt was used before. */
   readonly isReused: boolean;
   /** Client id of an identical order of another parent. */
   readonly twin: string | undefined;
-  /** Other slices of the pair with an order in the last minute; counted only where a limit asks for it. */
+  /** Other slices of the pair with an order in the last minute; counted only when a limit reads it. */
   readonly inMinute: number;
   /** Other slices of the parent with an order, since a person last re-armed the desk. */
   readonly ofParent: number;
   /** Slices that the parent plans; `undefined` when it has no plan. */
   readonly planned: number | undefined;
-  /** Until when the gap of an earlier slice of the parent with an order lasts. */
+  /** When the gap after the latest earlier slice of the parent with an order ends. */
   readonly gapUntil: Instant | undefined;
 }
 
@@ -145,7 +148,7 @@ export interface Caps {
   readonly asked: Quantity;
   /** Traded and in flight for the parent, without this order. */
   readonly parentDone: Quantity;
-  /** All that the parent may trade; `undefined` when it is not known. */
+  /** The total that the parent may trade; `undefined` if unknown. */
   readonly parentMax: Quantity | undefined;
   /** Decided size of the slice, and its planned size; `undefined` without a plan. */
   readonly slice: Quantity;

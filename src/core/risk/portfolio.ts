@@ -30,14 +30,13 @@ export interface Valued {
 export type Targets = ReadonlyMap<string, Ratio>;
 
 /**
- * The currency of a portfolio's value, and how its currencies are priced. Plain data, because the journal holds it.
+ * The currency in which a portfolio is valued, and how its currencies are priced. Plain data, because the journal
+ * stores it.
  */
 export interface Basis {
-  /** Currency that everything is valued in. */
+  /** Currency of the valuation. */
   readonly cash: string;
-  /**
-   * Currencies without a pair against cash, each with the currency that it trades against, which has such a pair.
-   */
+  /** For each currency without a pair against cash: the currency that it trades against, which has such a pair. */
   readonly via?: Readonly<Record<string, string>> | undefined;
   /** Cash that does not belong to the portfolio, as text. */
   readonly aside?: string | undefined;
@@ -250,16 +249,14 @@ function roughDrifts(valued: Valued, targets: Targets, type: DriftType): readonl
 /** Far more than the rounding error of a few double operations. */
 const DOUBT = 1e-12;
 
-/** Largest drift of the portfolio that a strategy waits for; `undefined` while a needed price is unknown. */
+/** Largest drift of the portfolio in a drift wait; `undefined` while a needed price is unknown. */
 export function driftOf(wait: DriftWait, known: Known): Ratio | undefined {
   const targets = targetsOf(wait);
   const valued = valueOn(targets, wait, known);
   return valued === undefined ? undefined : worstDrift(valued, targets, wait.driftType);
 }
 
-/**
- * Whether the portfolio has drifted as far as the strategy waits for; `false` while a needed price is unknown.
- */
+/** Whether the portfolio has reached the drift of the wait; `false` while a needed price is unknown. */
 export function hasDrifted(wait: DriftWait, known: Known): boolean {
   const targets = targetsOf(wait);
   const band = { driftType: wait.driftType, threshold: ratio(wait.threshold) };
@@ -269,8 +266,8 @@ export function hasDrifted(wait: DriftWait, known: Known): boolean {
 }
 
 /**
- * Whether doubles are enough to show that every weight is well inside its band. They cannot show it if a balance is
- * negative or an amount is set aside.
+ * Whether doubles are enough to show that every weight is well inside its band. They are not if a balance is negative
+ * or an amount is set aside.
  */
 function isWellInside(
   targets: Targets,

@@ -70,8 +70,8 @@ export function sizeForPts(question: PtsQuestion): PtsAnswer {
 }
 
 /**
- * How much of the wanted credit may be used, and why no more. The part that reduces a position is exempt from the mode, but
- * it borrows all the same: caps and carry apply to it.
+ * How much of the wanted credit may be used, and why no more. The mode does not restrict the part that reduces a
+ * position, but that part is borrowed too: caps and carry apply to it.
  */
 function creditFor(
   question: PtsQuestion,
@@ -79,7 +79,7 @@ function creditFor(
   own: Quantity,
 ): { readonly credit: Quantity; readonly reason?: Reason } {
   const { use, creditLeft, outgoing } = question;
-  // Reducing a position with money that is not there is credit as well: `never` means never.
+  // Reducing a position with borrowed money is credit as well, which `never` forbids.
   if (use === 'never') return { credit: ZERO, reason: 'pts_never' };
   const refusal = modeRefusal(question);
   const reducing = greatest(subtract(least(question.reducing, outgoing), own), ZERO);

@@ -6,8 +6,9 @@ import { limitNames } from './limit-changes.ts';
 import type { LimitTexts } from './limit-changes.ts';
 
 /**
- * The settings in force as text, by path: `controls.max_order_notional`: `1000`, `people.ann`: `approver`. Amounts are decimals, durations
- * ISO 8601, lists sorted and joined by `, `. A missing entry: not set. No entry holds a secret.
+ * The settings in force as text, by path: `controls.max_order_notional`: `1000`, `people.ann`: `approver`. Amounts
+ * are decimals, durations ISO 8601, lists sorted and joined by `, `. A missing entry: not set. No entry contains a
+ * secret.
  */
 export type SettingTexts = Readonly<Record<string, string>>;
 
@@ -42,7 +43,7 @@ export function withChanges(
   return now;
 }
 
-/** The settings with those for which `isReplaced` holds replaced by `others`. */
+/** The settings, with those that `isReplaced` selects replaced by `others`. */
 export const withReplaced = (
   settings: SettingTexts,
   isReplaced: (path: string) => boolean,
@@ -89,7 +90,10 @@ export function policySettings(policy: ApprovalPolicy | undefined, fourEyes: boo
 
 const PEOPLE = 'people.';
 
-/** Role of a person who may sign in: `approver`, or `approver, invited` until a passkey is enrolled; none after a removal. */
+/**
+ * Role of a person who may sign in: `approver`, or `approver, invited` until the person has enrolled a passkey; none
+ * after a removal.
+ */
 export function personSettings(
   people: Iterable<{
     readonly name: string;
@@ -107,7 +111,7 @@ export function personSettings(
 export const isPathOfPerson = (path: string, name: string): boolean =>
   path.toLowerCase() === `${PEOPLE}${name}`.toLowerCase();
 
-/** A list as one text, in an order of its own. */
+/** A list as one text, sorted. */
 export const listText = (items: Iterable<string>): string => [...items].toSorted(byText).join(', ');
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -121,7 +125,7 @@ const isSame = (path: string, a: string, b: string): boolean =>
 const itemsOf = (list: string, of = (item: string): string => item): string =>
   listText(new Set(list.split(', ').map(of)));
 
-/** The words of an item, with each decimal in its shortest form: `1000.0 usd` is `1000 usd`. */
+/** An item with each decimal in its shortest form: `1000.0 usd` becomes `1000 usd`. */
 const valueOf = (item: string): string =>
   item
     .split(' ')

@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../record.ts';
 import type { Instant } from '../time.ts';
 
-/** A setting in force, and the record that brought it. */
+/** A setting in force, and the record that set it. */
 export interface SettingInForce {
   readonly value: string;
   readonly since: Instant;
@@ -9,7 +9,7 @@ export interface SettingInForce {
   readonly seq: number;
 }
 
-/** The settings in force by path, as the `settings` records of a journal say. Feed it the records in their order. */
+/** The settings in force by path, according to the `settings` records of a journal. Pass the records in their order. */
 export class SettingHistory {
   /** Sorted by path. `undefined`: no record yet, as in journals of older versions and of backtests. */
   inForce: ReadonlyMap<string, SettingInForce> | undefined;

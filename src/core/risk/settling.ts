@@ -10,7 +10,7 @@ import type { FundingRate, RiskMode } from '../venue.ts';
 export interface Debt {
   /** Above zero. */
   readonly amount: Quantity;
-  /** Earliest time since which it may be owed; 0: since before the first observation. */
+  /** Earliest time at which the debt may have begun; 0: before the first observation. */
   readonly since: Instant;
 }
 
@@ -28,7 +28,7 @@ export interface SettleRule {
   readonly pieces?: { readonly largest: Money; readonly intervalMs: number } | undefined;
 }
 
-/** What is known of the account and of the venue's credit terms. */
+/** Known facts of the account and of the venue's credit terms. */
 export interface Terms {
   readonly debts: ReadonlyMap<string, Debt>;
   /** `undefined` if the rate is unknown. */

@@ -48,7 +48,7 @@ export interface SizingQuestion {
   readonly piece?: Money | undefined;
   /** The per-order limits, for a slice that is traded in pieces within them; omitted: the controls refuse a larger slice. */
   readonly orderMax?: OrderMax | undefined;
-  /** What must remain of the currency that the order pays with; zero: nothing is bought on credit. */
+  /** Minimum balance of the currency that the order pays with; zero: nothing is bought on credit. */
   readonly keep?: Quantity | undefined;
   /** Floor of the balance that an order pays from; negative: permits that much debt. */
   readonly floor?: Quantity | undefined;
@@ -95,8 +95,8 @@ const PIECES: ReadonlySet<Reason> = new Set<Reason>([
 export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
 
 /**
- * Cuts the wanted size to the venue's maximum, to the tactics' largest piece, to what may leave the account, to funds and
- * credit, and to precision; then checks the minimums.
+ * Cuts the wanted size to the venue's maximum, to the tactics' largest piece, to the funds above the reserve, to
+ * funds and credit, and to precision; then checks the minimums.
  */
 export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const { instrument, mid } = question;
@@ -110,7 +110,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   if (!isAboveZero(base)) {
     const floored = funds.find(({ reason }) => reason === 'position_floor');
     if (floored !== undefined) return floored;
-    // Everything is reserved: the reason should point to the reserve.
+    // If the reserve covers the whole balance, the reason should name the reserve.
     const isKept =
       question.keep?.gt(0) === true &&
       funds.length > 0 &&
@@ -173,9 +173,7 @@ interface Funds {
   readonly cuts: readonly Cut[];
 }
 
-/**
- * What funds and credit allow, cut to the floor of the balance: credit does not take the balance below it.
- */
+/** Funds and credit for the order, cut to the floor of the balance: credit does not take the balance below it. */
 function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
   const funds = fundsAndCredit(paid, question);
   const { floor, side, instrument } = question;

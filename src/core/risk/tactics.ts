@@ -5,13 +5,13 @@ import type { Refusal } from './refusal.ts';
 import { uniform } from '../uniform.ts';
 import type { Side } from '../venue.ts';
 
-/** Prices that slippage is measured against. */
+/** Prices against which slippage is measured. */
 export const slippageReferences = ['mid', 'decision', 'arrival'] as const;
 export type SlippageReference = (typeof slippageReferences)[number];
 
 /**
- * How a slice is quoted, besides its limit price. Plain data, so that the journal holds it and a running slice keeps it:
- * amounts are text, times are milliseconds.
+ * How a slice is quoted, besides its limit price. Plain data that the journal stores, so that a running slice keeps
+ * its tactics: amounts are text, times are milliseconds.
  */
 export interface Tactics {
   /** Largest slippage of a quote against `slippage_reference`, basis points; positive is bad. */

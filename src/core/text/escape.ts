@@ -1,6 +1,6 @@
 /**
- * Escapes in finished JSON what JSON leaves as it is but terminals and editors act on: DEL, the C1 controls, line
- * separators, marks that turn the direction of text or take no room. All of it can only stand inside a string there.
+ * Escapes characters in JSON text that JSON allows but that terminals and editors act on: DEL, the C1 controls, line
+ * separators, and marks that reverse text or have no width. In JSON text, they occur only inside strings.
  */
 export const escapeMarks = (json: string): string =>
   json.replaceAll(
@@ -28,8 +28,8 @@ export function onTerminal(text: string): string {
 }
 
 /**
- * Sanitizes foreign text for a terminal: replaces what would move the cursor, change colours or change the text
- * direction.
+ * Sanitizes foreign text for a terminal: replaces characters that would move the cursor, or change colours or the
+ * text direction.
  */
 export const forTerminal = (text: string): string =>
   text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');

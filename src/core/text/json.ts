@@ -1,15 +1,13 @@
 /**
- * JSON whose numbers keep every digit.
- * Reading: the numbers of the named fields are quoted before `JSON.parse`, so that they arrive as text. The scan skips
- * strings, so that text inside a string is never mistaken for a field. Numbers of other fields become ordinary numbers.
- * Writing: `exact` makes a literal with all its digits.
+ * JSON whose numbers keep every digit. Reading: the reader quotes the numbers of the named fields before
+ * `JSON.parse`, so that they become text. The scan skips strings, so that text inside a string is never mistaken for
+ * a field. Numbers of other fields become ordinary numbers. Writing: `exact` creates a literal with all its digits.
  */
 export type JsonReader = (source: string) => unknown;
 
 /**
- * A reader that returns the numbers of `fields` as the text they were written with. Throws `SyntaxError` like `JSON.parse`,
- * and also for what JSON leaves open and readers treat differently: a repeated name in one object, or nesting beyond 32
- * levels.
+ * A reader that returns the numbers of `fields` as written. Throws `SyntaxError` like `JSON.parse`, and also for
+ * input that parsers treat differently: a repeated name in one object, or nesting beyond 32 levels.
  */
 export function jsonReader(fields: readonly string[]): JsonReader {
   for (const field of fields) {
@@ -63,7 +61,7 @@ function quoteNumbers(
   let open = source.indexOf('"');
   while (open !== -1) {
     const close = stringEnd(source, open + 1);
-    if (close === -1) break; // not JSON; `JSON.parse` says so
+    if (close === -1) break; // not JSON; `JSON.parse` reports it
     let at = skipSpace(source, close + 1);
     if (source.charCodeAt(at) === COLON) {
       names += 1;
@@ -71,7 +69,7 @@ function quoteNumbers(
       const code = source.charCodeAt(at);
       if ((code === MINUS || isDigit(code)) && named.has(source.slice(open + 1, close))) {
         const end = numberEnd(source, at);
-        // Anything but a complete JSON number is left unchanged, for `JSON.parse` to refuse.
+        // Everything but a complete JSON number is left unchanged, so that `JSON.parse` refuses it.
         if (end !== -1) {
           out += `${source.slice(copied, at)}"${source.slice(at, end)}"`;
           copied = end;

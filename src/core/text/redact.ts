@@ -3,7 +3,7 @@
  * offset, hexadecimal.
  */
 export interface Redactor {
-  /** Returns the text with every known spelling replaced by a mark. */
+  /** Returns the text with every known spelling of a secret replaced by a mark. */
   readonly clean: (text: string) => string;
   /** Whether a secret occurs in the text, also behind other escapes (`\u0061`, `%61`), nested at most twice. */
   readonly holds: (text: string) => boolean;
