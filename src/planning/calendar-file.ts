@@ -1,17 +1,20 @@
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 
-/** A calendar file according to RFC 5545: what a desk opens to see its plan among its meetings. */
+/** A calendar file according to RFC 5545, so that people see the plan of a desk in their calendar program. */
 
 export interface CalendarEvent {
-  /** The same event has the same name in every export, so that a calendar changes it and does not add another. */
+  /**
+   * The same in every export for the same event, so that a calendar program updates the event instead of adding
+   * another.
+   */
   readonly uid: string;
   readonly from: Instant;
   readonly to: Instant;
   readonly summary: string;
   /** Lines end in `\n`. */
   readonly description: string;
-  /** Nothing happens then: shown struck through, and as free time. */
+  /** No trading then: shown struck through, and as free time. */
   readonly isOff: boolean;
 }
 
@@ -44,7 +47,7 @@ const eventLines = (event: CalendarEvent, madeAt: Instant): readonly string[] =>
   'END:VEVENT',
 ];
 
-/** `20261201T090000Z`. The format has no parts of a second. */
+/** `20261201T090000Z`. The format has no fractions of a second. */
 const stamp = (at: Instant): string => isoOf(at).replace(/\.\d+/u, '').replaceAll(/[-:]/gu, '');
 
 /** Backslash, semicolon, comma and line end are written as two characters; other control characters are left out. */
@@ -58,8 +61,8 @@ const textValue = (text: string): string =>
 const LINE_OCTETS = 75;
 
 /**
- * Lines are at most 75 octets long without their end: longer ones continue on the next line after a space, and are never split
- * inside a character.
+ * Folds a line: at most 75 octets without its end. Longer lines continue on the next line after a space, never inside
+ * a character.
  */
 function folded(line: string): string {
   const lines: string[] = [];

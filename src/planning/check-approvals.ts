@@ -6,13 +6,16 @@ import { estimatedOf, openSlices, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedStrategy } from './plan.ts';
 
 export interface ApprovalFacts {
-  /** What the config says; `undefined`: it has no rules, and no parent waits. */
+  /** The policy of the config; `undefined`: it has no rules, and no parent waits. */
   readonly policy: ApprovalPolicy | undefined;
-  /** Whether the journal knows that this very text has begun. */
+  /** Whether the journal shows that exactly this text has begun. */
   readonly isBegun: (strategy: string) => boolean;
 }
 
-/** Which strategies wait for people, by the policy: for their text, and for what they trade in the span, at its worst. */
+/**
+ * Which strategies wait for approval under the policy: of their text, and of their trades in the span, at their
+ * worst.
+ */
 export function approvalChecks(
   planned: readonly PlannedStrategy[],
   facts: PlanFacts,

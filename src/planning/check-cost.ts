@@ -4,26 +4,29 @@ import { isoOf } from '../core/time.ts';
 import { figure, openSlices, sumOf, worthOf } from './plan.ts';
 import type { Check, CostModel, PlanFacts, PlannedStrategy } from './plan.ts';
 
-/** What the plan is expected to cost. Figures that never become money again. */
+/** The expected cost of the plan, for display only: these figures are never used as money. */
 
-/** What a strategy is expected to cost against the price before each of its slices. Positive is bad. */
+/** The expected cost of a strategy against the price before each of its slices. Positive is bad. */
 export interface ExpectedCost {
   readonly strategy: string;
   readonly bps: number;
-  /** Standard deviation, from the market alone; only a kind with a model of its own knows it. */
+  /** Standard deviation, caused by the market alone; present only for a kind with its own model. */
   readonly riskBps?: number | undefined;
   /** Value of all slices at worst, in the currency of the limits; `undefined` if no price determines it. */
   readonly notional: Money | undefined;
-  /** What the basis points come to. */
+  /** The basis points as an amount. */
   readonly cost: Money | undefined;
-  /** What the figure comes from, in words. */
+  /** Source of the figure, in words. */
   readonly by: string;
 }
 
 const MILLION = 1_000_000;
 const BPS = 10_000;
 
-/** Half the spread and, for the size of a slice, an impact that grows with its square root. Basis points. */
+/**
+ * Expected cost of a slice, basis points: half the spread, plus an impact that grows with the square root of its
+ * size.
+ */
 export const sliceBps = ({ halfSpreadBps, impactBps }: CostModel, notional: number): number =>
   halfSpreadBps + impactBps * Math.sqrt(Math.max(0, notional) / MILLION);
 

@@ -4,7 +4,7 @@ import { isoOf } from '../core/time.ts';
 import { figure, openSlices, sumOf, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
-/** What a UTC day adds up to, against the limits of a day. */
+/** Compares the total of each UTC day with the limits of a day. */
 export function checkDays(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
   const { limits, traded } = facts;
   const slices = openSlices(strategies).map((slice) => ({ slice, notional: worthOf(slice, facts).notional }));
@@ -61,7 +61,7 @@ interface Bound {
   readonly setting: string;
   readonly most: Money;
   readonly unit: string;
-  /** What has traded of that day already. */
+  /** Already traded on that day. */
   readonly before: Money;
 }
 

@@ -2,7 +2,7 @@ import { instant, isoOf, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { openSlices } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
-/** Compares how many quotes and orders are due at once with how many may be sent. */
+/** Compares the numbers of quotes and orders that are due at once with the numbers that may be sent. */
 
 /** The venue allows no more orders per second for one account. */
 const ORDERS_MAX = 60;
@@ -26,8 +26,8 @@ export function peakOf(
 }
 
 /**
- * Wait of each slice for its order, ms, if each needs one quote and one order and all are served in turn within the
- * per-second limits.
+ * How long each slice waits for its order, ms, if each needs one quote and one order and all are served in turn
+ * within the per-second limits.
  */
 export function waitsOf(
   times: readonly number[],
@@ -109,13 +109,13 @@ function crowdOf(slices: readonly PlannedSlice[], waits: readonly number[]): rea
   const worst = waits.reduce((best, wait, i) => (wait > (waits[best] ?? 0) ? i : best), 0);
   let [from, to] = [worst, worst];
   while (from > 0 && (waits[from] ?? 0) > 0) from--;
-  // Slices of the same second that did not wait took the places.
+  // Slices of the same second that did not wait used the permits.
   while (from > 0 && (slices[from - 1]?.at ?? 0) > (slices[from]?.at ?? 0) - SECOND_MS) from--;
   while (to + 1 < slices.length && (waits[to + 1] ?? 0) > 0) to++;
   return slices.slice(from, to + 1);
 }
 
-/** How far apart these slices must be, and which settings would help instead. */
+/** The necessary distance between these slices, and the settings that would help instead. */
 function fixOf(
   slices: readonly PlannedSlice[],
   waits: readonly number[],
@@ -168,7 +168,10 @@ function jitterFor(crowd: readonly PlannedSlice[], { quotesPerSecond, ordersPerS
 }
 const JITTER_MAX = 95;
 
-/** The smallest whole number from `low` to `high` for which `is` holds, if it holds for all larger ones. */
+/**
+ * The smallest whole number from `low` to `high` for which `is` returns true. `is` must then be true for all larger
+ * ones.
+ */
 function smallest(low: number, high: number, is: (n: number) => boolean): number | undefined {
   if (low > high || !is(high)) return undefined;
   let [no, yes] = [low - 1, high];

@@ -16,7 +16,7 @@ import { PIECES_MAX } from '../core/risk/sizing.ts';
 import { figure, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy, Worth } from './plan.ts';
 
-/** Checks single slices: against the venue's minimum and the per-order limits. */
+/** Checks each slice against the venue's minimum and the per-order limits. */
 
 interface Sized {
   readonly slice: PlannedSlice;
@@ -28,7 +28,7 @@ const sizedOf = (strategy: PlannedStrategy, facts: PlanFacts): readonly Sized[] 
     .filter(({ closed }) => closed === undefined)
     .map((slice) => ({ slice, worth: worthOf(slice, facts) }));
 
-/** A bound that every slice of a strategy must keep, in one unit. */
+/** A bound for every slice of a strategy, in one unit. */
 interface Bound {
   readonly bound: Quantity | Money | undefined;
   readonly unit: string;

@@ -63,10 +63,10 @@ function opensAt({ at, until }: PlannedSlice, isClosed: (at: Instant) => boolean
 
 const SHIFT_STEP_MS = 5 * MINUTE_MS;
 const SHIFT_MAX_MS = 7 * DAY_MS;
-/** Number of slices examined for each start: enough to find a start, few enough to be quick. */
+/** Number of slices examined for each possible start, so that the search stays quick. */
 const LOOKED = 200;
 
-/** The smallest delay after which none of the slices begins while it is closed. */
+/** The smallest delay after which none of the slices begins at a closed time. */
 function shiftFor(slices: readonly PlannedSlice[], isClosed: (at: Instant) => boolean): number | undefined {
   const step = Math.max(1, Math.ceil(slices.length / LOOKED));
   const looked = slices.filter((_, i) => i % step === 0 || i === slices.length - 1);

@@ -34,12 +34,14 @@ export const standingChecks = (
   ...checkHours(strategies, facts),
 ];
 
-/** What a strategy would trade now is compared with the limits as if it were planned; its funds come from the current account. */
+/**
+ * Compares the estimate of a strategy with the limits as if it were planned; the current account provides its funds.
+ */
 const withEstimate = (strategy: PlannedStrategy): PlannedStrategy => ({
   ...strategy,
   slices: [...strategy.slices, ...estimatedOf(strategy)],
 });
 
-/** Whether no check refuses it. A check that could not be made does not refuse, and is reported. */
+/** Whether no check refuses the plan. A check that could not run does not refuse, and is reported. */
 export const isFeasible = (checks: readonly Check[]): boolean =>
   checks.every(({ verdict }) => verdict !== 'refused');

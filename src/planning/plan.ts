@@ -7,43 +7,43 @@ import type { StatedRates } from '../core/rates.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side, Size } from '../core/venue.ts';
 
-/** A plan of a desk as plain data, and the facts to check it against. Everything here is pure. */
+/** A plan of a desk as plain data, and the facts for its checks. All functions here are pure. */
 
 /** One slice planned for a known time. */
 export interface PlannedSlice {
   readonly strategy: string;
-  /** Names the parent within its strategy, where it has several. */
+  /** Name of the parent within its strategy, if the strategy has several. */
   readonly leg?: string | undefined;
   readonly slice: number;
   readonly at: Instant;
-  /** Nothing starts for it from then on. */
+  /** No attempt starts from this time on. */
   readonly until: Instant;
   readonly pair: string;
   readonly side: Side;
   readonly size: Size;
   /** Worst price that the strategy accepts. */
   readonly limit?: Price | undefined;
-  /** Why nothing trades then; omitted if it trades. */
+  /** Why nothing trades at this time; omitted if it trades. */
   readonly closed?: string | undefined;
-  /** It goes out in pieces within the limits of one order. */
+  /** The slice is sent in pieces within the limits of one order. */
   readonly isSplit?: boolean | undefined;
-  /** What it would be if its strategy decided now. */
+  /** The slice that the strategy would decide now. */
   readonly isEstimate?: boolean | undefined;
 }
 
 /**
- * What a strategy would trade if it decided on the current account and prices, and why it would trade nothing; or what is missing for the
- * estimate.
+ * The trades that a strategy would decide on the current account and prices, or why it would trade nothing, or what
+ * is missing for the estimate.
  */
 export type Estimate =
   | { readonly slices: readonly PlannedSlice[]; readonly why?: string | undefined }
   | { readonly missing: string };
 
-/** The slices of an estimate; none where there is none. */
+/** The slices of an estimate; none without an estimate. */
 export const estimatedOf = ({ estimate }: PlannedStrategy): readonly PlannedSlice[] =>
   estimate === undefined || 'missing' in estimate ? [] : estimate.slices;
 
-/** A time at which a strategy decides on a size that is unknown until then. */
+/** A time at which a strategy will decide on a size. The size is unknown until then. */
 export interface PlannedTime {
   readonly at: Instant;
   readonly closed?: string | undefined;
@@ -60,25 +60,25 @@ export interface PlannedStrategy {
   readonly slices: readonly PlannedSlice[];
   /** Times of its calendar, including closed ones; empty without a calendar. */
   readonly times: readonly PlannedTime[];
-  /** More times than were checked. */
+  /** Whether there are more times than were checked. */
   readonly isCut: boolean;
   /**
    * State in the journal: `running`: planned from its start. `edited`: an earlier document with this id is running; the
    * new one is planned as if it started now. `finished`: this document never runs again. Omitted: not started.
    */
   readonly standing?: 'running' | 'edited' | 'finished' | undefined;
-  /** Slots before and after the planned days. */
+  /** Number of slots before and after the planned days. */
   readonly passed: number;
   readonly beyond: number;
-  /** The most that it may trade at times that are unknown. */
+  /** The most that it may trade at unknown times. */
   readonly ceiling?: Pick<PlannedSlice, 'pair' | 'side' | 'size' | 'limit'> | undefined;
   readonly estimate?: Estimate | undefined;
-  /** Cost expected by the kind's own model, basis points. */
+  /** Expected cost by the kind's own model, basis points. */
   readonly forecast?:
     | {
         readonly costBps: number;
         readonly riskBps: number;
-        /** The same total in equal slices, to compare with. */
+        /** The same total in equal slices, for comparison. */
         readonly even: { readonly costBps: number; readonly riskBps: number };
       }
     | undefined;
@@ -88,14 +88,17 @@ export interface PlannedStrategy {
 export interface KnownPrice {
   readonly mid: Price;
   readonly from: string;
-  /** Half of the difference between the prices of a buy and a sell, basis points, if the venue was asked. */
+  /**
+   * Half of the difference between the prices of a buy and a sell, basis points; omitted without a query of the
+   * venue.
+   */
   readonly halfSpreadBps?: number | undefined;
 }
 
 /** Expected cost of a trade in basis points: half the spread, plus an impact that grows with the square root of the size. */
 export interface CostModel {
   readonly halfSpreadBps: number;
-  /** Of a slice worth one million in the currency of the limits. */
+  /** Impact of a slice worth one million in the currency of the limits. */
   readonly impactBps: number;
 }
 
@@ -104,7 +107,7 @@ export interface PlanFacts {
   readonly until: Instant;
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
   minimum(pair: string): Minimum;
-  /** Decimals in which a pair is sized, where they are known. */
+  /** Decimals in which a pair is sized, as far as known. */
   precisions(pair: string): Precisions;
   price(pair: string): KnownPrice | undefined;
   /** Rates of currencies stated in the config. */
@@ -145,7 +148,7 @@ export interface PlanFacts {
     readonly quotesPerSecond: number;
     readonly ordersPerSecond: number;
     readonly waitMaxMs: number;
-    /** Added to every window. */
+    /** Added to every rate limit window. */
     readonly guardMs: number;
   };
   readonly pts: {
@@ -176,7 +179,7 @@ export interface Check {
   /** Omitted: it concerns all strategies together. */
   readonly strategy?: string | undefined;
   readonly says: string;
-  /** The smallest change that would make it feasible. */
+  /** The smallest change that would make the plan feasible. */
   readonly fix?: string | undefined;
 }
 
@@ -231,7 +234,7 @@ function worstOf(
 }
 
 const NOTHING_STATED: StatedRates = new Map();
-/** What everything trades against. */
+/** Currencies through which a conversion may go. */
 const BETWEEN = ['usd', 'btc'];
 
 /** An amount of a currency in that of the limits; `undefined` when no price converts it. */
@@ -246,7 +249,7 @@ export function inLimits(currency: string, amount: Money, facts: PlanFacts): Mon
 export const sumOf = (amounts: readonly Money[]): Money =>
   amounts.reduce((sum, each) => add(sum, each), NO_MONEY);
 
-/** The same for what is held of one currency. */
+/** The same for a holding of one currency. */
 export const asMoney = (held: Quantity): Money => counted(held);
 
 /** A figure for people: two decimals for large amounts, more for small ones, no exponents. */
