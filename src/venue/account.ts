@@ -19,7 +19,7 @@ import { reachableRoutes } from './routes.ts';
 
 /**
  * All account routes that trading does not need, for the operator at the command line. The daemon never has this
- * client: its table of routes (`tradingRoutes`) contains no route that withdraws, whitelists or approves.
+ * client: its route table (`tradingRoutes`) contains no route that withdraws, whitelists or approves.
  */
 export interface AccountVenueOptions {
   readonly http: VenueHttp;
@@ -78,8 +78,8 @@ export interface RuleChange {
 type Result<Name extends RouteName> = Observable<z.output<(typeof venueRoutes)[Name]['reply']['schema']>>;
 
 /**
- * The account over HTTP. All calls are cold and made once. Errors: `VenueError`; `applied: 'unknown'` if a call that
- * changes something has no clear answer.
+ * The account over HTTP. All calls are cold and sent once. Errors: `VenueError`, with `applied: 'unknown'` if a call
+ * that changes something has no clear answer.
  */
 export interface AccountVenue {
   balances(): Result<'balances'>;
@@ -201,7 +201,10 @@ export function accountVenue(options: AccountVenueOptions): AccountVenue {
   };
 }
 
-/** An answer that is not a clear refusal may follow an executed call: a 5xx, or a success status with an invalid body. */
+/**
+ * A call may have been executed unless the venue clearly refused it: for example after a 5xx, or a success status
+ * with an invalid body.
+ */
 const unlessRefused =
   <T>(attempt: string) =>
   (answer$: Observable<T>): Observable<T> =>

@@ -69,8 +69,8 @@ export function readerOf({ http, onExtras }: ReaderOptions): Reader {
     },
     lookup(reply) {
       const answer = parse('order', reply, readOrder);
-      // Beyond the spec, 7.1: the answer for an unknown order is not documented; these three with an {error} are taken
-      // so.
+      // Beyond the spec, 7.1: it does not document the answer for an unknown order. These three statuses with an
+      // {error} count as one.
       const isUnknown =
         !answer.ok && answer.answer.kind === 'error' && [400, 404, 422].includes(reply.status);
       return isUnknown ? undefined : must('GET /v1/orders/:id', reply, answer);
@@ -91,7 +91,7 @@ function must<T>(attempt: string, reply: Reply, answer: Parsed<T>): T {
   throw errorOf(attempt, reply, answer.answer);
 }
 
-/** The error of a read whose reply is not what was requested. */
+/** The error of a read whose reply does not answer the request. */
 function errorOf(attempt: string, { status, retryAfterMs }: Reply, failure: Failure): VenueError {
   const said = failure.kind === 'error' ? failure.error : failure.why;
   const detail = { applied: 'no', sent: true, attempt, status, said, retryAfterMs } as const;

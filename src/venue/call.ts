@@ -19,7 +19,7 @@ export interface Reply {
   readonly retryAfterMs: number | undefined;
   /** When the first byte of the request left. */
   readonly sentAt: Monotonic;
-  /** When the last byte of the answer was here. */
+  /** When the last byte of the answer arrived. */
   readonly lastByteAt: Monotonic;
 }
 
@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly now: () => Monotonic;
   /** Removes the token from a body; `undefined` if it cannot be removed. */
   readonly scrub: (body: string) => string | undefined;
-  /** Called right before the first byte: a request may have waited for its connection. */
+  /** Called right before the first byte is sent, because a request may have waited for its connection. */
   readonly mayLeave: () => boolean;
   /** Sanitizes text from the network for display. */
   readonly clean: (text: string) => string;
@@ -40,8 +40,9 @@ export interface CallOptions {
 }
 
 /**
- * One exchange, as undici reports it. Settles once: with a complete answer, or with an error that says whether money
- * may have moved. undici calls `onRequestStart` right before it writes, so a call that never started sent nothing.
+ * One exchange, as undici reports it. Settles once: with a complete answer, or with an error that states whether
+ * money may have moved. undici calls `onRequestStart` right before it writes, so a call that never started sent
+ * nothing.
  */
 export class Call implements Dispatcher.DispatchHandler {
   readonly #options: CallOptions;
@@ -155,7 +156,7 @@ export class Call implements Dispatcher.DispatchHandler {
     this.#phase = 'settled';
     const { route, attempt, clean, failed } = this.#options;
     const hasAnswer = this.#status !== 0;
-    // undici's own error is not passed on: it may contain bytes of the answer or socket.
+    // undici's own error is dropped: it may contain bytes of the answer or of the socket.
     const cause = new Error(clean(why));
     const error = new VenueError({
       code,

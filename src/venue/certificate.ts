@@ -2,7 +2,7 @@ import { TLSSocket } from 'node:tls';
 import type { PeerCertificate } from 'node:tls';
 import { buildConnector } from 'undici';
 
-/** What is wrong with a certificate, by Node's error code. */
+/** Faults of a certificate, by Node's error code. */
 const faults: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'it is signed by an authority that is not trusted',
@@ -15,11 +15,12 @@ const faults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another name',
   HOSTNAME_MISMATCH: 'it is for another name',
 };
-/** Other codes of OpenSSL about certificates. */
+/** Other error codes of OpenSSL for certificates. */
 const FAULT = /^(?:CERT_|UNABLE_TO_|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|ERROR_IN_CERT|EE_KEY|CA_KEY|CA_MD)/u;
 
 /**
- * The server answered, but did not prove that it is the venue: nothing was sent. The message describes the certificate and the problem.
+ * The server answered, but did not prove that it is the venue; nothing was sent. The message describes the
+ * certificate and the problem.
  */
 export class CertificateRefused extends Error {
   override readonly name = 'CertificateRefused';

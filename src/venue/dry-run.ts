@@ -17,14 +17,17 @@ export interface DryRunOptions {
 
 /** Quotes that may still be executed locally; older ones have expired. */
 const QUOTES_MAX = 1_000;
-/** Rows of the newest trades that every read shows: the balances after them are what the account has. */
+/**
+ * Number of rows of the newest simulated trades in every read, because the newest row of a currency gives its
+ * balance.
+ */
 const ROWS_OF_TRADES_MAX = 100;
-/** Rows that are remembered as they were shown. */
+/** Maximum number of rows kept: simulated ones, and the displayed form of real ones. */
 const ROWS_MAX = 20_000;
 
 /**
- * The real venue, except for orders: these are answered locally from the real quote, and never leave. Their effect is
- * added to the balances and shown as rows of the transactions, so that the engine sees the account that would result.
+ * The real venue, except for orders: answers them from the real quote, and never sends them. Adds their effect to the
+ * balances and their rows to the transactions, so that the engine sees the resulting account.
  */
 export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): VenuePort {
   const quotes = new Map<string, Quote>();
@@ -91,7 +94,7 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
       venue.transactions(query).pipe(
         map((rows) => {
           const shown = imagined.present(rows);
-          // The last page: what has only been imagined is newer than everything real that was read before it.
+          // The last page: simulated rows are newer than all real rows read before them.
           return rows.length < query.limit ? [...shown, ...imagined.rows(query.from)] : shown;
         }),
       ),
@@ -147,7 +150,7 @@ const tradeOf = (fill: FillRecord): Trade => ({
   pair: { pair: fill.pair, base: fill.base, quote: fill.quote },
 });
 
-/** What a trade does to the two balances. */
+/** The effect of a trade on the two balances. */
 function legsOf({ side, base, amount, pair }: Trade): readonly (readonly [string, Quantity])[] {
   const paid = holding(amount);
   return side === 'buy'
@@ -161,7 +164,10 @@ function legsOf({ side, base, amount, pair }: Trade): readonly (readonly [string
       ];
 }
 
-/** How a real row is shown that came after an imagined trade: with its place after it, and with what it left. */
+/**
+ * How to show a real row that came after a simulated trade: with a new id, and with the effect of the simulated
+ * trades on its balance.
+ */
 interface Shown {
   readonly id: number;
   readonly moved: Quantity;
@@ -181,7 +187,7 @@ class ImaginedTrades {
   readonly #shownMoved = new Map<string, Quantity>();
   /** Newest real balance seen of each currency: a later page may name fewer. */
   readonly #real = new Map<string, { readonly id: number; readonly balance: Quantity }>();
-  /** Real rows up to here were read before any trade was shown: they are shown as they are. */
+  /** Real rows up to this id were read before any trade was shown, so they appear unchanged. */
   #plainUpTo = 0;
   #newestId = 0;
   readonly #shown = new Map<number, Shown>();
@@ -195,7 +201,7 @@ class ImaginedTrades {
     return this.#moved.get(currency) ?? NO_QUANTITY;
   }
 
-  /** Real rows, with balances that include the simulated trades before them. */
+  /** Returns real rows with balances that include the simulated trades before them. */
   present(rows: readonly Transaction[]): readonly Transaction[] {
     for (const row of rows.toSorted((a, b) => a.id - b.id)) {
       const known = this.#real.get(row.currency);
@@ -218,7 +224,7 @@ class ImaginedTrades {
     if (this.#shown.size > ROWS_MAX) this.#shown.delete(this.#shown.keys().next().value ?? 0);
   }
 
-  /** Rows of the trades after `from`, and of the newest in any case. */
+  /** Rows of the trades after `from`, and always of the newest trades. */
   rows(from: Instant): readonly Transaction[] {
     for (const trade of this.#unshown) this.#show(trade);
     this.#unshown = [];

@@ -28,15 +28,20 @@ export interface Exchange {
   readonly timeoutMs: number;
   /** Maximum number of bytes of the answer, if fewer than the route allows. */
   readonly capBytes?: number | undefined;
-  /** `at_once`: on a ready connection that was never used, if there is one, written to in the tick of `subscribe`. */
+  /**
+   * `at_once`: uses a ready connection that has carried no request, if there is one, and writes in the tick of
+   * `subscribe`.
+   */
   readonly lane?: 'shared' | 'at_once' | undefined;
 }
 
 export interface VenueHttp {
   /**
-   * Makes one exchange. Cold; unsubscribing aborts it. Nothing is ever repeated or followed.
+   * Sends one request and returns the answer. Cold; unsubscribing aborts it. Never repeats a request or follows a
+   * redirect.
    *
-   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown` as
+   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown`
+   *   as
    *   soon as a byte of a route that moves money may have left.
    */
   exchange(request: Exchange): Observable<Reply>;
@@ -62,9 +67,9 @@ export interface HttpOptions {
   /** The only routes that can be reached. */
   readonly routes: readonly Route[];
   readonly clock: Clock;
-  /** Of Tranche, for `user-agent`. */
+  /** Version of Tranche, for `user-agent`. */
   readonly version: string;
-  /** Time for a connection, for the first byte of an answer, and between two pieces of it. */
+  /** Time limit for a connection, for the first byte of an answer, and between two pieces of it. */
   readonly connectTimeoutMs?: number | undefined;
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
@@ -73,7 +78,7 @@ export interface HttpOptions {
   readonly ca?: string | undefined;
   /** Called with the reason for a refused server certificate: once for each reason, until a connection succeeds. */
   readonly onCertificateRefused?: ((why: string) => void) | undefined;
-  /** Called in the tick in which a request that moves money would be sent. Default: allowed. */
+  /** Called in the tick in which a request that moves money would leave. Default: allowed. */
   readonly mayMoveMoney?: (() => boolean) | undefined;
 }
 
@@ -138,7 +143,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         ...outgoing,
         path: prefix + outgoing.path,
         body: outgoing.body ?? null,
-        // A spare is used for one request: on a second one it would no longer write at once.
+        // A spare carries one request only: undici would not write the second one at once.
         reset: spare !== undefined,
       },
       call,
@@ -160,7 +165,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
   };
 }
 
-/** A request as it goes out. */
+/** A request as sent. */
 export interface Outgoing {
   readonly method: Method;
   /** With the query. */
@@ -173,7 +178,7 @@ export interface Outgoing {
 /** Sends a request to the venue and reports its progress to `call`, as undici does. */
 export type Send = (outgoing: Outgoing, request: Exchange, call: Call) => void;
 
-/** `VenueHttp.exchange` over any transport: the allow-list, the headers and the time limits are here. */
+/** `VenueHttp.exchange` over any transport: applies the allow-list, the headers and the time limits. */
 export function exchanges(
   options: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes' | 'mayMoveMoney'> & {
     /** The scheduler on which answers are delivered. */
@@ -216,8 +221,8 @@ export function exchanges(
           failed: (error) => subscriber.error(error),
         });
         subscriber.add(() => call.abandon());
-        // undici's own timeouts have a resolution of about a second, and none covers the whole exchange: a slow
-        // trickle would pass them.
+        // undici's own timeouts have a resolution of about a second, and none limits the whole exchange, so a very
+        // slow answer would not trigger them.
         subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
         const headers = [
           'authorization', `Bearer ${token.reveal()}`,

@@ -4,10 +4,10 @@ import type { LookupFunction } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 
 /**
- * Checks an address of the venue: encrypted, or on this machine; no user, password, query or fragment; no address that
- * maps to another one.
+ * Checks an address of the venue: encrypted, or on this machine; no user, password, query or fragment; no address
+ * that maps to another one.
  *
- * @throws OperatorError `config`, without what it found where that may be a password.
+ * @throws OperatorError `config`. The message omits the address if it may contain a password.
  */
 export function venueUrl(setting: string, text: string, scheme: 'http' | 'ws'): URL {
   const url = URL.parse(text);
@@ -47,7 +47,7 @@ export function isLoopback(address: string): boolean {
   return url !== null && LOOPBACK.test(url.hostname);
 }
 
-/** What two addresses of one server have in common: scheme, name and port; `wss` counts as `https`. */
+/** The common part of two addresses of one server: scheme, name and port; `wss` counts as `https`. */
 export function originOf(address: string): string | undefined {
   return URL.parse(address)?.origin.replace(/^ws/u, 'http');
 }
@@ -70,7 +70,7 @@ interface Networks {
   readonly here: BlockList;
   /** Addresses that no venue can have, including those where cloud machines serve their credentials. */
   readonly nowhere: BlockList;
-  /** IPv6 forms that embed an IPv4 address: their only use here would be to bypass lists like these. */
+  /** IPv6 forms that embed an IPv4 address: here they could only serve to bypass lists like these. */
   readonly disguised: BlockList;
 }
 let known: Networks | undefined;

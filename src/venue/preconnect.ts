@@ -13,11 +13,12 @@ export interface Preconnections {
 }
 
 /**
- * undici lets one turn of the event loop pass before it writes to a connection that was used before: bytes of a closing
- * or cheating peer that are already here must be seen first. A connection that was never used needs no such check, so it
- * is written to in the tick of `dispatch`. It is also the only kind on which "not sent" is certain.
+ * undici lets one turn of the event loop pass before it writes to a used connection, in order to see bytes of a
+ * closing or cheating peer first. A connection that has carried no request needs no such check, so undici writes to
+ * it in the tick of `dispatch`. It is also the only kind of connection for which "not sent" is certain.
  *
- * A spare that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; nobody waits for it.
+ * A spare that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; no call waits for
+ * it.
  */
 export function preconnect(make: () => Client): Preconnections {
   const opening = new Set<Client>();
@@ -77,7 +78,7 @@ function connectOnly(connected: () => void, failed: () => void): Dispatcher.Disp
       if (hasConnected) connected();
       else failed();
     },
-    // undici requires these, and has nothing to report to them.
+    // undici requires these callbacks; this request never gets that far.
     onResponseStart: () => undefined,
     onResponseData: () => undefined,
     onResponseEnd: () => undefined,

@@ -22,7 +22,7 @@ function redactorOf(secrets: readonly string[]): Redactor {
 export interface VenueToken {
   /** The token that requests carry. */
   reveal(): string;
-  /** With earlier tokens, newest first; omitted: there were none. */
+  /** The token and its predecessors, newest first; omitted: there are none. */
   revealAll?(): readonly string[];
 }
 
@@ -30,18 +30,18 @@ export interface VenueToken {
 export const secretsOf = (token: VenueToken): readonly string[] => token.revealAll?.() ?? [token.reveal()];
 
 /**
- * Text of the venue, fit to be shown: cut to 200 characters (or `max`), without the token should the venue echo it, control and
- * formatting characters replaced. Text of the venue can then forge neither a log line nor a terminal escape.
+ * Text of the venue for display: cut to 200 characters (or `max`), without the token if the venue echoes it, control
+ * and formatting characters replaced. Text of the venue can then forge neither a log line nor a terminal escape.
  */
 export function sanitize(text: string, secrets: readonly string[], max = SAID_MAX): string {
   const redact = redactorOf(secrets);
-  // Removed before the cut: a cut through the token would leave a part of it that no longer looks like it.
+  // The token is removed before the cut: a cut through it would leave a part that no pattern matches.
   const safe = redact.clean(text);
   return forTerminal((redact.holds(safe) ? MARK : safe).slice(0, max));
 }
 
 /**
- * The body of an answer without the token, in case the venue put it into a field: an id or a name would carry it into the
+ * The body of an answer without the token, in case the venue echoes it in a field, which could carry it into the
  * journal. `undefined` if the token appears in an encoded form that cannot be removed.
  */
 export function withoutToken(body: string, secrets: readonly string[]): string | undefined {

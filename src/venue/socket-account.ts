@@ -11,8 +11,8 @@ const FEEDS = ['private.user.balances', 'private.user.open-orders', 'private.use
 const BURST_MS = 250;
 
 /**
- * Hints that the account has changed, or that a change may have been missed. What the feeds say is not passed on: they may
- * lag, repeat or lie, and the account's transactions are there to be read.
+ * Hints that the account has changed, or that a change may have been missed. Does not pass the content of the feeds
+ * on: they may lag, repeat or lie, and the desk reads the account's transactions instead.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */

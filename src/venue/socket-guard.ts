@@ -7,7 +7,7 @@ const MESSAGES_PER_SECOND_MAX = 2_000;
 /** A connection with this many unreadable messages in one minute is closed. */
 const POISON_PER_MINUTE_MAX = 10;
 
-/** What a sequence number says about earlier messages. */
+/** Relation of a sequence number to earlier messages. */
 export type SequenceOrder = 'next' | 'gap' | 'late' | 'uncounted';
 
 /** Checks the messages of one connection: their numbers, timestamps and rate. */

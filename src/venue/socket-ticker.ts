@@ -13,14 +13,14 @@ export type TickerOptions = Omit<FeedOptions, 'feeds' | 'quietMs'> & { readonly 
 /** The venue sends a ticker every few seconds. */
 const QUIET_MS = MINUTE_MS;
 
-/** A volume older than this says nothing about now. */
+/** Maximum age of a volume. */
 const VOLUME_AGE_MS = 2 * MINUTE_MS;
 
 /**
- * The venue's ticker as reference prices: the last price of each pair, stamped with the time of its arrival, and its volume
- * of the day. A smaller volume than before is accepted as it is: the day of the venue has started again.
+ * The venue's ticker as reference prices: the last price of each pair, stamped with its time of arrival, and the
+ * volume of the day. A smaller volume than before is accepted: the venue's day has started again.
  *
- * Gaps in the sequence are let pass: every ticker message replaces the previous one, so a lost message matters only
+ * Gaps in the sequence are ignored: every ticker message replaces the previous one, so a lost message matters only
  * briefly.
  *
  * @throws OperatorError `config` when the address cannot be used.

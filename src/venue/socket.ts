@@ -29,16 +29,16 @@ export interface FeedOptions {
   readonly connections?: FeedConnectionsPort | undefined;
 }
 
-/** The connections that the venue allows one network address. */
+/** The number of connections that the venue allows one network address. */
 export interface FeedConnectionsPort {
   /**
-   * Takes one connection, emits when it may be opened, and keeps it until unsubscribed. Cold. Errors when there is none to take, or
-   * it was lost, with a message for the operator.
+   * Takes one connection, emits when it may be opened, and keeps it until unsubscribed. Cold. Errors, with a message
+   * for the operator, when none is left or the connection was lost.
    */
   hold(): Observable<unknown>;
 }
 
-/** What comes out of the feeds. */
+/** Signals of the feeds. */
 export type FeedSignal =
   | { readonly signal: 'data'; readonly feed: string; readonly data: FeedData }
   /** Messages may have been missed: state derived from the feeds must be read again over REST. */
@@ -77,7 +77,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
   const { clock, random, onEvent } = options;
   let failures = 0;
   return defer(() => admitted(url, options)).pipe(
-    // Only data proves that a connection works: one that is refused after the handshake backs off too.
+    // Only data proves that a connection works, so a connection that is refused after the handshake backs off too.
     tap(({ signal }) => {
       if (signal === 'data') failures = 0;
     }),
@@ -106,7 +106,7 @@ export function retryDelayMs(failures: number, random: Random): number {
 class Closed extends Error {
   override readonly name = 'Closed';
   readonly lastedMs: number;
-  /** Given up because of what came in: it is not touched for at least a minute. */
+  /** Closed because of its messages: the next attempt waits at least a minute. */
   readonly isPoison: boolean;
   /** The certificate was refused. */
   readonly isRefusal: boolean;
@@ -121,7 +121,7 @@ class Closed extends Error {
 
 type End = (why: string | Error, isPoison?: boolean) => void;
 
-/** One connection, once the address may have one more. Errors with `Closed` when it ends. */
+/** One connection, once the address may open one more. Errors with `Closed` when it ends. */
 function admitted(url: URL, options: FeedOptions): Observable<FeedSignal> {
   const { connections, clock } = options;
   if (connections === undefined) return connection(url, options);
@@ -181,7 +181,7 @@ function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
     socket.on('ping', () => watch.heard()).on('pong', () => watch.heard());
     socket.on('message', (data, isBinary) => {
       watch.heard();
-      // Frames that came together are handed over one by one even after the end.
+      // Frames that arrived together are delivered one by one, even after the end.
       if (!subscriber.closed) talk.receive(textOf(data, isBinary));
     });
     socket.on('error', (error) => end(refusalOf(error, url.hostname, seen?.())));
@@ -204,7 +204,7 @@ interface TalkWorld {
   readonly next: (signal: FeedSignal) => void;
 }
 
-/** What is said on one connection: authenticate, subscribe, then data. */
+/** The protocol on one connection: authenticate, subscribe, then data. */
 class Talk {
   private readonly options: FeedOptions;
   private readonly world: TalkWorld;
@@ -223,7 +223,7 @@ class Talk {
     this.world.say({ type: 'authenticate', apiKey: this.options.token.reveal() });
   }
 
-  /** `source`: text of a message; `undefined` for one that is not text. */
+  /** `source`: text of a message; `undefined` for a binary message. */
   receive(source: string | undefined): void {
     const flooded = this.guard.flood();
     if (flooded !== undefined) {
@@ -284,7 +284,7 @@ class Talk {
   }
 }
 
-/** Ends a connection that does not answer, has gone silent, or whose feeds have. */
+/** Ends a connection that does not answer, or on which nothing, or no data, arrives for too long. */
 class Watch {
   private readonly clock: Clock;
   private readonly quietMs: number | undefined;
@@ -301,12 +301,12 @@ class Watch {
     this.toldAt = this.beganAt;
   }
 
-  /** A sign of life. */
+  /** Bytes arrived. */
   heard(): void {
     this.heardAt = this.clock.monotonic();
   }
 
-  /** Data. */
+  /** Data arrived. */
   told(): void {
     this.toldAt = this.clock.monotonic();
   }

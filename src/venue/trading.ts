@@ -35,7 +35,10 @@ export interface TradingOptions {
 }
 
 const READ_TIMEOUT_MS = 15_000;
-/** The venue over HTTP, as the engine sees it. Calls are made once; every answer is read into our own words. */
+/**
+ * The venue over HTTP, as the engine uses it. Sends each call once, and translates every answer into the types of
+ * `core`.
+ */
 export function tradingVenue(options: TradingOptions): VenuePort {
   const { http, capabilities, sellPath, orderTimeoutMs } = options;
   const timeoutMs = options.readTimeoutMs ?? READ_TIMEOUT_MS;
@@ -61,7 +64,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
         .exchange({ method: 'POST', path: on.quote.path, body: quoteRequestBody(request), timeoutMs })
         .pipe(answered((reply) => reader.quote(reply)));
       if (request.clientId === undefined) return answer$;
-      // An order may follow each of these quotes: its connection is opened while the venue thinks.
+      // An order may follow each of these quotes, so its connection is opened while the venue computes the quote.
       const warmed$ = defer(() => {
         http.warm(quoting);
         return EMPTY;
@@ -170,7 +173,7 @@ function riskModesOf(
   return modes;
 }
 
-/** Tells of unreadable rows once, and again when they are others: the lists are read each minute. */
+/** Reports unreadable rows once, and again when they change: the lists are read each minute. */
 function onceEach(tell: OnUnreadable): OnUnreadable {
   const known = new Map<string, string>();
   return (list, rows) => {

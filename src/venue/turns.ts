@@ -1,16 +1,16 @@
-/** Runs what it is given, soon and in order. */
+/** Runs a function soon, in order of the calls. */
 export type Turns = (run: () => void) => void;
 
 /**
- * Each in a turn of the event loop of its own, after everything that had come in by then was heard. The answer to a quote
- * is followed by a commit and an order: were many answers of one moment handled in a row, a signal or a command that came
- * with them would be heard after the last of their orders.
+ * Runs each function in its own turn of the event loop, after all input that had arrived by then. A commit and an
+ * order follow the answer to a quote: if many answers of one moment were processed in a row, a signal or a command
+ * that arrived with them would wait until after their last order.
  */
 export function turnByTurn(): Turns {
   const waiting: (() => void)[] = [];
   const next = (): void => {
     const run = waiting.shift();
-    // Set inside an immediate, the next one runs a turn later.
+    // `setImmediate` inside an immediate runs one turn later.
     if (waiting.length > 0) setImmediate(next);
     run?.();
   };
@@ -20,7 +20,7 @@ export function turnByTurn(): Turns {
   };
 }
 
-/** At once, where nothing else can come in: in virtual time. */
+/** Runs at once, for virtual time, in which no other input can arrive. */
 export const atOnce: Turns = (run) => {
   run();
 };
