@@ -64,9 +64,8 @@ const UNSHOWN_MAX = 1_000;
 export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
 
 /**
- * Everything the engine knows, as a fold of the journal. The same `apply` rebuilds it at start and updates it
- * afterwards, so that the state in memory cannot differ from a rebuilt one. No field is private (`#`), because a
- * snapshot stores all of them.
+ * Everything the engine knows, as a fold of the journal. The same `apply` rebuilds it at start and updates it later, so
+ * that memory and journal cannot differ. No field is private (`#`), because a snapshot stores all of them.
  */
 export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
@@ -502,10 +501,7 @@ export class EngineState {
     this.#replace(booked, { ...booked.fill, missing: undefined });
   }
 
-  /**
-   * Replaces the figures of a fill and of its slice. If the slice has ended, its strategy receives the additional
-   * part.
-   */
+  /** Replaces the figures of a fill and of its slice. If the slice has ended, its strategy gets the additional part. */
   #replace(booked: Booked, now: FillRecord): void {
     const { fill: before } = booked;
     const id = now.client_order_id;
