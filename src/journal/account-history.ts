@@ -3,13 +3,13 @@ import { OperatorError } from '../core/errors.ts';
 import { createPrivate } from './sqlite/files.ts';
 
 /**
- * A copy of the account's transactions in a separate file beside the journal. The journal is the chain of what this
- * program did; this file copies what the venue has, and can be downloaded again.
+ * A copy of the account's transactions in a separate file beside the journal. The journal records what this program
+ * did; this file copies the venue's rows, and can be downloaded again.
  */
 export interface HistoryStore {
   /** Progress of the download. */
   progress(): Progress;
-  /** Stores the rows of one page and the new progress together, or neither. Returns what the page contained. */
+  /** Stores the rows of one page and the new progress together, or neither. Returns the counts of the page. */
   keep(rows: readonly HistoryRow[], progress: Progress): Kept;
   /** Records when a request was made, so that the next run respects the venue's rate limit. Unix ms. */
   noteRequest(at: number): void;
@@ -17,7 +17,10 @@ export interface HistoryStore {
   count(): number;
   /** Time and id of the newest row. */
   newest(): { readonly id: number; readonly at: number } | undefined;
-  /** By time, then by id; or by id alone. `balanceOrder` states in which of the two orders balances follow one another. */
+  /**
+   * By time, then by id; or by id alone. `balanceOrder` determines in which of the two orders balances follow one
+   * another.
+   */
   rows(order?: RowOrder): Iterable<HistoryRow>;
   close(): void;
 }
@@ -30,7 +33,7 @@ export const HISTORY_COLUMNS = [
 ] as const; // prettier-ignore
 
 type TextColumn = Exclude<(typeof HISTORY_COLUMNS)[number], 'id' | 'at'>;
-/** What the venue leaves out is empty text. */
+/** Fields that the venue omits are empty text. */
 export type HistoryRow = { readonly id: number; /** Unix ms. */ readonly at: number } & Readonly<
   Record<TextColumn, string>
 >;
@@ -53,7 +56,7 @@ export interface Progress {
 
 export interface Kept {
   readonly added: number;
-  /** Stored rows that came with another status or remark. */
+  /** Number of stored rows that arrived again with another status or remark. */
   readonly changed: number;
   /** Pending rows replaced by completed ones. */
   readonly replaced: number;
@@ -80,7 +83,7 @@ const SCHEMA = `
 /**
  * Opens or creates the store of one account. `account` identifies it: a digest of address and token.
  *
- * @throws OperatorError `data` when the file is something else, `config` when it holds another account, `storage`.
+ * @throws OperatorError `data` when the file is not such a store, `config` when it belongs to another account, `storage`.
  */
 export function openHistory(
   file: string,
@@ -162,7 +165,8 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
   const insert = db.prepare(
     `INSERT OR REPLACE INTO transactions (${HISTORY_COLUMNS.join(', ')}) VALUES (${HISTORY_COLUMNS.map(() => '?').join(', ')})`,
   );
-  // Beyond the spec, 9.4, and seen at the simulated venue: a settled row may have a new id, its account transaction id stays.
+  // Beyond the spec, 9.4, and seen at the simulated venue: a settled row may have a new id; its account transaction id
+  // stays.
   const supersede = db.prepare(
     `DELETE FROM transactions WHERE account_transaction_id = ? AND account_transaction_id <> '' AND id <> ? AND lower(status) <> '${DONE}'`,
   );

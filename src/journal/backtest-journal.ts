@@ -27,7 +27,7 @@ export function backtestJournal(): Journal {
   };
   return {
     append,
-    // Figures need only the bodies; a hash is computed when it is asked for.
+    // Figures need only the bodies; a hash is computed on demand.
     read: (after = 0) => chain.records(after),
     close() {
       isClosed = true;

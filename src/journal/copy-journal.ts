@@ -12,22 +12,26 @@ import { saveJournal } from './save-journal.ts';
 import { haltFile, haltFileOf } from './sidecar/halt-file.ts';
 import { journalFileOf } from './sqlite/files.ts';
 
-/** What was copied, after both ends were read again. */
+/** Result of the copy, after both journals were read again. */
 export interface Copied {
   readonly head: Head;
   /** Files beside the source that the desk also needs. */
   readonly filesToMove: readonly string[];
 }
 
-/** Suffixes of files that say who the desk is. The others are created again: the journal records a halt as well. */
+/**
+ * Suffixes of files with the identity of the desk. The desk creates all others again: the journal records a halt as
+ * well.
+ */
 const MOVED = ['.key'];
 
 /**
- * Copies the records of a journal that no process writes, byte for byte, then verifies both chains and compares their heads. The source
- * then refuses to run: a desk on each of them would trade twice. A copy into PostgreSQL that was interrupted resumes where it stopped.
+ * Copies the records of a journal that no process writes, byte for byte, then verifies both chains and compares their
+ * heads. The source then refuses to run, because a desk on each of them would trade twice. An interrupted copy into
+ * PostgreSQL resumes where it stopped.
  *
- * @throws OperatorError `storage`: there is no source. `usage`: the target holds another journal. `again`: a process uses one of them.
- * `data`: a chain does not hold.
+ * @throws OperatorError `storage`: there is no source. `usage`: the target contains another journal. `again`: a process uses one of them.
+ * `data`: a chain is broken.
  */
 export async function copyJournal(from: string, to: string, by: string): Promise<Copied> {
   if (from === to) throw new OperatorError('usage', 'source and target are the same journal');
@@ -35,7 +39,7 @@ export async function copyJournal(from: string, to: string, by: string): Promise
     if (url === 'memory:') throw new OperatorError('usage', 'a journal in memory cannot be copied');
   if (!journalExists(from))
     throw new OperatorError('storage', `there is no journal ${shownUrl(from)}: check the name`);
-  const source = openJournal(from); // as its writer: nobody adds records in the meantime
+  const source = openJournal(from); // opened as its writer, so that nobody adds records in the meantime
   try {
     if (isPostgres(to)) await copyIntoPostgres(to, source);
     else saveJournal(source, journalFileOf(to) ?? to);
@@ -68,7 +72,7 @@ const filesBeside = (url: string): readonly string[] => {
   return MOVED.map((suffix) => `${place}${suffix}`).filter((file) => existsSync(file));
 };
 
-/** A start on the old journal does nothing, and says why. */
+/** Makes every start on the old journal fail with the reason. */
 function retire(from: string, to: string, by: string): void {
   const why = `this journal was copied: the desk runs on ${shownUrl(to)}`;
   if (isPostgres(from)) {

@@ -15,7 +15,7 @@ export const FILL_COLUMNS = [
   'strategy', 'parent', 'slice', 'attempt',
 ] as const; // prettier-ignore
 
-/** What `--kind` names: `fills` or `fill`, any other kind of record in singular or plural, or `all`. */
+/** The values of `--kind`: `fills` or `fill`, any other kind of record in singular or plural, or `all`. */
 export type Selection = RecordKind | 'all';
 
 /** @throws OperatorError `usage`. */
@@ -29,13 +29,15 @@ export function readSelection(name: string): Selection {
 /**
  * The records of one kind, one line at a time, each with its line end.
  *
- * - `csv` follows RFC 4180: CRLF, quotes doubled, a header. A text cell that a spreadsheet would take for a formula gets
- *   a leading apostrophe; plain numbers stay as they are. What is no plain value is canonical JSON in its cell.
- * - `jsonl`: one object a line. Amounts are text, exactly as stored, because most readers turn numbers into floats.
- * - Fills have the columns of `FILL_COLUMNS`, with `executed_at` in ISO 8601. Other kinds have `seq`, `at` (ISO 8601) and all
+ * - `csv` follows RFC 4180: CRLF, quotes doubled, a header. A text cell that a spreadsheet would take for a formula
+ *   gets
+ *   a leading apostrophe; plain numbers stay unchanged. Lists and objects are canonical JSON in their cell.
+ * - `jsonl`: one object per line. Amounts are text, exactly as stored, because most readers turn numbers into floats.
+ * - Fills have the columns of `FILL_COLUMNS`, with `executed_at` in ISO 8601. Other kinds have `seq`, `at` (ISO 8601)
+ *   and all
  *   their fields as stored. `all` (jsonl only) is `wholeRecord`.
  *
- * @throws OperatorError `usage` for `all` as CSV; what reading throws.
+ * @throws OperatorError `usage` for `all` as CSV, and the errors of reading.
  */
 export function* exportRecords(
   records: Iterable<StoredRecord>,
@@ -56,7 +58,7 @@ export function* exportRecords(
   }
 }
 
-/** A record as one line of JSON. `body` is the very text that was hashed, so the chain can be checked elsewhere. */
+/** A record as one line of JSON. `body` is exactly the hashed text, so that other programs can verify the chain. */
 export const wholeRecord = ({ seq, at, body, hash }: StoredRecord): string =>
   `{"seq":${seq},"at":${at},"body":${canonical(body)},"hash":"${hash}"}\n`;
 

@@ -28,7 +28,7 @@ import { instant, isoOf } from '../core/time.ts';
 export const lineFor = ({ at, body }: StoredRecord): string =>
   `${isoOf(at)}  ${body.kind.padEnd(8)}  ${forTerminal(wordsFor(body))}`;
 
-/** The text of a record, unchanged: escape it for where it goes. */
+/** The text of a record, unescaped: the caller escapes it for its output. */
 export function wordsFor(body: RecordBody): string {
   switch (body.kind) {
     case 'started':
@@ -121,7 +121,7 @@ function closingWords({ until, method, entries, hash, unreconciled, by, why }: C
   );
 }
 
-/** A first record has every setting, so that a line of it would show none. */
+/** Maximum number of settings in a line: the first record has all of them, and the line would be unreadable. */
 const SETTINGS_SHOWN = 20;
 
 function settingsWords({ cause, changes, by, why }: SettingsRecord): string {

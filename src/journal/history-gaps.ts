@@ -53,8 +53,8 @@ export function* findGaps(
 }
 
 /**
- * The order in which balances follow one another, with the gaps that it leaves. By time, as a rule; a venue that books parts of an order late
- * and stamps them with its execution writes the balances in the order of the ids.
+ * The order of rows in which balances follow one another, with the remaining gaps. Usually the order of time. A venue
+ * that books parts of an order late, with the time of their execution, computes the balances in the order of the ids.
  */
 export function balanceOrder(
   store: Pick<HistoryStore, 'rows'>,
@@ -66,7 +66,7 @@ export function balanceOrder(
   return byId.length < byTime.length ? { order: 'id', gaps: byId } : { order: 'time', gaps: byTime };
 }
 
-/** Possible balance changes of a row; first the simplest: its amount minus all fees. */
+/** Possible balance changes of a row, the simplest first: its amount minus all fees. */
 function explanations(row: HistoryRow): readonly Quantity[] {
   const amount = quantity(row.amount);
   const fees = quantity(row.fees);

@@ -7,7 +7,7 @@ import type { JournalPort } from '../engine/ports.ts';
 import type { Head, Line, Verdict } from './proof/chain.ts';
 import type { RecordQuery } from './record-query.ts';
 
-/** A journal as its drivers implement it: what the engine needs, plus proof and export. */
+/** A journal as its drivers implement it: the port of the engine, plus proof and export. */
 export interface Journal extends JournalPort {
   /** The newest record. Its hash covers the whole content. */
   head(): Head;
@@ -21,10 +21,13 @@ export interface Journal extends JournalPort {
   /** Checks the chain from the first record to the head. Never throws for damage. */
   verify(): Verdict;
 
-  /** Emits once another owner has taken over the desk, as the renewal of the lease found out. Omitted: there is one owner. */
+  /**
+   * Emits once the renewal of the lease finds that another owner has taken over the desk. Omitted: there is only one
+   * owner.
+   */
   readonly lost$?: Observable<FencedOut> | undefined;
 
-  /** Under which this process writes, in a store that several owners reach. */
+  /** The lease under which this process writes, in a store that several owners reach. */
   readonly lease?: Pick<Lease, 'desk' | 'epoch'> | undefined;
 
   /** Notices that wait for delivery, stored beside the records. A backtest journal has none. */

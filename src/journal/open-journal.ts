@@ -13,7 +13,7 @@ import type { SqliteOptions } from './sqlite/sqlite-options.ts';
  * Opens the journal that a config names: `sqlite:./var/journal.db` (relative to the working folder),
  * `postgres://user@host/database?desk=NAME` or `memory:`.
  *
- * @throws OperatorError `config` for any other URL; else as the driver does.
+ * @throws OperatorError `config` for any other URL, and the errors of the driver.
  */
 export function openJournal(url: string, options: SqliteOptions & PostgresOptions = {}): Journal {
   if (url === 'memory:') return memoryJournal();
@@ -35,7 +35,7 @@ export function openJournal(url: string, options: SqliteOptions & PostgresOption
   );
 }
 
-/** Whether a journal is there already. A journal in memory is not. @throws OperatorError as the driver does */
+/** Whether the journal exists. A journal in memory never does. @throws OperatorError, the errors of the driver. */
 export function journalExists(url: string): boolean {
   if (isPostgres(url)) return hasPostgresJournal(url);
   const file = journalFileOf(url);

@@ -2,7 +2,7 @@ import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import { canonical } from './format/canonical.ts';
 
-/** Which records of a journal to return, and from which end. All given conditions must hold. */
+/** Which records of a journal to return, and from which end. All given conditions apply. */
 export interface RecordQuery {
   readonly kinds?: readonly RecordBody['kind'][] | undefined;
   /** Only after this record. */
@@ -10,9 +10,9 @@ export interface RecordQuery {
   /** Only before this record. */
   readonly before?: number | undefined;
   readonly since?: Instant | undefined;
-  /** Not itself. */
+  /** Exclusive. */
   readonly until?: Instant | undefined;
-  /** A text that the stored body contains: finds few records among many without parsing each. */
+  /** A text that the stored body contains: selects few records among many without parsing each. */
   readonly holds?: string | undefined;
   readonly order: 'oldest' | 'newest';
 }
@@ -29,14 +29,14 @@ export function* selected(records: Iterable<StoredRecord>, query: RecordQuery): 
   }
 }
 
-/** How a database writes a parameter and asks for a part of the body. */
+/** How a database writes a parameter and selects a part of the body. */
 export interface SqlDialect {
-  /** The parameter of the value number `index`, from 0, after those that the caller has. */
+  /** The parameter for value number `index`, from 0, after the parameters of the caller. */
   readonly parameter: (index: number) => string;
   readonly contains: (parameter: string) => string;
 }
 
-/** The conditions of a query in SQL, all of which must hold, and the values of their parameters in order. */
+/** The conditions of a query in SQL, combined with `AND`, and the values of their parameters in order. */
 export function recordConditions(
   { kinds, after, before, since, until, holds }: RecordQuery,
   { parameter, contains }: SqlDialect,

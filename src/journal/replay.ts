@@ -9,13 +9,13 @@ import { beginProof } from './proof/proof.ts';
 import { kindOf, trusted } from './format/record-schema.ts';
 import { headOf, linesOf, verifyFile, wordsOf } from './proof/verify-file.ts';
 
-/** A journal is checked once and read once. Above this number of records a separate thread checks it. */
+/** Above this number of records, a separate thread checks the journal. */
 const APART_FROM = 50_000;
 const PAGE = 1_000;
 
-/** What a writer reads of its journal: verified before anything is written. */
+/** A writer's view of its journal, verified before anything is written. */
 export interface Replay {
-  /** @throws OperatorError `data` when the chain does not hold. */
+  /** @throws OperatorError `data` when the chain is broken. */
   prove(): void;
   /** Whether all records were checked against exactly this version's schemas. */
   readonly isOurs: boolean;
@@ -30,7 +30,8 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   const prove = (): void => {
     if (isProven) return;
     const apart = begun?.();
-    // The threads find whether the chain holds. To find the first break, the whole chain is checked once more.
+    // The threads only determine whether the chain is valid. To find the first break, the whole chain is checked once
+    // more.
     if (apart?.ok !== true) {
       const whole = verifyFile(db, file);
       // If two checks disagree, the disk or the memory is damaged.
@@ -62,7 +63,7 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   };
 }
 
-/** The records up to `head`, in few calls. Their order, which the proof covers, gives their numbers. */
+/** The records up to `head`, in few calls. Their order, which the proof covers, determines their numbers. */
 function* inPages(
   db: DatabaseSync,
   { after, head }: { readonly after: number; readonly head: Head },
@@ -87,14 +88,14 @@ function* inPages(
 }
 
 /**
- * Whether all records were checked against exactly this version's schemas, when they were written or when this version
- * read them before. Only then may they be used without checking.
+ * Whether all records were checked against exactly the schemas of this version, when they were written or when this
+ * version read them before. Only then may they be used without checking.
  */
 function hearSpeech(db: DatabaseSync, head: Head): { readonly isOurs: boolean; understood(): void } {
   const ours = vocabulary();
   const isOurs = readMeta(db, 'vocabulary') === ours;
   const isNew = head.seq === 0;
-  // From now on records of this version may follow, so no other version may rely on having checked them all.
+  // From now on records of this version may follow, so no other version may assume that it has checked them all.
   if (!isOurs) writeMeta(db, 'vocabulary', isNew ? ours : '');
   let isToldYet = isOurs || isNew;
   return {

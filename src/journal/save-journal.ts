@@ -12,7 +12,7 @@ import type { Journal } from './journal.ts';
 /**
  * Writes an in-memory journal to a new SQLite file, in one transaction, for `tranche journal` and `tranche why`.
  *
- * @throws OperatorError `usage`: the file is there already. `storage`: it cannot be written.
+ * @throws OperatorError `usage`: the file exists. `storage`: it cannot be written.
  */
 export function saveJournal({ lines }: Pick<Journal, 'lines'>, path: string): void {
   const file = resolve(path);

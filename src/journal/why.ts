@@ -31,9 +31,9 @@ export interface WhyEntry {
   readonly slices?: readonly number[] | undefined;
   readonly pair?: string | undefined;
   readonly side?: 'buy' | 'sell' | undefined;
-  /** What was wanted, with its currency. */
+  /** The wanted size, with its currency. */
   readonly wanted?: string | undefined;
-  /** What was traded in base currency, and its amount in quote currency, both with their currency. */
+  /** The traded quantity in base currency and its amount in quote currency, each with its currency. */
   readonly filled?: string | undefined;
   readonly amount?: string | undefined;
   /** Quote requests of this slice. */
@@ -43,14 +43,14 @@ export interface WhyEntry {
   readonly figures?: string | undefined;
   /** When the strategy wakes next, if it waits for a time. */
   readonly next?: Instant | undefined;
-  /** All of it in words, without time and strategy. */
+  /** The whole entry in words, without time and strategy. */
   readonly says: string;
 }
 
 export interface WhyOptions {
   /** Base and quote of a pair without an order. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
-  /** How `says` writes an amount; default: as it is. */
+  /** Formats an amount in `says`; default: unchanged. */
   readonly shown?: ((amount: string) => string) | undefined;
 }
 
@@ -60,13 +60,13 @@ interface Open {
   readonly at: Instant;
   readonly intent: IntentText;
   attempts: number;
-  /** What its newest attempt came to. */
+  /** Result of its newest attempt. */
   last: Pick<AttemptRecord, 'result' | 'reason' | 'detail'> | undefined;
 }
 
 /**
- * Tells from the records of a journal, oldest first, why each slice did or did not trade: one entry for each slice when it
- * ends, one for each wake without a slice, and at the end the slices in progress.
+ * Determines from the records of a journal, oldest first, why each slice did or did not trade: one entry for each slice
+ * when it ends, one for each wake without a slice, and at the end the slices in progress.
  */
 export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Generator<WhyEntry> {
   const slices = new Map<string, Open>();
@@ -178,7 +178,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
   yield* booking.open(newest);
 }
 
-/** A request that the strategy waits for: who asked, who agreed, how it ended. */
+/** A request that the strategy waits for: requester, approvers and end. */
 function requestEntry(at: Instant, { override, step, by, asks, needs, strategy }: OverrideRecord): WhyEntry {
   const who = needs?.map(({ count, groups }) => `${count} of ${groups.join(' or ')}`).join(' and ');
   const says =
@@ -225,7 +225,7 @@ class Booking {
       this.#fills.set(body.client_order_id, { ...one, fill: { ...one.fill, missing: body.missing } });
   }
 
-  /** Those of the last minutes. A desk whose account was never compared waits for nothing. */
+  /** Fills of the last minutes. For a desk whose account was never compared, none. */
   *open(now: Instant): Generator<WhyEntry> {
     if (!this.#isShowing) return;
     for (const id of this.#waiting) {
@@ -242,7 +242,7 @@ class Booking {
 const FILLS_MAX = 10_000;
 const BOOKING_MS = 10 * MINUTE_MS;
 
-/** What the account lacks of an order, or lacks no longer. */
+/** Reports that the account lacks part of an order, or no longer lacks it. */
 function* missingTold(
   at: Instant,
   {
@@ -252,7 +252,7 @@ function* missingTold(
   }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
   { fill, of }: { readonly fill: FillRecord | undefined; readonly of: Speaker },
 ): Generator<WhyEntry> {
-  // What differs otherwise is no news of the slice: the journal has both figures.
+  // Other differences do not concern the slice: the journal has both figures.
   if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
   const { strategy, slice, pair, side, base } = fill;
   const lacks =
@@ -272,7 +272,7 @@ interface Speaker {
 const keyOf = ({ parent, slice }: { readonly parent: string; readonly slice: number }): string =>
   `${parent}/${slice}`;
 
-/** The result of one wake, in words: in the words of `whyOf`, or the slices that it started. */
+/** The result of one wake, in the words of `whyOf`, or as the slices that it started. */
 export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): string {
   const { shown = (amount: string) => amount } = options;
   const of: Speaker = {
@@ -287,7 +287,7 @@ export function wakeWords(at: Instant, wake: WakeRecord, options: WhyOptions): s
   return lines.length === 0 ? 'nothing to trade yet: it waits' : lines.join('; ');
 }
 
-/** The entries of a wake besides the slices that it started: those have their own entries when they end. */
+/** The entries of a wake besides the slices that it started, which have their own entries when they end. */
 function* wakeEntries(at: Instant, wake: WakeRecord, of: Speaker): Generator<WhyEntry> {
   const { strategy, reason, note, finished, missed } = wake;
   const next = nextOf(wake);
@@ -310,7 +310,7 @@ function* wakeEntries(at: Instant, wake: WakeRecord, of: Speaker): Generator<Why
     yield { ...base, event: 'noted', says: why.replace(/^: /u, '') };
   }
   if (finished === undefined) return;
-  // What was just said need not be said again.
+  // The previous entry already reports this reason.
   const ending = finished === reason && untradedBy(wake) !== undefined ? '' : because(finished, note, of);
   yield { at, strategy, event: 'ended', reason: finished, figures: note, says: `ends${ending}` };
 }
@@ -356,7 +356,7 @@ function sliceTold(
   };
 }
 
-/** A trade of a slice that this journal has not decided: found in the account after an older copy was restored. */
+/** A trade of a slice that this journal has not decided, found in the account after an older copy was restored. */
 const strayEntry = (at: Instant, fill: FillRecord, of: Speaker): WhyEntry => ({
   at,
   strategy: fill.strategy,
@@ -399,10 +399,10 @@ const wantedOf = (
     ? `${shown(size)} ${of.base(pair)}`
     : `${shown(size)} ${of.quote(pair)} of ${of.base(pair)}`;
 
-/** The one leg of a parent that is all of its strategy needs no name. */
+/** The only leg of a strategy needs no name. */
 const legOf = (leg: string): string | undefined => (leg === 'all' ? undefined : leg);
 
-/** `slices 3 to 7`, or `4 slices` when they are not in a row or of several parents. */
+/** `slices 3 to 7`, or `4 slices` when they are not consecutive or belong to several parents. */
 function missedText(missed: WakeRecord['missed']): string {
   const [first] = missed;
   const last = missed.at(-1);
@@ -412,14 +412,14 @@ function missedText(missed: WakeRecord['missed']): string {
   return isRow ? `slices ${first.slice} to ${last.slice}` : `${missed.length} slices`;
 }
 
-/** A reason in words with its figures, ready to follow what it explains. */
+/** A reason in words with its figures, as a continuation of a sentence. */
 function because(reason: Reason | undefined, figures: string | undefined, of: Speaker): string {
   const numbers = figures === undefined || figures === '' ? '' : plainFigures(figures, of);
   if (reason === undefined) return numbers === '' ? '' : `: ${numbers}`;
   return `: ${reasons[reason]}${numbers === '' ? '' : ` (${numbers})`}`;
 }
 
-/** `limit=59000 value=60000.12` as people write it. */
+/** Formats `limit=59000 value=60000.12` for people. */
 function plainFigures(text: string, { shown }: Speaker): string {
   const { limit, value } = /^limit=(?<limit>.*) value=(?<value>.*)$/su.exec(text)?.groups ?? {};
   return limit === undefined || value === undefined ? text : `limit ${shown(limit)}, here ${shown(value)}`;

@@ -1,14 +1,14 @@
 import { canonicalMembers } from '../../core/text/json.ts';
 
 /**
- * The one spelling of a record's body: the text that is hashed and stored.
+ * The only spelling of a record's body: the text that is hashed and stored.
  *
- * JSON without white space. At the top `kind` comes first, all other keys, at every depth, are sorted by their UTF-16
- * code units. Members that are `undefined` are left out. Strings are escaped as `JSON.stringify` does (so lone
- * surrogates and control characters are ASCII escapes), numbers are spelled as ECMAScript does. The text of one body is
+ * JSON without white space. At the top level `kind` comes first; all other keys, at every depth, are sorted by their
+ * UTF-16 code units. Members that are `undefined` are omitted. Strings are escaped as by `JSON.stringify` (so lone
+ * surrogates and control characters are ASCII escapes), numbers are spelled as in ECMAScript. The text of one body is
  * therefore the same in every process, regardless of the order in which its fields were set.
  *
- * @throws TypeError on anything that is not plain JSON: it would not come back as it went in.
+ * @throws TypeError on anything that is not plain JSON, because it would not survive a round trip.
  */
 export function canonical(body: { readonly kind: string }): string {
   const { kind, ...rest } = body;

@@ -10,8 +10,8 @@ import { slippageReferences } from '../../core/risk/tactics.ts';
 import { instant } from '../../core/time.ts';
 
 /**
- * Schemas of all records of `core/record.ts`, used both for reading and for writing: a record that could not be read
- * back is never written. Objects are strict, because a silently dropped field would be a changed record.
+ * Schemas of all records of `core/record.ts`, for reading and for writing: a record that could not be read back is
+ * never written. Objects are strict, because a silently dropped field would change a record.
  */
 
 /** A decimal as the journal writes it: digits and at most one point, no exponent. */
@@ -117,7 +117,7 @@ const intentText = () =>
     decision_price: amount.optional(),
   });
 
-/** Each is built for the first reader or writer of its kind: most journals have a few. */
+/** Each schema is built on first use of its kind, because most journals have only a few kinds. */
 const shapes = {
   started: () =>
     z.strictObject({
@@ -458,7 +458,7 @@ export function recordSchema(kind: RecordKind): RecordSchema {
   return schema;
 }
 
-/** What is wrong with `body`, including the field; `undefined` for a valid record. */
+/** The error in `body`, including the field; `undefined` for a valid record. */
 export function problemWith(body: RecordBody): string | undefined {
   const result = recordSchema(body.kind).safeParse(body);
   if (result.success) return undefined;
@@ -479,7 +479,7 @@ export const vocabularyText = (): string =>
 export const kindOf = (text: string): string =>
   /^\{"kind":"(?<kind>[a-z_]{1,40})"/u.exec(text)?.groups?.['kind'] ?? '';
 
-/** Parses a body that this version's schemas have already checked: checking again would take most of a start. */
+/** Parses a body that the schemas of this version have already checked: checking again would take most of a start. */
 export const trusted = (text: string): RecordBody => JSON.parse(text) as RecordBody; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the caller knows that it was checked
 
 /** Parses the canonical text of a body stored as `kind`. @throws Error with a message if this version cannot. */

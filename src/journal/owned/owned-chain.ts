@@ -11,11 +11,11 @@ import type { RecordStore } from './record-store.ts';
 
 export interface OwnedChainOptions {
   readonly lease: Lease;
-  /** Where the chain ends when it is opened. */
+  /** End of the chain when it is opened. */
   readonly head: Head;
   /** For messages. */
   readonly where: string;
-  /** Told how far the chain is durable. */
+  /** Called with the newest durable record. */
   readonly onDurable?: ((head: Head) => void) | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface OwnedChainOptions {
 export interface OwnedChain extends Pick<JournalPort, 'append' | 'fence'> {
   /** The newest durable record. */
   readonly durable: () => Head;
-  /** Whether everything appended became durable so far. */
+  /** Whether everything appended so far is durable. */
   readonly isWhole: () => boolean;
   readonly close: () => void;
 }
 
-/** Records in one statement, unless one append has more. */
+/** Maximum number of records in one statement, unless a single append has more. */
 const BATCH_MAX = 500;
 
 interface Append {
@@ -37,15 +37,16 @@ interface Append {
 }
 
 /**
- * Appends are durable in their order: those that come while one is on its way to the store go together after it. After an append
- * that failed or was refused nothing more is written: whether a lost answer hides a commit, the next owner reads.
+ * Appends become durable in order: while the store processes one statement, the next appends wait, and then go
+ * together. After an append that failed or was refused, the chain writes nothing more. If an answer was lost, the next
+ * owner reads whether the commit took effect.
  */
 export function ownedChain(
   store: Pick<RecordStore, 'insert' | 'keep' | 'refusalOf'>,
   options: OwnedChainOptions,
 ): OwnedChain {
   const { lease, where, onDurable } = options;
-  /** The end of what was tied; records up to `durable` are also written. */
+  /** The last hashed record; records up to `durable` are also stored. */
   let { head } = options;
   let durable = head;
   let refusal: OperatorError | undefined;
@@ -113,7 +114,7 @@ export function ownedChain(
     fence: {
       refusalOf: (clientOrderId) => store.refusalOf?.(clientOrderId),
       evidence: (bodies, at) => {
-        // What cannot be kept is lost: the account shows what traded.
+        // Evidence that cannot be stored is lost: the account still shows the trades.
         store.keep(lease, { bodies, at }).subscribe({ error: () => undefined });
       },
     },
@@ -125,7 +126,7 @@ export function ownedChain(
   };
 }
 
-/** How many appends go into one statement. */
+/** Number of appends that go into one statement. */
 function batchLength(waiting: readonly Append[]): number {
   let lines = 0;
   const first = waiting.findIndex(({ tied }, index) => {

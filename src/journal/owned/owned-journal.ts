@@ -23,7 +23,7 @@ export const deskStore = (store: RecordStore): DeskStore<OwnedJournal> => ({
       .pipe(map((found) => (found === undefined ? undefined : ownedJournal(store, lease, found)))),
 });
 
-/** With all its records in memory, as they were when it was opened. */
+/** A journal whose existing records were read into memory when it was opened. */
 function ownedJournal(store: RecordStore, lease: Lease, found: StoredLines): OwnedJournal {
   const where = `of desk ${lease.desk}`;
   const { durable, append, fence, close } = ownedChain(store, {
@@ -43,7 +43,10 @@ function ownedJournal(store: RecordStore, lease: Lease, found: StoredLines): Own
 
 const headAt = (lines: readonly Line[], seq: number): Head => lines[seq - 1] ?? EMPTY;
 
-/** A server that was promoted may lack what its predecessor had confirmed. `before`: where the newest record was added. */
+/**
+ * A promoted server may lack records that its predecessor had confirmed. `before`: the timeline in which the newest
+ * record was added.
+ */
 export const oddityOf = ({ timeline, desk }: Lease, before: string | undefined): Oddity | undefined =>
   before === undefined || before === timeline
     ? undefined

@@ -9,29 +9,29 @@ import type {
 import type { Row } from './blocking-client.ts';
 import type { Session } from './session.ts';
 
-/** Which budget, and who takes from it. */
+/** The budget, and the process that takes permits from it. */
 export interface BudgetOptions {
   /** Name of the network address, the same for every process behind it. */
   readonly address: string;
   readonly kind: 'requests' | 'feed_messages';
-  /** This process, unlike every other. */
+  /** Unique name of this process. */
   readonly holder: string;
-  /** In any period of `perMs`, jitter included. */
+  /** Maximum number of requests in any period of `perMs`, including jitter. */
   readonly max: number;
   readonly perMs: number;
   /** Part of `max` that only urgent requests may use. */
   readonly reserved?: number | undefined;
-  /** Told when the store cannot be reached, and when it can be again (`undefined`). */
+  /** Called with the reason when the store cannot be reached, and with `undefined` when it can be reached again. */
   readonly onAway?: ((why: string | undefined) => void) | undefined;
 }
 
 /**
- * Longest time from the end of a permit to the arrival of its request at the venue, milliseconds, where nobody reports of it: its process
- * has died, or cannot reach the store. Reports come every second.
+ * Longest time from the end of a permit to the arrival of its request at the venue, milliseconds, for a process that
+ * does not report because it died or cannot reach the store. Processes report every second.
  */
 export const SLACK_MS = 5_000;
 
-/** Names the values of `exchange_permits` in the order of its parameters. */
+/** Selects the results of `exchange_permits`. The values follow the order of its parameters. */
 export const EXCHANGE = `SELECT block, granted, retry_ms, taken FROM tranche.exchange_permits(
   $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::bigint[], $12::float8[], $13::bigint[], $14::bigint[], $15)`;
 
@@ -61,7 +61,7 @@ export class PostgresBudget implements AddressBudgetPort {
       );
   }
 
-  /** All requests of this process have ended: what it still holds is free after one window. */
+  /** Frees the permits of this process after one window. Call it once all its requests have ended. */
   release(): Observable<unknown> {
     const { address, kind, holder, perMs } = this.#options;
     return this.#session.ask({
@@ -79,7 +79,7 @@ export class PostgresBudget implements AddressBudgetPort {
   }
 }
 
-/** `at`: an instant for the clock of the server, for tests; ISO 8601. */
+/** `at`: replaces the time of the server, for tests; ISO 8601. */
 export const exchangeValues = (
   { address, kind, holder, max, reserved = 0, perMs }: BudgetOptions,
   { wanted, isUrgent, used, unused, unanswered }: PermitExchange,

@@ -18,22 +18,25 @@ import type { Session } from './session.ts';
 
 export interface ConnectionsOptions {
   readonly address: string;
-  /** This process, unlike every other. */
+  /** Unique name of this process. */
   readonly holder: string;
-  /** Most connections of the address. */
+  /** Maximum number of connections of the address. */
   readonly max: number;
-  /** Returns a permit for each message that opens a connection. */
+  /** Grants a permit for each message that opens a connection. */
   readonly messages: AddressBudgetPort;
   readonly scheduler: SchedulerLike;
 }
 
-/** To authenticate, and to subscribe. */
+/** Two messages: to authenticate, and to subscribe. */
 const MESSAGES = 2;
 /** How long a connection stays reserved after the last report of its process, milliseconds. */
 const HELD_MS = 40_000;
 const RENEW_MS = 10_000;
 
-/** The lowest slot that is free. Another process that takes the same one at the same moment leaves no row. */
+/**
+ * Inserts a row for the lowest free slot. If another process takes the same slot at the same moment, one of them
+ * inserts nothing.
+ */
 const TAKE = `INSERT INTO tranche.address_connection AS held (address, slot, holder, until)
   SELECT $1, slot, $2, clock_timestamp() + make_interval(secs => $4::float8 / 1000)
     FROM generate_series(1, $3::bigint) AS slot
@@ -57,7 +60,10 @@ export class PostgresConnections {
     this.#options = options;
   }
 
-  /** Emits once a connection may be opened, and keeps it until unsubscribed. Errors when none is free, or it was lost. */
+  /**
+   * Emits once a connection may be opened, and reserves it until unsubscribed. Errors when none is free, or when the
+   * reservation was lost.
+   */
   hold(): Observable<unknown> {
     const { address, max } = this.#options;
     return this.#admitMessages().pipe(
@@ -75,7 +81,7 @@ export class PostgresConnections {
     );
   }
 
-  /** A permit is used up even where no connection follows: that only delays. */
+  /** A permit counts even if no connection follows, which only costs time. */
   #admitMessages(): Observable<unknown> {
     const nothing = { used: [], unused: [], unanswered: [] };
     return this.#options.messages
@@ -91,7 +97,7 @@ export class PostgresConnections {
       );
   }
 
-  /** Emits once. Errors when the slot is another's, or when nobody has known for so long that it may be. */
+  /** Emits once. Errors when another process has the slot, or may have it because no renewal succeeded for too long. */
   #renewed(slot: number): Observable<unknown> {
     const { scheduler, address } = this.#options;
     let heldUntil = scheduler.now() + HELD_MS;
@@ -102,7 +108,7 @@ export class PostgresConnections {
         const askedAt = scheduler.now();
         if (askedAt >= heldUntil) throw lost();
         return this.#ask(RENEW, [slot, HELD_MS]).pipe(
-          // The store is away: asked again with the next tick.
+          // The store cannot be reached: the next tick tries again.
           catchError(() => EMPTY),
           tap((rows) => {
             if (rows.length === 0) throw lost();

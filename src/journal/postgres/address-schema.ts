@@ -1,8 +1,8 @@
 /**
- * Requests and connections that the processes behind one network address share. Nothing here is money: rows are removed when they no
- * longer count.
+ * Requests and connections that the processes behind one network address share. None of it is money, so rows are
+ * deleted when they no longer count.
  *
- * `exchange_permits` locks the row of the address first, so that the sum after it counts all that was granted before.
+ * `exchange_permits` locks the row of the address first, so that the sum after it includes all permits granted before.
  */
 export const ADDRESS_STEP = `
   CREATE TABLE address (
@@ -97,7 +97,7 @@ export const ADDRESS_STEP = `
   END $$;
 `;
 
-/** What a role that runs desks needs of these tables. `name` is quoted. */
+/** The rights on these tables that a role needs to run desks. `name` is quoted. */
 export const addressGrants = (name: string): readonly string[] => [
   `GRANT SELECT, INSERT, UPDATE ON tranche.address TO ${name}`,
   `GRANT SELECT, INSERT, UPDATE, DELETE ON tranche.address_permit, tranche.address_connection TO ${name}`,

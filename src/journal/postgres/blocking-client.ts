@@ -6,7 +6,7 @@ import type { Subscription } from 'rxjs';
 import { PostgresFault } from './postgres-errors.ts';
 import type { FaultFacts } from './postgres-errors.ts';
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** With the extension of this file, which differs once the files are compiled. */
 const SCRIPT = new URL(`blocking-client-worker${extname(import.meta.url)}`, import.meta.url);
 
 export type Value = string | number | null;
@@ -15,13 +15,13 @@ export type Row = readonly (Value | boolean)[];
 export type Parameter = Value | readonly (string | number)[];
 
 export interface Statement {
-  /** With a name the server plans it once for each connection. */
+  /** The server plans a named statement once per connection. */
   readonly name?: string | undefined;
   readonly text: string;
   readonly values?: readonly Parameter[] | undefined;
 }
 
-/** What the server is asked: one statement, or several as one transaction. */
+/** One statement, or several as one transaction. */
 export type Statements = readonly Statement[];
 
 export type BlockingAnswer = { readonly rows: readonly (readonly Row[])[] } | { readonly fault: FaultFacts };
@@ -33,17 +33,20 @@ export interface BlockingSetup {
   readonly timeoutMs: number;
 }
 
-/** Longer than the thread itself waits for the server: its own fault says more. */
+/** Added to the thread's own timeout, because its error message is more precise. */
 const GRACE_MS = 5_000;
 
-/** A desk asks only while it starts and ends: in between, a thread would cost it memory, and the server a connection. */
+/**
+ * A desk uses this client only while it starts and ends: in between, a thread would use memory, and a connection of the
+ * server.
+ */
 const IDLE_MS = 10_000;
 
 /**
- * A connection whose answers are waited for on the spot, for opening and reading a journal: the ports read synchronously, as from a
- * file. A thread holds the connection; this one sleeps until it answers. The thread ends when nothing was asked for ten seconds, and
- * another starts with the next question. A daemon appends through `server-session.ts`, which does not block, and reads its past on
- * threads of their own.
+ * A synchronous connection for opening and reading a journal: the ports read synchronously, as from a file. A separate
+ * thread has the connection; the calling thread sleeps until it answers. The thread ends after ten seconds without a
+ * request, and the next request starts another. A daemon appends through `server-session.ts`, which does not block, and
+ * reads old records on separate threads.
  */
 export class BlockingClient {
   readonly #connectionString: string;
@@ -55,7 +58,7 @@ export class BlockingClient {
   constructor(connectionString: string, timeoutMs: number) {
     this.#connectionString = connectionString;
     this.#timeoutMs = timeoutMs;
-    // It loads its modules while this thread continues.
+    // The new thread loads its modules while this one continues.
     this.#thread = new ConnectionThread(connectionString, timeoutMs);
   }
 
@@ -64,7 +67,7 @@ export class BlockingClient {
     return this.transaction([{ text, values }])[0] ?? [];
   }
 
-  /** The rows of each statement: all of them take effect, or none. @throws PostgresFault */
+  /** The rows of each statement: all of the statements take effect, or none. @throws PostgresFault */
   transaction(statements: Statements): readonly (readonly Row[])[] {
     if (this.#isClosed) throw new PostgresFault({ message: 'the connection is closed' });
     this.#idle?.unsubscribe();

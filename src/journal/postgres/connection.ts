@@ -6,14 +6,17 @@ import type { Row, Statement, Value } from './blocking-client.ts';
 export interface ConnectionOptions {
   /** Longest wait for a connection, a lock or a statement, milliseconds. */
   readonly timeoutMs: number;
-  /** Called once when the connection is gone. */
+  /** Called once when the connection is lost. */
   readonly onEnd: () => void;
 }
 
 /** Object id of `bigint` in PostgreSQL. All of ours are below 2^53. */
 const BIGINT = 20;
 
-/** Opens a connection whose every wait has an end. The library reports a lost connection as an event: it must be listened to. */
+/**
+ * Opens a connection on which every wait has a timeout. The library reports a lost connection as an event, which needs
+ * a listener.
+ */
 export async function connectTo(
   connectionString: string,
   { timeoutMs, onEnd }: ConnectionOptions,
@@ -46,8 +49,8 @@ export async function connectTo(
 }
 
 /**
- * Notes the cluster and its timeline for as long as the connection lasts: a primary keeps its timeline. The first eight digits of
- * the name of a WAL file are the timeline, as it is now.
+ * Sets the cluster and its timeline as a setting of the connection: a primary keeps its timeline. The first eight
+ * digits of the name of a WAL file are the current timeline.
  */
 const NOTE_TIMELINE = `SELECT set_config('tranche.timeline', CASE WHEN pg_is_in_recovery() THEN '' ELSE
   (SELECT system_identifier::text FROM pg_control_system()) || '/' ||
@@ -71,17 +74,18 @@ export async function rowsOf(
 const END_MS = 2_000;
 
 /**
- * Ends a connection, or one that is being opened. A server that cannot be reached never confirms it: after two seconds nothing waits
- * for that any more, and the connection keeps no process from ending. The result of closing a broken connection does not matter.
+ * Ends a connection, or one that is being opened. An unreachable server never confirms the end: after two seconds
+ * nothing waits for it any more, and the connection does not keep the process alive. The result of closing a broken
+ * connection does not matter.
  */
 export async function endConnection(connecting: Promise<Client>): Promise<void> {
   try {
     const client = await connecting;
-    // The types of the library lack it.
+    // The types of the library omit this method.
     if ('unref' in client && typeof client.unref === 'function') Reflect.apply(client.unref, client, []);
     const late = { first: END_MS, with: () => of(undefined) };
     await lastValueFrom(from(client.end()).pipe(timeout(late)));
   } catch {
-    // It is gone.
+    // The connection is already lost.
   }
 }

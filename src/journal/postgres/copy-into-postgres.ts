@@ -5,13 +5,13 @@ import type { Line } from '../proof/chain.ts';
 import { storageFault } from './postgres-errors.ts';
 import { openWriter } from './postgres.ts';
 
-/** Records between two waits. */
+/** Number of records per append. */
 const BATCH = 500;
 
 /**
- * Writes the records of `source` into the journal at `url`, which is empty or holds the first of them.
+ * Writes the records of `source` into the journal at `url`, which is empty or contains the first of them.
  *
- * @throws OperatorError `usage` when it holds other records; else as `postgresJournal`
+ * @throws OperatorError `usage` when it contains other records, and the errors of `postgresJournal`.
  */
 export async function copyIntoPostgres(url: string, source: Journal): Promise<void> {
   const { store, lease, end, shown, close } = openWriter(url);

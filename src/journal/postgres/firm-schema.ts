@@ -1,10 +1,11 @@
 /**
- * Limits of the firm over all desks of a mode. `firm_count` runs in the transaction that adds records: it locks one row, so that the
- * desks of the firm reserve one after the other, reads what the journal of the desk says since it was last counted, and refuses an
- * intent that would exceed a limit. It reads the journal rather than the statement's records, so that a statement that is sent again,
- * and records of a version that did not count, are counted once.
+ * Limits of the firm over all desks of a mode. `firm_count` runs in the transaction that adds records. It locks one
+ * row, so that the desks of the firm reserve one after the other, reads the records that the journal of the desk gained
+ * since the last count, and refuses an intent that would exceed a limit. It reads the journal rather than the
+ * statement's records, so that it counts a statement that is sent again, and records of a version that did not count,
+ * exactly once.
  *
- * A reservation ends only with the record of its outcome: an owner that dies leaves it as it is, and the next owner resolves it.
+ * A reservation ends only with the record of its outcome: an owner that dies leaves it, and the next owner resolves it.
  */
 export const FIRM_STEP = `
   CREATE TABLE firm_limits (           -- added to, never changed: the newest of a mode counts
@@ -182,7 +183,7 @@ export const FIRM_STEP = `
   END $$;
 `;
 
-/** What a role that runs desks needs of these tables. `name` is quoted. */
+/** The rights on these tables that a role needs to run desks. `name` is quoted. */
 export const firmGrants = (name: string): readonly string[] => [
   `GRANT SELECT ON tranche.firm_limits TO ${name}`,
   `GRANT INSERT (mode, currency, day_notional, open_doubts, positions, person, why) ON tranche.firm_limits TO ${name}`,

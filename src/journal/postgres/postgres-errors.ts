@@ -1,13 +1,13 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** What a server or its connection said, as plain data: it crosses threads. */
+/** An error of the server or of its connection as plain data, which can be sent to another thread. */
 export interface FaultFacts {
   readonly message: string;
   /** SQLSTATE of the server; undefined for a fault of the connection. */
   readonly code?: string | undefined;
 }
 
-/** A statement failed, or the connection did. */
+/** A statement or its connection failed. */
 export class PostgresFault extends Error {
   override readonly name = 'PostgresFault';
   readonly code: string | undefined;
@@ -23,7 +23,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/u;
 export function factsOf(error: unknown): FaultFacts {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  // Several addresses of one name failed: the library puts their messages beside an empty one.
+  // If several addresses of one name failed, the library reports an empty message with the individual errors.
   const message = error instanceof AggregateError ? error.errors.map(String).join('; ') : error.message;
   return {
     message: message === '' ? (code ?? error.name) : message,
@@ -32,8 +32,8 @@ export function factsOf(error: unknown): FaultFacts {
 }
 
 /**
- * Whether the same statements may succeed on another connection, or a moment later: the server restarts or fails over, the network
- * is cut, too many connections are open, a lock was not free in time.
+ * Whether the same statements may succeed on another connection, or later: the server restarts or fails over, the
+ * network is down, too many connections are open, a lock was not free in time.
  */
 export function isTransient({ code }: FaultFacts): boolean {
   if (code === undefined) return true;
@@ -44,7 +44,7 @@ export function isTransient({ code }: FaultFacts): boolean {
   );
 }
 
-/** What an operator reads when a journal in PostgreSQL cannot be used. */
+/** The error for the operator when a journal in PostgreSQL cannot be used. */
 export function storageFault(shown: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   const { message, code } = factsOf(error);

@@ -11,34 +11,42 @@ import { PostgresFault, factsOf, isTransient, storageFault } from './postgres-er
 import { lineOf } from './record-reader.ts';
 import type { Session } from './session.ts';
 
-/** Longest time without the server before an append fails. Nothing leaves in the meantime: records come first. */
+/**
+ * Longest time without the server before an append fails. No order leaves in the meantime, because records come first.
+ */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
-/** Most refused intents that are remembered: an attempt asks within the life of its quote. */
+/** Maximum number of refused intents in memory: an attempt asks within the life of its quote. */
 const REFUSALS_MAX = 10_000;
 
 /**
- * Where the session is: the cluster, and its timeline, which a failover changes. Each connection notes it once (`connection.ts`): a
- * primary keeps its timeline for as long as it runs.
+ * The cluster of the session and its timeline, which a failover changes. Each connection sets them once
+ * (`connection.ts`), because a primary keeps its timeline for as long as it runs.
  */
 const TIMELINE = "current_setting('tranche.timeline')";
 const UNTIL = 'clock_timestamp() + make_interval(secs => $2::float8 / 1000)';
 const MOMENT = 'floor(extract(epoch FROM until) * 1000)::float8';
-/** Whether a lease holds: its desk has its epoch, and the server is in its timeline. */
+/** Whether a lease is valid: its desk has its epoch, and the server is in its timeline. */
 const HOLDS = `desk = $1 AND epoch = $2 AND ${TIMELINE} = $3`;
 const LOCK = `SELECT 1 FROM tranche.desk WHERE ${HOLDS} FOR SHARE`;
-/** Locks, and the desk notes where its newest record was added. */
+/** Locks the row of the desk, and stores in it where its newest record was added. */
 const SETTLE = `UPDATE tranche.desk SET system_identifier = split_part(${TIMELINE}, '/', 1),
   timeline = split_part(${TIMELINE}, '/', 2)::bigint WHERE ${HOLDS} RETURNING 1`;
 
 const LINES =
   'unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[]) AS line (seq, at, kind, body, hash)';
-/** The record before the first line exists: after a backup was restored under its owner it may not, and the chain would have a hole. */
+/**
+ * Requires the record before the first line: after a backup was restored under its owner it may be missing, and the
+ * chain would have a gap.
+ */
 const FOLLOWS =
   '(($4::bigint[])[1] = 1 OR EXISTS (SELECT FROM tranche.record WHERE desk = $1 AND seq = ($4::bigint[])[1] - 1))';
 /** Records that the limits of the firm count: `firm-schema.ts`. */
 const COUNTED = "ARRAY['started', 'reload', 'intent', 'attempt', 'fill', 'correction']";
-/** One statement: the row lock keeps a takeover out until the records are committed, and a takeover that came first leaves no owner. */
+/**
+ * One statement. The row lock delays a takeover until the records are committed; after an earlier takeover, the
+ * statement finds no owner.
+ */
 const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${owner}),
   added AS (INSERT INTO tranche.record (desk, seq, at, kind, body, hash, epoch)
     SELECT $1, line.seq, line.at, line.kind, line.body, line.hash, $2 FROM owner, ${LINES} WHERE ${FOLLOWS} ${onConflict} RETURNING 1)
@@ -48,7 +56,7 @@ const inserting = (owner: string, onConflict = ''): string => `WITH owner AS (${
 const INSERT = inserting(LOCK);
 const INSERT_FIRST = inserting(SETTLE);
 const INSERT_MISSING = inserting(SETTLE, 'ON CONFLICT (desk, seq) DO NOTHING');
-/** How many of the lines were written as intended. `$2` and `$3` are used so that all these statements take the same values. */
+/** Number of lines stored as intended. It uses `$2` and `$3` so that all these statements take the same values. */
 const COUNT_EQUAL = `SELECT count(*) FROM tranche.record AS stored
   JOIN ${LINES} ON stored.seq = line.seq AND stored.hash = line.hash
   WHERE stored.desk = $1 AND $2::bigint >= 0 AND $3::text IS NOT NULL`;
@@ -61,7 +69,7 @@ export interface PostgresStoreOptions {
   readonly commits?: { now(): number; observe(ms: number): void } | undefined;
 }
 
-/** Where the records of a desk end, and the timeline in which the newest was added. */
+/** The last record of a desk, and the timeline in which it was added. */
 export interface StoredEnd {
   readonly head: Head;
   readonly timeline: string;
@@ -70,16 +78,16 @@ export interface StoredEnd {
 /**
  * Desks and their records in PostgreSQL.
  *
- * A connection that breaks leaves open whether its statement took effect. `insert` then writes the same lines again under the same
- * numbers, for up to a minute: those that exist with the same hash are ours, and the update of the desk in the same statement makes
- * the server confirm, with its synchronous standby if it has one, everything before it.
+ * After a broken connection, it is unknown whether its statement took effect. `insert` then writes the same lines again
+ * under the same numbers, for up to a minute: existing lines with the same hash are ours. The update of the desk in the
+ * same statement makes the server, with its synchronous standby if it has one, confirm everything before it.
  */
 export class PostgresStore implements RecordStore {
   readonly #session: Session;
   readonly #options: PostgresStoreOptions;
   /** Why the firm's limits refused an intent, by its client order id. */
   readonly #refusals = new Map<string, string>();
-  /** Whether the desk notes where this store is. */
+  /** Whether the row of the desk contains the place of this store. */
   #isSettled = false;
 
   constructor(session: Session, options: PostgresStoreOptions) {
@@ -147,7 +155,7 @@ export class PostgresStore implements RecordStore {
     );
   }
 
-  /** As `read`, for a chain that is read in pages. */
+  /** Like `read`, for a chain that is read in pages. */
   end(lease: Lease): Observable<StoredEnd | undefined> {
     return this.#ask({
       text: 'SELECT seq, hash FROM tranche.record WHERE desk = $1 ORDER BY seq DESC LIMIT 1',
@@ -225,7 +233,7 @@ export class PostgresStore implements RecordStore {
     }
   }
 
-  /** Existing records are counted afterwards: records never change. */
+  /** Existing records are counted afterwards, because records never change. */
   #insertAgain(values: readonly Parameter[], count: number): Observable<boolean> {
     const added = this.#session.ask({ text: INSERT_MISSING, values });
     const equal = this.#session.ask({ text: COUNT_EQUAL, values });
@@ -249,8 +257,8 @@ export class PostgresStore implements RecordStore {
   }
 
   /**
-   * Where the newest record was added; `undefined`: the lease does not hold. What was read before it is then all there is: nobody else
-   * adds while it holds.
+   * Where the newest record was added; `undefined`: the lease is not valid. The records read before this call are then
+   * complete, because nobody else adds any while the lease is valid.
    */
   #settledAt(lease: Lease): Observable<string | undefined> {
     return this.#ask({

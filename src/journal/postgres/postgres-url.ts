@@ -1,12 +1,12 @@
 import { OperatorError } from '../../core/errors.ts';
 
-/** Which journal in which PostgreSQL database. */
+/** Address of a journal in a PostgreSQL database. */
 export interface PostgresPlace {
-  /** As the client library reads it, without the desk. */
+  /** For the client library, without the desk. */
   readonly connectionString: string;
   /** Name of the desk whose journal it is. */
   readonly desk: string;
-  /** Path that the names of the files beside the journal begin with, relative to the working folder. */
+  /** Path with which the names of the files beside the journal begin, relative to the working folder. */
   readonly files: string;
   /** For messages. */
   readonly shown: string;
@@ -18,8 +18,9 @@ const LOOPBACK = new Set(['', 'localhost', '127.0.0.1', '[::1]']);
 export const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//u.test(url);
 
 /**
- * Reads `postgres://user@host:5432/database?desk=NAME`. The password comes from the password file of PostgreSQL (`~/.pgpass` or
- * `PGPASSFILE`), never from the URL, which stands in configs and logs. `&files=PATH` names the files of this machine beside the journal.
+ * Parses `postgres://user@host:5432/database?desk=NAME`. The password comes from the password file of PostgreSQL
+ * (`~/.pgpass` or `PGPASSFILE`), never from the URL, which appears in configs and logs. `&files=PATH` names the files
+ * of this machine beside the journal.
  *
  * @throws OperatorError `config` for a URL without a desk, with a password, or to another host without a verified certificate.
  */
@@ -56,7 +57,10 @@ export function readPostgresUrl(url: string): PostgresPlace {
   };
 }
 
-/** The URL of a config, which may leave the desk to `desk` of the config. Other journals are named only by their file. */
+/**
+ * The URL of a config with its desk; if the URL names none, `desk` of the config. URLs of other journals stay
+ * unchanged.
+ */
 export function withDesk(url: string, desk: string): string {
   const parsed = isPostgres(url) ? URL.parse(url) : null;
   if (parsed === null || parsed.searchParams.has('desk')) return url;

@@ -31,19 +31,19 @@ import { LEASE_MS, takeDesk } from './take-desk.ts';
 export interface PostgresOptions extends Pick<SqliteOptions, 'readOnly' | 'anchor' | 'states' | 'commits'> {
   /** Longest wait for the server, milliseconds; default: 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Called when the server may lose records with its machine. */
+  /** Called when records may be lost with the server's machine. */
   readonly warn?: ((why: string) => void) | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * A journal in PostgreSQL: the same records, the same chain and the same proof as in a file. One writer, held by a lease with an epoch;
- * readers work beside it. The whole chain is checked before the first append. Everything else that a desk keeps beside its journal is in
- * files of this machine: see `journal-place.ts`.
+ * A journal in PostgreSQL: the same records, chain and proof as in a file. One writer, which has a lease with an epoch;
+ * readers work beside it. The whole chain is checked before the first append. All other data that a desk stores beside
+ * its journal is in files of this machine: see `journal-place.ts`.
  *
- * @throws OperatorError `again`: another process holds the desk. `config`: the URL, the login or a right is wrong. `storage`: the server
- * cannot be used. `data`: the chain does not hold.
+ * @throws OperatorError `again`: another process has the desk. `config`: the URL, the login or a right is wrong. `storage`: the server
+ * cannot be used. `data`: the chain is broken.
  */
 export function postgresJournal(url: string, options: PostgresOptions = {}): Journal {
   const place = readPostgresUrl(url);
@@ -59,7 +59,7 @@ export function postgresJournal(url: string, options: PostgresOptions = {}): Jou
   }
 }
 
-/** Whether the desk has a journal in the database. @throws OperatorError as `postgresJournal` does */
+/** Whether the database contains a journal of the desk. @throws OperatorError, the errors of `postgresJournal`. */
 export function hasPostgresJournal(url: string): boolean {
   const { connectionString, desk, shown } = readPostgresUrl(url);
   const client = new BlockingClient(connectionString, TIMEOUT_MS);
@@ -77,7 +77,7 @@ interface Open {
   readonly place: PostgresPlace;
   readonly client: BlockingClient;
   readonly cleanup: DisposableStack;
-  /** Path that the files beside the journal begin with. */
+  /** Path with which the names of the files beside the journal begin. */
   readonly files: string;
   readonly options: PostgresOptions;
 }
@@ -95,7 +95,7 @@ function reader({ place, client, cleanup }: Open): Journal {
   };
 }
 
-/** What readers and writers have in common. */
+/** The methods that readers and writers share. */
 function reads(
   { desk, shown }: PostgresPlace,
   client: BlockingClient,
@@ -133,19 +133,19 @@ function reads(
   };
 }
 
-/** A journal open for writing, before anything of its desk is read. */
+/** A journal open for writing, before any record of its desk was read. */
 interface OpenWriter {
   readonly shown: string;
   readonly lease: Lease;
   readonly store: PostgresStore;
   readonly end: StoredEnd;
-  /** Emits once another owner has taken over, as the renewal found out. */
+  /** Emits once the renewal finds that another owner has taken over. */
   readonly lost$: Observable<FencedOut>;
   /** Releases the lease. */
   readonly close: () => void;
 }
 
-/** Takes the desk at `url` to append lines as they are. @throws OperatorError as `postgresJournal` does */
+/** Takes the desk at `url` to append lines unchanged. @throws OperatorError, the errors of `postgresJournal`. */
 export function openWriter(url: string, options: PostgresOptions = {}): OpenWriter {
   const place = readPostgresUrl(url);
   const cleanup = new DisposableStack();
@@ -177,7 +177,7 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
     try {
       atOnce(opening.release(lease));
     } catch {
-      // It ends by itself.
+      // The lease ends by itself.
     }
   });
   const end = atOnce(opening.end(lease));
@@ -192,7 +192,7 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
     clock: { scheduler: asyncScheduler },
     leaseMs: LEASE_MS,
   }).pipe(shareReplay({ bufferSize: 1, refCount: true }));
-  // Renews from now on, whether anybody listens or not.
+  // Renews from now on, even without subscribers.
   const renewing = lost$.subscribe();
   cleanup.defer(() => {
     renewing.unsubscribe();
@@ -200,7 +200,7 @@ function own({ place, client, cleanup, files, options }: Open): OpenWriter {
   return { shown, lease, store, end, lost$, close: () => cleanup.dispose() };
 }
 
-/** Records between two notes in the second place. */
+/** Number of records between two updates of the anchor. */
 const NOTE_EVERY = 1_000;
 
 function writer(open: Open): Journal {

@@ -5,10 +5,10 @@ import { isPostgres, readPostgresUrl, withDesk } from './postgres-url.ts';
 import { LAYOUT, grants, migrate } from './schema.ts';
 
 /**
- * Makes the tables, or brings them to the layout of this version, as their owner; gives a role what running desks needs. Returns
- * the layout.
+ * Creates the tables, or migrates them to the layout of this version, as their owner; grants a role the rights to run
+ * desks. Returns the layout.
  *
- * @throws OperatorError `usage` for another kind of journal; else as `postgresJournal`
+ * @throws OperatorError `usage` for another kind of journal, and the errors of `postgresJournal`.
  */
 export function preparePostgres(url: string, role?: string): number {
   if (!isPostgres(url))

@@ -6,7 +6,7 @@ import { recordConditions } from '../record-query.ts';
 import type { RecordQuery } from '../record-query.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
 
-/** Records in one answer of the server. */
+/** Number of records in one answer of the server. */
 const PAGE = 1_000;
 const COLUMNS = 'seq, at, kind, body, hash';
 
@@ -24,7 +24,7 @@ export function hashOf(client: BlockingClient, desk: string, seq: number): strin
   return row && String(row[0]);
 }
 
-/** Lines as they are stored, behind `after` up to `last`, in pages: no snapshot of the server stays open. */
+/** Stored lines after `after` up to `last`, in pages, so that no snapshot of the server stays open. */
 export function* linesOf(
   client: BlockingClient,
   desk: string,

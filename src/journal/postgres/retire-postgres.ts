@@ -2,7 +2,7 @@ import { BlockingClient } from './blocking-client.ts';
 import { storageFault } from './postgres-errors.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 
-/** Keeps every process from taking the desk: its lease has no end. */
+/** Prevents every process from taking the desk, with a lease that never ends. */
 export function retirePostgres(url: string, why: string): void {
   const { connectionString, desk, shown } = readPostgresUrl(url);
   const client = new BlockingClient(connectionString, 30_000);

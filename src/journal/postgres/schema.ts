@@ -4,10 +4,11 @@ import { FIRM_STEP, firmGrants } from './firm-schema.ts';
 import type { BlockingClient, Row } from './blocking-client.ts';
 
 /**
- * Tables, in steps that run in order and are never undone. A step that was released is never edited: a change is a new step. Rows of
- * `record` are never changed: roles get no right to, and a trigger refuses it to the owner.
+ * Steps that create the tables, in order; none is ever undone. A released step is never edited: a change is a new step.
+ * Rows of `record` are never changed: no role has the right to, and a trigger refuses it even to the owner.
  *
- * During an upgrade, programs of the version before work on the new tables. A step that they cannot work with says so in `BREAKING`.
+ * During an upgrade, programs of the previous version use the new tables. Add a step with which they cannot work to
+ * `BREAKING`.
  */
 const STEPS: readonly string[] = [
   `
@@ -139,13 +140,13 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** Numbers of the steps that programs of the layouts before them cannot work with. A step that only adds is none. */
+/** Numbers of the steps with which programs of earlier layouts cannot work. A step that only adds is not one of them. */
 const BREAKING: readonly number[] = [];
 
 /** Layout that this version reads and writes. */
 export const LAYOUT = STEPS.length;
 
-/** The step with which `works_from` came. */
+/** The step that added `works_from`. */
 const NOTES_COMPATIBILITY = 3;
 
 /** Oldest layout whose programs work with the tables after step `step`. */
@@ -155,7 +156,10 @@ const worksFrom = (step: number): number => BREAKING.findLast((breaking) => brea
 export const LAYOUT_OF = `SELECT coalesce(max(step), 0), coalesce(max((to_jsonb(l) ->> 'works_from')::bigint), 1)
   FROM tranche.layout l`;
 
-/** Why this program cannot use tables with the answer to LAYOUT_OF; undefined when it can. `shown` names the database. */
+/**
+ * Why this program cannot use tables with this answer to LAYOUT_OF; `undefined` when it can. `shown` names the
+ * database.
+ */
 export function layoutProblem(shown: string, [step, oldest]: Row = [0, 1]): OperatorError | undefined {
   const [now, from] = [Number(step), Number(oldest)];
   if (now < LAYOUT)
@@ -173,7 +177,7 @@ export function layoutProblem(shown: string, [step, oldest]: Row = [0, 1]): Oper
     : undefined;
 }
 
-/** One for this program, even if other programs use the database. */
+/** Advisory lock of this program, distinct from those of other programs in the database. */
 const LOCK = 7_216_042_001;
 
 /** Brings the tables to the layout of this version: one transaction, one process at a time. @throws PostgresFault */
@@ -210,7 +214,7 @@ export function checkLayout(client: BlockingClient, shown: string): void {
   if (problem !== undefined) throw problem;
 }
 
-/** Layout of the tables that are there; 0 for none. @throws PostgresFault */
+/** Layout of the existing tables; 0 without tables. @throws PostgresFault */
 export function layoutOf(client: BlockingClient): number {
   if (!hasTables(client)) return 0;
   const [[step] = []] = client.query(LAYOUT_OF);
@@ -222,7 +226,7 @@ export const HAS_TABLES = "SELECT to_regclass('tranche.layout') IS NOT NULL";
 
 const hasTables = (client: BlockingClient): boolean => client.query(HAS_TABLES)[0]?.[0] === true;
 
-/** What a role that runs desks needs, and no more. The name is quoted. */
+/** The rights that a role needs to run desks, and no others. The name is quoted. */
 export const grants = (role: string): readonly string[] => {
   const name = `"${role.replaceAll('"', '""')}"`;
   return [
@@ -230,7 +234,7 @@ export const grants = (role: string): readonly string[] => {
     `GRANT SELECT ON tranche.layout TO ${name}`,
     `GRANT SELECT, INSERT ON tranche.record, tranche.evidence TO ${name}`,
     `GRANT SELECT, INSERT, UPDATE ON tranche.desk TO ${name}`,
-    // Not the author or the time: those are the server's.
+    // Not the author or the time, which the server sets.
     `GRANT SELECT ON tranche.fleet_version, tranche.fleet_command, tranche.desk_command TO ${name}`,
     `GRANT INSERT (desk, version, config, files, hash, why, person) ON tranche.fleet_version TO ${name}`,
     `GRANT INSERT (desk, epoch, path, body, caller, until) ON tranche.desk_command TO ${name}`,

@@ -16,15 +16,18 @@ export interface ServerSessionOptions {
   readonly timeoutMs: number;
 }
 
-/** A connection with the function of the module that opened it: an import for each statement would delay each order. */
+/**
+ * A connection with the function of the module that opened it: a dynamic import for each statement would delay each
+ * order.
+ */
 interface Connected {
   readonly client: Client;
   readonly rowsOf: typeof Rows;
 }
 
 /**
- * One connection that blocks nothing, opened on demand and again after it broke. Statements run one after the other, in the
- * order in which they were asked for. The client library is loaded with the first of them: a desk on a file does without it.
+ * One non-blocking connection, opened on demand and again after it broke. Statements run one after the other, in the
+ * order of the calls. The first one loads the client library, so that a desk on a file never does.
  */
 export class ServerSession implements Session {
   readonly #options: ServerSessionOptions;
@@ -53,9 +56,9 @@ export class ServerSession implements Session {
     try {
       await before;
     } catch {
-      // The caller received the error.
+      // The caller receives the error.
     }
-    // For good: endless retries would keep the process from ending.
+    // Closed permanently: endless retries would keep the process from ending.
     if (this.#isClosed)
       throw new OperatorError('storage', `journal ${this.#options.shown}: the connection is closed`);
     try {

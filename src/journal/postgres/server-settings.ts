@@ -1,7 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Row } from './blocking-client.ts';
 
-/** Sets what durability rests on for one connection, and reads what only the server can set. */
+/** Applies the durability settings of one connection, and reads those that only the server can set. */
 export const SETTINGS = `SELECT pg_is_in_recovery(), current_setting('fsync'), current_setting('full_page_writes'),
   set_config('synchronous_commit',
     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
@@ -10,7 +10,7 @@ export const SETTINGS = `SELECT pg_is_in_recovery(), current_setting('fsync'), c
 /**
  * Checks the answer to SETTINGS. Returns a warning if records may be lost with the server machine.
  *
- * @throws OperatorError `storage` when a committed record may be lost, or nothing can be written.
+ * @throws OperatorError `storage` when a committed record may be lost, or the server accepts no writes.
  */
 export function checkSettings(
   shown: string,

@@ -3,21 +3,23 @@ import type { Observable } from 'rxjs';
 import { invariant } from '../../core/errors.ts';
 import type { BlockingClient, Row, Statement } from './blocking-client.ts';
 
-/** A connection to the server, as the store of records uses it. */
+/** A connection to the server for the store of records. */
 export interface Session {
   /**
-   * The rows of one statement, which is a transaction of its own: a stalled owner holds no lock. Cold. Errors when nobody knows
-   * whether it took effect.
+   * The rows of one statement, which is its own transaction, so that a stalled owner keeps no lock. Cold. Errors when
+   * it is unknown whether the statement took effect.
    */
   ask(statement: Statement): Observable<readonly Row[]>;
 }
 
-/** A connection whose answers are there when `subscribe` returns: for opening and closing a journal. */
+/** A synchronous connection, for opening and closing a journal: it emits before `subscribe` returns. */
 export const blockingSession = (client: BlockingClient): Session => ({
   ask: (statement) => defer(() => of(client.transaction([statement])[0] ?? [])),
 });
 
-/** What `answer` emits before `subscribe` returns, as that of a blocking session does. @throws what it errors with */
+/**
+ * The value that `answer` emits before `subscribe` returns, as with a blocking session. @throws the error of `answer`.
+ */
 export function atOnce<T>(answer: Observable<T>): T {
   let told: { readonly value: T } | undefined;
   let failed: { readonly error: unknown } | undefined;

@@ -7,14 +7,17 @@ import type { PostgresPlace } from './postgres-url.ts';
 import type { PostgresStore } from './postgres-store.ts';
 import { atOnce } from './session.ts';
 
-/** How long a lease lasts from its last renewal: with the start of a process, a desk of a dead machine trades again within 15 s. */
+/**
+ * Duration of a lease from its last renewal: including the start of a process, a desk of a dead machine trades again
+ * within 15 s.
+ */
 export const LEASE_MS = 10_000;
 
 /**
- * Takes the desk over, or says who has it. `files` is where this process holds the lock of its files: it has outlived the owner before
- * it at the same place, whose lease then ends at once.
+ * Takes the desk over, or reports its owner. `files`: place of the files that this process has locked. If the previous
+ * owner used the same place, it has died, and its lease ends at once.
  *
- * @throws OperatorError `again`: another process has the desk, or it is retired.
+ * @throws OperatorError `again`: another process has the desk, or the desk is retired.
  */
 export function takeDesk(
   store: PostgresStore,
@@ -41,5 +44,5 @@ export function takeDesk(
   );
 }
 
-/** A text as a pattern of LIKE that matches only itself. */
+/** Escapes a text for LIKE, so that the pattern matches only that text. */
 const likeText = (text: string): string => text.replaceAll(/[\\%_]/gu, (sign) => `\\${sign}`);

@@ -5,13 +5,13 @@ import type { Head } from './chain.ts';
 import { createPrivate, refuseNoFile, syncFolder } from '../sqlite/files.ts';
 
 /**
- * A second record of how far the journal has come: a small file beside it, or wherever the config says. A journal
- * restored from an older copy is consistent in itself; only something stored elsewhere can reveal it.
+ * A second record of the newest record: a small file beside the journal, or at the path in the config. A journal
+ * restored from an older copy is consistent in itself; only data stored elsewhere can reveal it.
  */
 export interface Anchor {
   /** The last anchor; `undefined` without one, `'unreadable'` if it is damaged. */
   read(): Head | 'unreadable' | undefined;
-  /** Notes `head`, atomically and durably. Costs three flushes, so it is not for every append. */
+  /** Stores `head`, atomically and durably. Costs three flushes, too many for every append. */
   note(head: Head): void;
 }
 

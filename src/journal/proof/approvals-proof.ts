@@ -58,27 +58,32 @@ export interface ApprovalFinding {
   readonly by: string;
   /** `passkey`: its signature was verified. `token`: the journal records only the name. */
   readonly proof: 'passkey' | 'token';
-  /** What the journal does not let one check, in words. */
+  /** What cannot be verified with the journal alone, in words. */
   readonly unchecked?: string | undefined;
-  /** The person was invited after this request was made: the requester may have invented the people who must agree. */
+  /**
+   * The person was invited after this request was proposed: the requester may have invented the people who must agree.
+   */
   readonly invited_after_request?: true | undefined;
-  /** What is wrong with it, in words; left out: nothing. */
+  /** The fault, in words; omitted: none. */
   readonly fault?: string | undefined;
 }
 
-/** A person who approved something, and how they came to be an approver. Nobody approves an invitation. */
+/** A person who approved something, and the origin of their role as approver. Nobody approves an invitation. */
 export interface Approver {
   readonly person: string;
   readonly role: Role;
-  /** Number of the record of the invitation that counted, and who gave it. */
+  /** Number of the record of the invitation that counted, and who issued it. */
   readonly invited: { readonly seq: number; readonly by: string };
-  /** By a command or a browser of the machine of the desk: one person who controls that machine can do this. */
+  /**
+   * The invitation came from a command or a browser on the machine of the desk: one person who controls that machine
+   * can issue it.
+   */
   readonly from_machine: boolean;
   /** Ids of the requests that this person approved. */
   readonly approved: readonly string[];
 }
 
-/** Requests that outlive the policy under which they were made. */
+/** Kinds of requests that outlive the policy under which they were proposed. */
 const LASTING: ReadonlySet<RequestKind> = new Set(['parent', 'strategy', 'limits', 'channels']);
 
 const PAGE_UNKNOWN =
@@ -94,21 +99,21 @@ interface Request {
 interface Known {
   isRemoved: boolean;
   role: Role | undefined;
-  /** The newest one. */
+  /** The newest invitation. */
   invitation?: { readonly seq: number; readonly by: string; readonly isFromMachine: boolean } | undefined;
   readonly keys: Map<string, { readonly publicKey: string; readonly home?: PasskeyHome | undefined }>;
 }
 
 /**
- * Verifies the approvals of a journal using only its records, in order. Each must name exactly its request, come in time from a person
- * who may approve under the policy in force, and carry a passkey signature where required; and nothing that needed approval may have
- * happened without it. Feed it every record from the first.
+ * Verifies the approvals of a journal using only its records. Each must name exactly its request, come in time from a
+ * person who may approve under the policy in force, and have a passkey signature where required. No action that needed
+ * approval may have happened without it. Pass every record from the first, in order.
  */
 export class ApprovalsProof {
   readonly findings: ApprovalFinding[] = [];
   readonly #requests = new Map<string, Request>();
   readonly #people = new Map<string, Known>();
-  /** By the record of their invitation. */
+  /** By the number of the record of their invitation. */
   readonly #approvers = new Map<number, Approver>();
   #limits: LimitsInForce = {};
   #own: ApprovalPolicy = BUILT_IN.one;
@@ -116,18 +121,23 @@ export class ApprovalsProof {
   readonly #parents = new ParentsProof();
   /** Record of the halt in force. */
   #halt: number | undefined;
-  /** What a person said last of an order in doubt: what follows from it is written with it. */
+  /** The last resolution by a person: its consequences follow it in the same write. */
   #resolved: ResolvedRecord | undefined;
-  /** Told once: orders under limits or a policy that nobody has agreed to. */
+  /** Whether orders under limits or a policy without agreement were already reported. */
   #isRaiseTold = false;
-  /** Somebody enrolled a passkey. */
+  /** Somebody has enrolled a passkey. */
   #hadPasskey = false;
-  /** A start kept a policy: from then on every request says what it is for, and every start keeps its policy and limits. */
+  /**
+   * A start has recorded a policy: from then on every request has a kind and a subject, and every start records its
+   * policy and limits.
+   */
   #keepsPolicy = false;
-  /** Who asked for the reload that the lives which follow it begin with. */
+  /** The requester of the reload whose new runs follow its record. */
   #reloader: UsedToken | undefined;
 
-  /** Everybody with an invitation who approved something. Names of tokens are in no record but those of their approvals. */
+  /**
+   * Everybody with an invitation who approved something. Names of tokens appear only in the records of their approvals.
+   */
   get approvers(): readonly Approver[] {
     return [...this.#approvers.values()];
   }
@@ -201,9 +211,8 @@ export class ApprovalsProof {
   }
 
   /**
-   * An order leaves: its quote is written in the same tick. The desk checks the halt and the approval of the parent
-   * in that tick, so that an intent which was written while a halt was in force never leaves, nor does an intent of a
-   * parent that still needed approval.
+   * An order leaves: its quote is recorded in the same tick. In that tick the desk checks the halt and the approval of
+   * the parent, so an intent that was written during a halt, or for a parent that still needed approval, never leaves.
    */
   #left(seq: number, { client_order_id: id, parent_amount: amount }: QuoteRecord): void {
     const intended = this.#parents.intended(id);
@@ -233,7 +242,7 @@ export class ApprovalsProof {
         ? undefined
         : `although ${asked.proposal.override}, which its parent ${parent} needs, was ${asked.state === 'open' ? 'not approved' : 'rejected'}`;
     const policy = this.#policy;
-    // Older versions did not write down what they judged a parent by.
+    // Older versions did not record by which amount they judged a parent.
     if (amount === undefined && (policy.unknown_asker === undefined || this.#parents.hasTraded(parent)))
       return undefined;
     const by = this.#parents.askerOf(strategy);
@@ -243,7 +252,7 @@ export class ApprovalsProof {
       : `without the approval that its parent ${parent} of ${amount ?? 'unknown'} needs`;
   }
 
-  /** A trade that a person states: with the figures that others agreed to, where they must. */
+  /** Checks a trade that a person stated: if others had to agree, its figures must be the approved ones. */
   #filled(seq: number, body: FillRecord): void {
     const intended = this.#parents.intended(body.client_order_id);
     if (intended?.halt !== undefined && body.source !== 'dry_run')
@@ -301,7 +310,7 @@ export class ApprovalsProof {
     if (step === 'removed') {
       known.isRemoved = true;
       known.keys.clear();
-      // What they agreed to and is not decided does not count, also if they come back.
+      // Their agreements to undecided requests no longer count, even if they return.
       for (const one of this.#requests.values())
         if (one.state === 'open')
           one.agreed = one.agreed.filter((other) => !isInitiator(other, { by: person }));
@@ -355,7 +364,7 @@ export class ApprovalsProof {
     });
   }
 
-  /** The invitation at the time of the approval: a later one does not explain it. */
+  /** Uses the invitation at the time of the approval: a later one does not explain it. */
   #noteApprover(body: OverrideRecord): void {
     const person = nameOf(body);
     const { role, invitation } = this.#knownAs(person);
@@ -383,7 +392,7 @@ export class ApprovalsProof {
       : `it requires less than the policy in force: ${needWords(needs) || 'nobody'}`;
   }
 
-  /** Limits are loosened, where others must agree, by a person whom the desk knows at that time. */
+  /** If others must agree, only a person whom the desk knows at that time may request looser limits. */
   #proposerFault(proposal: OverrideRecord): string | undefined {
     if (proposal.request !== 'limits') return undefined;
     const { token } = proposal;
@@ -394,17 +403,17 @@ export class ApprovalsProof {
       : undefined;
   }
 
-  /** The same rule as on a desk: as the policy says, and by default once anyone has a passkey. */
+  /** The same rule as on a desk: according to the policy, and by default once anyone has a passkey. */
   #wantsPasskey({ passkey }: Requirement): boolean {
     if (passkey !== undefined) return passkey === 'required';
-    // Older versions checked only the people who are present.
+    // Older versions checked only the people who could still sign in.
     if (this.#policy.unknown_asker !== undefined) return this.#hadPasskey;
     return [...this.#people.values()].some(({ isRemoved, keys }) => !isRemoved && keys.size > 0);
   }
 
   /**
-   * What the policy in force asks for it. For records of an older version, which wrote the amount of a parent only in words: any of
-   * its rules.
+   * The requirements of the policy in force for it. Older versions recorded the amount of a parent only in words: then
+   * any of the rules may apply.
    */
   #neededBy(proposal: OverrideRecord): readonly Requirement[] {
     const kind: RequestKind = kindOf(proposal);
@@ -498,7 +507,7 @@ export class ApprovalsProof {
     if (body.state === 'active') this.#halt = undefined;
   }
 
-  /** The request that a rearm uses is of its kind, and asked for all that the policy in force asks for now. */
+  /** The request that a rearm uses must be of its kind, and must meet all requirements of the policy in force now. */
   #rearmFault(body: ControlRecord, raised: RaisedParts): string | undefined {
     const kind = kindOfRearm(raised);
     const used = this.#use(
@@ -514,7 +523,7 @@ export class ApprovalsProof {
     return `a halt was lifted with ${used.override}, which required less than the policy in force: ${needWords(used.needs ?? []) || 'nobody'}`;
   }
 
-  /** Uses an approved request up, and returns what was asked for; `undefined`: there is none. */
+  /** Marks an approved request as used, and returns its proposal; `undefined`: there is none. */
   #use(isIt: (request: Request) => boolean): OverrideRecord | undefined {
     const found = [...this.#requests.values()].findLast((one) => one.state === 'approved' && isIt(one));
     if (found !== undefined) found.state = 'used';
@@ -529,7 +538,7 @@ export class ApprovalsProof {
 const amountOf = (text: string | undefined): Money | undefined =>
   text === undefined || text === 'unknown' ? undefined : money(text);
 
-/** What an approval repeats of the request. */
+/** The fields of the request that an approval repeats. */
 function fieldsOf(record: OverrideRecord): object {
   const { step: _step, by: _by, why: _why, token: _token, assertion: _assertion, ...fields } = record;
   return fields;

@@ -20,7 +20,7 @@ export interface Tied {
 export const vocabulary = (): string => sha256(vocabularyText());
 
 /**
- * Appends `bodies` to the chain after `head`. @throws Error when a body is not a record: it must not be
+ * Appends `bodies` to the chain after `head`. @throws Error when a body is not a valid record, which must not be
  * written.
  */
 export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {
@@ -37,14 +37,14 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
   });
 }
 
-/** The canonical text of a body. @throws Error when it is not a record. */
+/** The canonical text of a body. @throws Error when it is not a valid record. */
 export function textOf(body: RecordBody): string {
   const problem = problemWith(body);
   invariant(problem === undefined, () => `not a record: ${problem}`);
   return canonical(body);
 }
 
-/** Checks `lines` from the first; `end`, if given, is where the journal itself says that the chain ends. */
+/** Checks `lines` from the first; `end`, if given, is the end of the chain according to the journal. */
 export function verify(lines: Iterable<Line>, end?: Head): Verdict {
   let head = EMPTY;
   for (const line of lines) {
@@ -62,7 +62,7 @@ export function verify(lines: Iterable<Line>, end?: Head): Verdict {
 /**
  * Reads `lines` as records and checks the chain. They follow `from`; default: the start of the chain.
  *
- * @throws OperatorError `data` at the first record that does not hold; `where` names the journal.
+ * @throws OperatorError `data` at the first invalid record; `where` names the journal.
  */
 export function* readLines(
   where: string,

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
  *
  *     <hash before> "\n" <seq> "\n" <at, Unix ms> "\n" <canonical text of the body>
  *
- * so that a holder of the lines and the newest hash can prove offline that nothing was changed, removed or moved.
+ * so that anyone with the lines and the newest hash can prove offline that nothing was changed, removed or moved.
  */
 export interface Line {
   /** From 1, without gaps. */
@@ -35,7 +35,7 @@ export type Verdict =
       readonly ok: false;
       readonly seq: number;
       readonly why: string;
-      /** Where the last intact record ends, if known: the damage follows. */
+      /** End of the last intact record, if known: the damage follows. */
       readonly near?: string;
     };
 

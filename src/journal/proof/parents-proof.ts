@@ -4,26 +4,26 @@ import type { IntentRecord, RecordBody, UsedToken } from '../../core/record.ts';
 interface Life {
   readonly hash: string;
   readonly begunAt: number;
-  /** Who had it begin, or ran it last; nobody where the desk knew none. */
+  /** The person who started the life, or last ran it; `undefined` if the desk did not know it. */
   by: UsedToken | undefined;
 }
 
-/** An order that may leave, as its intent says it. */
+/** An order that may leave, according to its intent. */
 interface Intended {
   readonly intent: IntentRecord;
-  /** The halt in force when it was written, as the number of its record. */
+  /** Number of the record of the halt in force when the intent was written. */
   readonly halt: number | undefined;
 }
 
-/** Lives of strategies, their parents, and orders in flight, to the extent that the approvals of parents need them. */
+/** Lives of strategies, their parents, and orders in flight, as far as the approvals of parents depend on them. */
 export class ParentsProof {
   readonly #lives = new Map<string, Life>();
-  /** Hash of the text that decided a parent. */
+  /** Hash of the document that decided a parent. */
   readonly #hashes = new Map<string, string>();
   readonly #intended = new Map<string, Intended>();
   readonly #traded = new Set<string>();
 
-  /** `halt`: number of the record of the halt in force; `asker`: who had the life of this record begin. */
+  /** `halt`: number of the record of the halt in force; `asker`: the person who started the life of this record. */
   take(body: RecordBody, halt: number | undefined, asker?: UsedToken): void {
     switch (body.kind) {
       case 'strategy':
@@ -55,7 +55,7 @@ export class ParentsProof {
 
   hasTraded = (parent: string): boolean => this.#traded.has(parent);
 
-  /** What an approval of the parent of an order covers: its id, or the whole life of its strategy. */
+  /** The subjects that an approval of the order's parent may have: its id, or the whole life of its strategy. */
   subjectsOf({ strategy, parent }: IntentRecord): readonly string[] {
     const life = this.#lives.get(strategy);
     const isOwn = life !== undefined && this.#hashes.get(parent) === life.hash;

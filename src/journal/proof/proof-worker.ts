@@ -1,6 +1,6 @@
 /**
- * A worker that checks part of the chain of a journal while the main thread continues the start; `proof.ts` starts it. It
- * imports little, because each thread loads its imports again.
+ * A worker that checks part of the chain of a journal while the main thread continues the start; `proof.ts` starts it.
+ * It has few imports, because each thread loads them again.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';

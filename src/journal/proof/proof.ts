@@ -10,16 +10,16 @@ import type { Part } from './verify-part.ts';
 /** The suffix of this file and its neighbours: `.js` once they are compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** Half a minute per million records is slow; a worker that takes longer has died. */
+/** Half a minute per million records is slow, so a worker that takes longer has died. */
 const WAIT_MS = 120_000;
-/** With more threads they would only wait for the disk. */
+/** More threads would only wait for the disk. */
 const PARTS_MAX = 4;
 
 /**
  * Starts checking the chain up to `head` on other threads, because that takes longer than the rest of a start. Each
- * thread checks a part, from the stored hash before it to the stored hash of its last record, so that parts that hold
- * form one chain. The returned function waits for the verdict: all hold, or the first part that does not; `undefined` if
- * not all answered.
+ * thread checks a part, from the stored hash before it to the stored hash of its last record, so that valid parts form
+ * one chain. The returned function waits for the verdict: all are valid, or the first invalid part; `undefined` if not
+ * all answered.
  */
 export function beginProof(
   db: DatabaseSync,
@@ -42,7 +42,7 @@ export function partsOf(db: DatabaseSync, file: string, head: Head, count: numbe
   const ends = Array.from({ length: count }, (_, i): Head => {
     const seq = Math.floor((head.seq * (i + 1)) / count);
     if (i === count - 1) return head;
-    // A missing record has no hash: then the part that should end with it is refused.
+    // A missing record has no hash; the part that should end with it is then refused.
     return seq === 0 ? EMPTY : { seq, hash: hashAt(db, seq) ?? '' };
   });
   return ends.map((last, i) => ({ file, after: ends[i - 1] ?? EMPTY, last }));

@@ -8,8 +8,8 @@ import type { Instant } from '../../core/time.ts';
 import type { Head, Line } from './link.ts';
 
 /**
- * The head of a journal with a signature of the desk, to be stored where nobody who can write the journal can change it. One line
- * of JSON; the signature is Ed25519 (RFC 8032) over the lines that `textOf` joins.
+ * The head of a journal with a signature of the desk. Store it where nobody who can write the journal can change it.
+ * One line of JSON; the signature is Ed25519 (RFC 8032) over the lines that `textOf` joins.
  */
 export interface SignedHead {
   /** Hash of the first record: identifies the chain. */
@@ -92,7 +92,7 @@ export function signHead(
   };
 }
 
-/** Whether the holder of `key` signed this; without a key, whether the key that it names signed it. */
+/** Whether `key` signed this; without `key`, whether the key in `signed` did. */
 export function isSigned(signed: SignedHead, key?: KeyObject): boolean {
   try {
     const named = createPublicKey({
@@ -113,7 +113,7 @@ export function readSignedHead(text: string, file: string): SignedHead {
     const value: unknown = JSON.parse(text);
     if (isSignedHead(value)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new OperatorError('data', `${file} is not a signed head as "tranche journal head" prints it`);
 }

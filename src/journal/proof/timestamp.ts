@@ -1,13 +1,14 @@
 /**
- * Requests to a time-stamping authority (RFC 3161), encoded in DER by hand: a request is forty bytes, and only the status and the
- * digest of an answer are read here. `openssl ts -verify` checks the signature and the certificates.
+ * Requests to a time-stamping authority (RFC 3161), encoded in DER without a library: a request has forty bytes, and
+ * this file reads only the status and the digest of an answer. `openssl ts -verify` checks the signature and the
+ * certificates.
  */
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const OCTETS = 0x04;
 
-/** Lengths below 128 bytes only, as all here are. */
+/** Only lengths below 128 bytes, which suffice here. */
 const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const bytes = Buffer.concat(content);
   return Buffer.concat([Buffer.from([tag, bytes.length]), bytes]);
@@ -34,7 +35,7 @@ export function timestampProblem(answer: Buffer, digest: string): string | undef
   return answer.includes(Buffer.from(digest, 'hex')) ? undefined : 'it was issued for another head';
 }
 
-/** `SEQUENCE { SEQUENCE { INTEGER status …` at the beginning of an answer. */
+/** Reads `SEQUENCE { SEQUENCE { INTEGER status …` at the beginning of an answer. */
 function statusOf(answer: Buffer): number | undefined {
   const outer = contentAt(answer, 0);
   const info = outer === undefined || answer[0] !== SEQUENCE ? undefined : contentAt(answer, outer);

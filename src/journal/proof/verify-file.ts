@@ -29,7 +29,7 @@ export function* linesOf(
   }
 }
 
-/** Checks up to the head at the time of the call: records that a writer adds in the meantime are not checked. */
+/** Checks up to the head at the time of the call, without records that a writer adds in the meantime. */
 export function verifyFile(db: DatabaseSync, file: string): Verdict {
   let seen = EMPTY;
   function* counted(last: number): Generator<Line> {
@@ -53,7 +53,7 @@ export function verifyFile(db: DatabaseSync, file: string): Verdict {
   return near === undefined ? found : { ...found, near };
 }
 
-/** What is wrong, and after which byte. */
+/** The error, and the byte after which it occurs. */
 export const wordsOf = ({ why, near }: Extract<Verdict, { ok: false }>): string =>
   near === undefined ? why : `${why}; the record before it is at ${near}`;
 

@@ -3,7 +3,7 @@ import { startOf } from '../format/canonical.ts';
 import { link } from './link.ts';
 import type { Head, Verdict } from './link.ts';
 
-/** Records after `after` up to `last`. The part holds when the chain leads from the one hash to the other. */
+/** Records after `after` up to `last`. The part is valid when the chain leads from the first hash to the last. */
 export interface Part {
   readonly file: string;
   readonly after: Head;
@@ -13,8 +13,8 @@ export interface Part {
 const PAGE = 1_000;
 
 /**
- * Checks part of a chain with few steps per record, because this takes most of a start. It only finds whether the part
- * holds; `verifyFile` finds the first record at fault. `undefined`: it could not read the part.
+ * Checks part of a chain with few steps per record, because this takes most of a start. It only determines whether the
+ * part is valid; `verifyFile` finds the first invalid record. `undefined`: it could not read the part.
  */
 export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | undefined {
   const select = db.prepare(

@@ -25,11 +25,10 @@ export function haltFileOf(journal: string): string | undefined {
 }
 
 /**
- * The halt as a file beside the journal: while `file` exists, with any content, nothing is sent. `touch` makes one.
+ * The halt as a file beside the journal: while `file` exists, with any content, nothing is sent. `touch` creates one.
  *
  * A full disk must not stop a halt, so the file is created beforehand under another name (`.armed`), with room for its
- * note: a halt renames it and writes into blocks that it owns already. Lifting the halt renames it back, for the same
- * reason.
+ * note: a halt renames it and overwrites allocated blocks. Lifting the halt renames it back, for the same reason.
  *
  * @throws the error of the file system when the file cannot be created beforehand.
  */
@@ -63,7 +62,7 @@ export function haltFile(file: string): HaltPort {
  * Writes the halt file, also for a daemon that cannot be reached in any other way. Needs no preparation, because the
  * disk may be full.
  *
- * @throws what the file system throws.
+ * @throws the errors of the file system.
  */
 export function leaveHalt(file: string, halt: Halt): void {
   if (!isThere(file)) leave(armedOf(file), file);
@@ -139,7 +138,7 @@ function writeNote(file: string, { level, by, why }: Halt): void {
       closeSync(descriptor);
     }
   } catch {
-    // The file exists, and that is what counts.
+    // The file exists, and only that matters.
   }
 }
 

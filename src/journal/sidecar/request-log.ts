@@ -37,8 +37,8 @@ export function requestLogFile(file: string): RequestLogPort {
     try {
       writeSync(descriptor, Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     } catch {
-      // Its head names this process and must be invalidated: no later process trusts a log that names a start it does not
-      // know.
+      // The head still names this process and must be invalidated: no later process trusts a log that names an unknown
+      // start.
     }
     closeSync(descriptor);
     descriptor = undefined;
@@ -67,7 +67,7 @@ export function requestLogFile(file: string): RequestLogPort {
         );
       }).filter((each) => each !== undefined);
       const since: BootTime = { id: boot.id, ms: Number(head['since']) };
-      // When all places are used, older requests have been overwritten.
+      // If all places are used, older requests have been overwritten.
       const requests = kept.map(({ request }) => request);
       const full = requests.length === SLOTS ? Math.min(...requests.map((each) => each.boot.ms)) : 0;
       return { since: { ...since, ms: Math.max(since.ms, full) }, requests };

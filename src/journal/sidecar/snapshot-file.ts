@@ -22,14 +22,14 @@ export interface StateOptions {
   readonly program: string;
   /** Number of records between snapshots; default: 50 000. */
   readonly every?: number | undefined;
-  /** Called before each step of writing, for tests: throws what a disk would. */
+  /** Called before each step of writing, for tests: throws errors like those of a disk. */
   readonly onStep?: ((step: 'write' | 'flush' | 'rename') => void) | undefined;
 }
 
 const EVERY = 50_000;
-/** Larger than any state of a desk within its bounds. */
+/** Larger than any state of a desk within its limits. */
 const BYTES_MAX = 256 * 1_048_576;
-/** Records have priority: a snapshot does not use the last of the disk space. */
+/** Records have priority, so a snapshot leaves this much disk space free. */
 const ROOM_BYTES = 64 * 1_048_576;
 
 const HEAD =
@@ -83,7 +83,7 @@ export interface StateFile extends StatePort {
 
 /**
  * One state in a file beside the journal, replaced as a whole: written under another name, flushed, and renamed. If the
- * disk refuses it, the old one stays.
+ * write fails, the old state stays.
  */
 export function stateFile(
   file: string,

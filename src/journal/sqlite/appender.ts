@@ -3,20 +3,20 @@ import type { RecordBody, StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Tied } from '../proof/chain.ts';
 
-/** Makes records durable, all or none. @throws when it could not: nothing is known about the disk from then on. */
+/** Makes records durable, all or none. @throws on failure: the state of the disk is then unknown. */
 export type Write = (bodies: readonly RecordBody[], at: Instant) => readonly Tied[];
 
 export interface Appender {
   readonly run: (bodies: readonly RecordBody[], at: Instant) => readonly StoredRecord[];
   readonly isPoisoned: () => boolean;
-  /** Something else that writes to the same file failed. */
+  /** Another write to the same file failed. */
   readonly poison: (cause: unknown) => void;
   readonly close: () => void;
 }
 
 /**
- * The rule that all drivers share: a journal that failed once is poisoned. After a failed flush the kernel may have
- * dropped the pages, so a second attempt that succeeds would prove nothing.
+ * The rule of all drivers: a journal that failed once is poisoned. After a failed flush the kernel may have dropped the
+ * pages, so a second attempt that succeeds would prove nothing.
  */
 export function appender(where: string, write: Write): Appender {
   let refusal: OperatorError | undefined;

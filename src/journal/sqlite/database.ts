@@ -4,7 +4,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { EMPTY } from '../proof/chain.ts';
 import type { Head, Line, Verdict } from '../proof/chain.ts';
 
-/** Layout of the file. Higher numbers are refused: an older program would not know what it leaves out. */
+/** Layout of the file. Higher numbers are refused, because an older program would not know what it omits. */
 export const SCHEMA_VERSION = 1;
 /** "TrJn": identifies the file among databases of other programs. */
 const APPLICATION_ID = 0x54_72_4a_6e;
@@ -24,11 +24,12 @@ const SCHEMA = `
   PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Sets what durability rests on and reads it back: SQLite ignores a pragma that it cannot follow. */
+/** Applies the durability settings and reads them back, because SQLite ignores a pragma that it cannot apply. */
 export function makeDurable(db: DatabaseSync, where: string): void {
   db.exec(
     'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA journal_size_limit=67108864; ' +
-      // Ours to run: SQLite keeps the failures of its own to itself, and tries a failed flush again.
+      // This program runs checkpoints itself: SQLite hides the failures of its automatic ones, and retries a failed
+      // flush.
       'PRAGMA wal_autocheckpoint=0',
   );
   const wanted = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, wal_autocheckpoint: 0 };
@@ -81,20 +82,20 @@ export function readMeta(db: DatabaseSync, key: string): string | undefined {
 const UPSERT =
   'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
 
-/** Notes something beside the records. */
+/** Stores a value beside the records. */
 export const writeMeta = (db: DatabaseSync, key: string, value: string): void => {
   db.prepare(UPSERT).run(key, value);
 };
 
-/** Who writes, for the message that a second writer gets. Says nothing about whether they still live: the lock does. */
+/** Stores who writes, for the error message of a second writer. Whether that process still lives, only the lock shows. */
 export const writeOwner = (db: DatabaseSync): void => {
   writeMeta(db, 'owner', `process ${process.pid} on ${hostname()}`);
 };
 
 /**
- * Moves the note of the newest record, in the transaction that adds records: without it, cut-off last records would not
- * show. The note must be the one that this writer left, so that a second writer shows even where the lock failed (somebody
- * removed its file, or the file system does not lock).
+ * Updates the stored head in the transaction that adds records, so that truncated records are detected. The stored head
+ * must be that of this writer, so that a second writer is detected even if the lock failed (somebody removed its file,
+ * or the file system has no locks).
  */
 export function headMover(db: DatabaseSync, where: string): (from: Head, to: Head) => void {
   const move = db.prepare("UPDATE meta SET value = ? WHERE key = 'head' AND value = ?");
@@ -112,7 +113,7 @@ const noteOf = ({ seq, hash }: Head): string => `${seq} ${hash}`;
 
 const HEAD = `SELECT (SELECT value FROM meta WHERE key = 'head') AS value, (SELECT max(seq) FROM records) AS last`;
 
-/** The newest record as it was noted, compared in one snapshot with the records that are there. */
+/** The stored head, compared in one snapshot with the existing records. */
 export function notedHead(db: DatabaseSync): NotedHead {
   const row = db.prepare(HEAD).get();
   const last = Number(row?.['last'] ?? 0);
@@ -127,10 +128,13 @@ export function notedHead(db: DatabaseSync): NotedHead {
 
 export type NotedHead = { readonly ok: true; readonly head: Head } | Extract<Verdict, { ok: false }>;
 
-/** Pages, not one long statement: a reader never holds a snapshot open, so the write-ahead log stays bounded. */
+/**
+ * Records per page. Pages, not one long statement, because a reader must not keep a snapshot open: otherwise the
+ * write-ahead log would grow without bound.
+ */
 const PAGE = 1_000;
 
-/** Records in the order of `seq`, behind `after` (any when left out) up to `last`. Throws what SQLite throws. */
+/** Records in the order of `seq`, after `after` (default: from the first) up to `last`. Throws the errors of SQLite. */
 export function* readRecords(db: DatabaseSync, last: number, after?: number): Generator<Line> {
   const select = db.prepare(
     'SELECT seq, at, kind, body, hash FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
@@ -144,7 +148,7 @@ export function* readRecords(db: DatabaseSync, last: number, after?: number): Ge
       rows = select.all(seen, last, page);
     } catch (error) {
       if (page === 1) throw error;
-      page = 1; // again, one by one, up to the record at fault
+      page = 1; // again, one by one, up to the invalid record
       continue;
     }
     for (const row of rows) {
@@ -157,7 +161,7 @@ export function* readRecords(db: DatabaseSync, last: number, after?: number): Ge
   }
 }
 
-/** A damaged page can hold other types than the table declares. */
+/** A damaged page can contain types other than those that the table declares. */
 function lineOf(row: readonly unknown[]): Line {
   const [seq, at, kind, body, hash] = row;
   if (

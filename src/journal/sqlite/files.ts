@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { OperatorError } from '../../core/errors.ts';
 
-/** The file of a journal in SQLite, absolute; other journals have none. */
+/** The absolute path of the file of a SQLite journal; other journals have none. */
 export function journalFileOf(url: string): string | undefined {
   const path = /^sqlite:(?:\/\/(?=\/))?(?<path>.+)$/u.exec(url)?.groups?.['path'];
   return path === undefined ? undefined : resolve(path);
@@ -13,11 +13,11 @@ const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Makes sure that `file` is there and that nobody but its owner reads it. A file that is there already is not opened:
- * closing it again would free locks that this process holds on it. A folder that is there already keeps its mode.
+ * Ensures that `file` exists and that only its owner can read it. Does not open an existing file, because closing it
+ * again would free locks that this process has on it. An existing folder keeps its mode.
  *
- * @throws OperatorError `storage` when others could put something else in its place: its folder is theirs to change;
- * or when it is no file: a folder keeps its mode. A link that the owner created is followed.
+ * @throws OperatorError `storage` when others could replace the file because they may change its folder,
+ * or when it is not a file. A link that the owner created is followed.
  */
 export function createPrivate(file: string): void {
   const folder = dirname(file);
@@ -36,7 +36,7 @@ export function createPrivate(file: string): void {
   if (created !== undefined) syncFolder(dirname(created));
 }
 
-/** @throws OperatorError `storage` when there is a folder or a device of this name. */
+/** @throws OperatorError `storage` when a folder or a device has this name. */
 export function refuseNoFile(file: string): void {
   const there = statSync(file, { throwIfNoEntry: false });
   if (there === undefined || there.isFile()) return;
@@ -47,8 +47,8 @@ export function refuseNoFile(file: string): void {
 }
 
 /**
- * Makes a folder and those above it that are missing, one after the other: The recursive mkdir of Node retries forever on
- * a file system in which nothing can be created, such as /proc. Returns the topmost folder that was created.
+ * Creates a folder and its missing parents, one after the other: the recursive mkdir of Node retries forever on a file
+ * system in which nothing can be created, such as /proc. Returns the topmost folder that was created.
  */
 export function makeFolders(folder: string, mode = 0o777): string | undefined {
   if (isFolder(folder)) return undefined;
@@ -56,7 +56,7 @@ export function makeFolders(folder: string, mode = 0o777): string | undefined {
   try {
     mkdirSync(folder, mode);
   } catch (error) {
-    if (!isFolder(folder)) throw error; // somebody else was quicker
+    if (!isFolder(folder)) throw error; // another process created it first
     return above;
   }
   return above ?? folder;
@@ -66,7 +66,10 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 
 const STICKY = 0o1000;
 
-/** Who may change a folder can swap the files in it. In a sticky one, such as /tmp, everybody keeps their own. */
+/**
+ * Refuses a folder that others may change, because they could replace the files in it. In a sticky folder, such as
+ * /tmp, nobody can replace the files of others.
+ */
 function refuseForeign(folder: string): void {
   if (process.getuid === undefined) return; // Windows
   const { uid, mode } = statSync(folder);
@@ -85,7 +88,7 @@ export const syncFolderOf = (file: string): void => {
 };
 
 export function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return; // folders cannot be opened there
+  if (process.platform === 'win32') return; // Windows cannot open folders
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);

@@ -4,7 +4,7 @@ const PIECE_BYTES = 1_048_576;
 
 /**
  * The position of `text` in the first of `files` that contains it, for people who look for damage: SQLite itself
- * reports no offsets. Not for a file that this process has open: closing it here would free its locks.
+ * reports no offsets. Do not use it for a file that this process has open: closing it here would free its locks.
  */
 export function placeOf(text: string, files: readonly string[]): string | undefined {
   for (const file of files) {
@@ -34,7 +34,7 @@ function offsetOf(text: string, file: string): number | undefined {
   }
 }
 
-/** File systems that reach over a network: their locks may not hold and their flushes may not reach a disk. statfs(2). */
+/** Network file systems: their locks may not work, and their flushes may not reach a disk. statfs(2). */
 const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

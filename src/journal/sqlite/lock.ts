@@ -3,18 +3,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from './sqlite-errors.ts';
 import { createPrivate } from './files.ts';
 
-/** Held until `release`, or until the process dies, however it dies. */
+/** Locked until `release`, or until the process dies in any way. */
 export interface Lock {
   readonly release: () => void;
 }
 
 /**
- * Takes the one writer's place of `file`, or gives `undefined` when another journal holds it.
+ * Takes the lock of the single writer of `file`; returns `undefined` when another journal has it.
  *
- * The lock is an exclusive transaction on an empty database beside the journal, so the kernel holds it and frees it with
- * the process; the journal itself stays open to readers. POSIX frees such locks as soon as the process closes *any*
- * descriptor of the file, so the lock file must never be opened by other means than SQLite. It is never removed: a
- * removed file would let two writers lock two files of one name.
+ * The lock is an exclusive transaction on an empty database beside the journal, so the kernel releases it with the
+ * process; readers can still open the journal. POSIX releases such locks as soon as the process closes *any* descriptor
+ * of the file, so only SQLite may open the lock file. It is never removed: with a removed file, two writers could lock
+ * two files of one name.
  */
 export function takeLock(file: string): Lock | undefined {
   const path = `${file}.lock`;
@@ -30,7 +30,7 @@ export function takeLock(file: string): Lock | undefined {
   return { release: () => holder.close() };
 }
 
-/** Whether no process writes `file` now. Does not create the lock file: where it cannot be created, no process can write. */
+/** Whether no process writes `file` now. Does not create the lock file: if it cannot be created, no process can write. */
 export function isFree(file: string): boolean {
   const path = `${file}.lock`;
   if (!existsSync(path)) return true;

@@ -9,9 +9,9 @@ import { outboxTable } from './outbox-table.ts';
 import { faultOf } from './sqlite-errors.ts';
 
 /**
- * An outbox in a file of its own, for a program without a journal. One process at a time.
+ * An outbox in a separate file, for a program without a journal. One process at a time.
  *
- * @throws OperatorError `again`: another process has it. `storage`: it cannot be opened.
+ * @throws OperatorError `again`: another process uses it. `storage`: it cannot be opened.
  */
 export function outboxFile(path: string): OutboxPort & { close(): void } {
   const file = resolve(path);
@@ -25,7 +25,7 @@ export function outboxFile(path: string): OutboxPort & { close(): void } {
     const db = new DatabaseSync(file);
     cleanup.defer(() => db.close());
     makeDurable(db, file);
-    // Nothing is waited for here, so that it may write back as it goes.
+    // Automatic checkpoints are acceptable here, because nothing waits for this file.
     db.exec('PRAGMA wal_autocheckpoint=1000');
     let hasFailed = false;
     const table = outboxTable(db, {

@@ -19,21 +19,21 @@ const SCHEMA = `
 `;
 
 export interface OutboxTable {
-  /** The disk is full, and what was set aside is in use: nothing may be written beside records. */
+  /** The disk is full, and the disk reserve is in use: only records may be written. */
   readonly isSpent: () => boolean;
-  /** Called before the first change: the chain must hold first. */
+  /** Called before the first change, which requires a valid chain. */
   readonly prove?: () => void;
-  /** A write failed in a way that leaves open what the disk holds. */
+  /** Called when a write failed in a way that leaves the state of the disk unknown. */
   readonly poison: (error: unknown) => void;
-  /** Bytes that went into the write-ahead log. */
+  /** Called with the number of bytes written to the write-ahead log. */
   readonly written: (bytes: number) => void;
   readonly onStep?: ((step: 'outbox') => void) | undefined;
 }
 
 /**
- * Notices that wait for delivery, in the database of the journal: tables of their own, which no record refers to and no hash covers.
- * A change is one transaction on the connection that writes the records, between two of their transactions: it waits for nobody, and no
- * record waits for a lock. It never uses the disk reserve.
+ * Notices that wait for delivery, in separate tables of the journal's database, which no record refers to and no hash
+ * covers. A change is one transaction on the connection that writes the records, between two of their transactions:
+ * neither waits for a lock. It never uses the disk reserve.
  */
 export function outboxTable(
   db: DatabaseSync,
@@ -75,7 +75,7 @@ export function outboxTable(
   };
 }
 
-/** What waits, also for a reader. A journal whose desk notifies nobody has no such tables. */
+/** The waiting notices, also for a reader. A journal whose desk never notified anybody has no such tables. */
 export function loadOutbox(db: DatabaseSync): ReturnType<OutboxPort['load']> {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox'").get() !== undefined;
   if (!isThere) return { rows: [], notes: new Map() };

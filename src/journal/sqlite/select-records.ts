@@ -7,9 +7,9 @@ import type { RecordQuery } from '../record-query.ts';
 import { faultOf } from './sqlite-errors.ts';
 
 /**
- * The wanted records, not checked against the chain. SQLite goes through the file: it has no index besides the number, because an
- * append must stay one page. The statement is open until the caller stops reading: a reader that must not block the write-ahead
- * log reads little, or fast.
+ * The selected records, not checked against the chain. SQLite scans the file, which has no index besides the number, so
+ * that an append writes only one page. The statement is open until the caller stops reading: a reader should read
+ * little, or fast, so that it does not block checkpoints of the write-ahead log.
  */
 export function* selectRecords(db: DatabaseSync, file: string, query: RecordQuery): Generator<StoredRecord> {
   const { conditions, values } = recordConditions(query, {

@@ -6,22 +6,22 @@ const IOERR = 10;
 const MISUSED_SCHEMA = 1;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
-/** Codes of SQLite: damage that shows only in what a page says. */
+/** Error codes of SQLite for damage that appears only in the content of a page. */
 const MISMATCH = 20;
 const FORMAT = 24;
 const FULL = 13;
-/** Extended codes: a write failed, or the shared index of the log could not grow. No flush was tried. */
+/** Extended codes: a write failed, or the shared index of the log could not grow. No flush was attempted. */
 const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4_874;
 
-/** Primary result code of SQLite; `undefined` when the error is not SQLite's. */
+/** Primary result code of SQLite; `undefined` for other errors. */
 function codeOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
     return undefined;
   return error.errcode & 0xff;
 }
 
-/** Whether the disk took no more bytes. What it holds is known: nothing was flushed, and the transaction was undone. */
+/** Whether the disk is full. Its state is known: nothing was flushed, and the transaction was rolled back. */
 export const isNoRoom = (error: unknown): boolean =>
   codeOf(error) === FULL ||
   (error instanceof Error &&
@@ -30,14 +30,20 @@ export const isNoRoom = (error: unknown): boolean =>
 
 export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY;
 
-/** Whether the file is at fault, not the disk or a neighbour. Numbers that no journal holds arrive as RangeError. */
+/**
+ * Whether the file is damaged, as opposed to a fault of the disk or another process. Numbers outside the range of a
+ * journal cause a RangeError.
+ */
 export const isDamage = (error: unknown): boolean =>
   error instanceof RangeError || DAMAGE.has(codeOf(error) ?? -1);
 
-/** A schema that is not ours any more answers our statements with an error of its own. */
+/** If the schema is not ours any more, our statements fail with these errors. */
 const DAMAGE: ReadonlySet<number> = new Set([MISUSED_SCHEMA, CORRUPT, MISMATCH, FORMAT, NOT_A_DATABASE]);
 
-/** Whether it is open what the disk holds now. A statement that cannot be run, or a neighbour, leaves it as it was. */
+/**
+ * Whether the state of the disk is unknown now. A statement that cannot run, or a lock of another process, leaves it
+ * unchanged.
+ */
 export const isDiskFault = (error: unknown): boolean =>
   [IOERR, CORRUPT, NOT_A_DATABASE].includes(codeOf(error) ?? -1) && !isNoRoom(error);
 

@@ -12,20 +12,20 @@ import { headOf } from '../proof/verify-file.ts';
 /** Writes a journal. */
 export interface SqliteWriter {
   readonly write: Write;
-  /** The disk is full, and what was set aside is in use. */
+  /** The disk is full, and the disk reserve is in use. */
   readonly isSpent: () => boolean;
-  /** Something other than records took this many bytes of the write-ahead log. */
+  /** Reports bytes that others wrote to the write-ahead log. */
   readonly wrote: (bytes: number) => void;
-  /** Notes where the journal ends. */
+  /** Updates the anchor with the end of the journal. */
   readonly finish: () => void;
 }
 
-/** Appends between two notes in the second place. */
+/** Number of appends between two updates of the anchor. */
 const NOTE_EVERY = 1_000;
-/** Size of the write-ahead log at which it is written back. */
+/** Size of the write-ahead log that triggers a checkpoint, bytes. */
 const LOG_BYTES = 4 * 1_048_576;
 
-/** One transaction an append: all or none, and synced once. */
+/** One transaction per append: all or none, with one sync. */
 export function sqliteWriterOf(
   db: DatabaseSync,
   file: string,
@@ -60,7 +60,10 @@ export function sqliteWriterOf(
       throw error;
     }
   };
-  /** With the room that was set aside, once: a full disk undoes a transaction cleanly. A failed flush is never repeated. */
+  /**
+   * Retries once, with the disk reserve released: a full disk rolls a transaction back cleanly. A failed flush is never
+   * retried.
+   */
   const commitWithReserve = (lines: readonly Line[], end: Head): void => {
     try {
       commitAll(lines, end);
@@ -75,7 +78,7 @@ export function sqliteWriterOf(
     try {
       anchor?.note(head);
     } catch {
-      // What is durable stays so. A disk that takes no note takes no records for long.
+      // Durable records stay durable. A disk that cannot store the anchor will soon not store records either.
       reserve.release();
       isSpent = true;
     }

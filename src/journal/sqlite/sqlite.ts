@@ -29,7 +29,7 @@ import type { SqliteOptions } from './sqlite-options.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * A journal in a SQLite file, the records durable when `append` emits. One writer, held by a lock of the kernel; readers
+ * A journal in a SQLite file; records are durable when `append` emits. One writer, which has a kernel lock; readers
  * work beside it. The whole chain is checked before the first append.
  *
  * @throws OperatorError `again`: another process writes. `storage`: the file cannot be opened. `data`: it is damaged, or no
@@ -46,7 +46,7 @@ export function sqliteJournal(path: string, options: SqliteOptions = {}): Journa
 
 function writer(named: string, options: SqliteOptions): Journal {
   createPrivate(named);
-  const file = realpathSync(named); // a link beside the file must not get a lock of its own
+  const file = realpathSync(named); // resolved, so that a link to the file does not get a separate lock
   const network = networkUnder(dirname(file));
   if (network !== undefined)
     throw new OperatorError(
@@ -92,7 +92,7 @@ function writer(named: string, options: SqliteOptions): Journal {
   }
 }
 
-/** @throws OperatorError `data` when records that were durable would be dropped from the write-ahead log in silence. */
+/** @throws OperatorError `data` when SQLite would silently drop durable records from the write-ahead log. */
 function refuseDamagedLog(file: string): void {
   const why = walDamage(file);
   if (why === undefined) return;
@@ -132,8 +132,8 @@ function reader(file: string, options: SqliteOptions): Journal {
 }
 
 /**
- * A file that nobody writes, and that holds all of itself, is opened as what it is: SQLite then makes no files beside it,
- * and it may lie on a medium that cannot be written.
+ * Opens a file that nobody writes, and that has no write-ahead log, as immutable: SQLite then creates no files beside
+ * it, and the medium may be read-only.
  */
 function openToRead(file: string, { timeoutMs = TIMEOUT_MS }: SqliteOptions): DatabaseSync {
   const isAlone = statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined && isFree(file);
@@ -200,6 +200,6 @@ function ownerOf(file: string): string {
       db.close();
     }
   } catch {
-    return 'another process'; // it has only just begun
+    return 'another process'; // the writer has just started
   }
 }

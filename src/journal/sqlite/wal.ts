@@ -6,12 +6,12 @@ const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 
 /**
- * What is damaged in the write-ahead log of a dead process; `undefined` when nothing is.
+ * Describes the damage in the write-ahead log of a dead process; `undefined` without damage.
  *
- * SQLite reads the log up to the first frame whose checksum is wrong and takes all that follows for a write that was cut
- * off by a crash. That is right for the last transaction only: every one before it was flushed before the next began. So
- * a whole transaction behind a wrong frame, with frames of another one after it, proves damage; SQLite would drop records
- * that were durable, and the rest would look whole.
+ * SQLite reads the log up to the first frame with a wrong checksum, and treats all that follows as a write that a crash
+ * interrupted. That is correct only for the last transaction: every earlier one was flushed before the next began. So a
+ * whole transaction after a wrong frame, followed by frames of another one, proves damage: SQLite would drop durable
+ * records, and the rest would look complete.
  */
 export function walDamage(file: string): string | undefined {
   const log = readLog(`${file}-wal`);
@@ -51,10 +51,10 @@ export function walDamage(file: string): string | undefined {
   return undefined;
 }
 
-/** The last frame of a transaction says how large the database is then. */
+/** The last frame of a transaction contains the size of the database after it. */
 const isCommit = (log: Buffer, frame: number): boolean => log.readUInt32BE(frame + 4) !== 0;
 
-/** Whether one bit of that size was flipped, to nothing or from nothing, and all else is sound. Leaves `log` as it was. */
+/** Whether exactly one bit was flipped in the size, to or from zero, and everything else is valid. Restores `log`. */
 function isFlipped(log: Buffer, frame: number, isSound: () => boolean): boolean {
   const size = log.readUInt32BE(frame + 4);
   for (let bit = 0; bit < 32; bit++) {
@@ -68,10 +68,10 @@ function isFlipped(log: Buffer, frame: number, isSound: () => boolean): boolean 
   return false;
 }
 
-/** A salt that differs by no more was damaged, not drawn. */
+/** A salt that differs in at most this many bits was damaged, not drawn anew. */
 const SALT_FLIPS_MAX = 3;
 
-/** How many of the 64 bits at `a` and at `b` differ. */
+/** Number of different bits among the 64 at `a` and at `b`. */
 function bitsApart(log: Buffer, a: number, b: number): number {
   let apart = 0;
   for (let i = 0; i < 8; i++) {
