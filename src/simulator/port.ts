@@ -12,10 +12,10 @@ import type { Refusal, Reply } from './http/reply.ts';
 import { steadyTime } from './exchange/steady-time.ts';
 
 export interface PortOptions {
-  /** Name of the account; left out: the first of the exchange. */
+  /** Name of the account; default: the first of the exchange. */
   readonly account?: string | undefined;
   readonly clock: Clock;
-  /** From the request to the answer, half of it each way; 0: in the same tick. */
+  /** From the request to the answer, half of it in each direction; 0: in the same tick. */
   readonly quoteLatencyMs?: Latency | undefined;
   readonly orderLatencyMs?: Latency | undefined;
   /** Whether the routes beyond the specification are available: balances, pairs, order lookup. */
@@ -99,7 +99,7 @@ export function inProcessMarket(
   };
 }
 
-/** Half the way there, the exchange's work, half the way back. */
+/** Waits half the latency, calls the exchange, and waits the other half. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsync<T> {
   if (latencyMs === 0) return work();
   const half = latencyMs / 2;

@@ -30,7 +30,7 @@ const FREE: ReadonlySet<string> = new Set([
 export interface StateSetup {
   readonly options: VenueOptions;
   readonly tapes: ReadonlyMap<string, PriceTape>;
-  /** Real time now: that of a venue that opens for the first time. */
+  /** Current real time, at which a new venue opens. */
   readonly now: Instant;
 }
 
@@ -42,7 +42,7 @@ export interface StateSetup {
  * actions.
  */
 export class StateFile {
-  /** When the venue first opened: its market runs from then. */
+  /** When the venue first opened: the start of its market. */
   readonly startedAt: Instant;
   private readonly db: DatabaseSync;
   private readonly file: string;
@@ -120,7 +120,7 @@ export class StateFile {
   }
 }
 
-/** What makes the venue what it is, a line each. */
+/** The settings that identify the venue, one line each. */
 function worldOf({ options, tapes }: StateSetup): ReadonlyMap<string, string> {
   const settings = Object.entries(options)
     .filter(([name]) => !FREE.has(name) && name !== 'prices')
@@ -132,5 +132,5 @@ function worldOf({ options, tapes }: StateSetup): ReadonlyMap<string, string> {
   return new Map([...settings, ...prices]);
 }
 
-/** The file is our own: what it holds was written by `attach`. */
+/** Not checked, because `attach` wrote it. */
 const deedOf = (body: string): ReplayEntry => JSON.parse(body) as ReplayEntry; // oxlint-disable-line typescript/no-unsafe-type-assertion -- written by ourselves

@@ -38,28 +38,28 @@ export interface RunningVenue {
   readonly exchange: Exchange;
   /** `http://127.0.0.1:PORT` of the admin API; `undefined` when it was not asked for. */
   readonly adminUrl: string | undefined;
-  /** Breaks off every connection and frees the port. */
+  /** Drops every connection and frees the port. */
   close(): Promise<void>;
 }
 
 export interface VenueWorld extends ServerHooks {
   readonly clock: Clock;
-  /** What goes wrong with messages of the WebSocket. */
+  /** Faults of WebSocket messages. */
   readonly feedFaults?: FeedFaults | undefined;
   /** A plan of faults for requests, and for messages unless `feedFaults` is given. */
   readonly faults?: Faults | undefined;
   /** Starts the admin API on loopback; it needs `faults`. */
   readonly admin?: { readonly token: string; readonly port?: number | undefined } | undefined;
-  /** Reads the files of prices that the options name; without it, they may name none. */
+  /** Reads the price files that the options name; without it, they may name none. */
   readonly loadTape?: LoadTape | undefined;
-  /** File that the venue lives on in: what was done to it survives its process. Left out: nothing does. */
+  /** File that stores the actions on the venue, so that its state survives the process. Omitted: the state is lost. */
   readonly stateFile?: string | undefined;
 }
 
 /**
  * Starts the simulated venue, on loopback by default.
  *
- * @throws OperatorError when the settings do not fit together or a tape cannot be read.
+ * @throws OperatorError when the settings contradict one another or a tape cannot be read.
  */
 export async function startVenue(
   input: VenueInput,
@@ -79,7 +79,7 @@ export async function startVenue(
     script: scriptOf(script, faults),
   });
   const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });
-  // What falls due happens without a request as well: orders fill, withdrawals end, feeds report it.
+  // Due events happen without a request as well: orders fill, withdrawals end, feeds report it.
   const beats = interval(ADVANCE_MS, clock.scheduler).subscribe(() => {
     exchange.advance(now());
   });
@@ -114,7 +114,7 @@ export async function startVenue(
   };
 }
 
-/** A script of code goes before the plan. */
+/** The script of the code takes precedence over the plan. */
 function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): ServerHooks['script'] {
   if (faults === undefined) return script;
   return (seen) =>
@@ -122,7 +122,7 @@ function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): Se
     faultOf(faults.request({ at: seen.at, what: `${seen.method} ${seen.route}`, account: seen.account }));
 }
 
-/** An exchange that has just opened, or the one that a file remembers; its time continues from where it stopped. */
+/** A new exchange, or the one restored from a file; its time continues from where it stopped. */
 function openExchange(setup: {
   readonly options: VenueOptions;
   readonly tapes: ReadonlyMap<string, PriceTape>;
@@ -138,7 +138,7 @@ function openExchange(setup: {
   }
   const state = new StateFile(file, { options, tapes, now: real() });
   const exchange = new Exchange({ options, tapes, startedAt: state.startedAt });
-  // The clock of the machine may have been set back since: time of the venue never is.
+  // The clock of the machine may have been set back since, but the time of the venue never goes back.
   const lagMs = Math.max(0, state.attach(exchange, drilling) - real());
   return { exchange, now: () => after(real(), lagMs), state };
 }

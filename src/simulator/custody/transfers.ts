@@ -9,7 +9,9 @@ import { uuidOf } from '../exchange/quotes.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 
-/** States of deposits and withdrawals. Spec: "Transaction status". A done one is spelt as in its samples: `done`. */
+/**
+ * States of deposits and withdrawals. Spec: "Transaction status". The final state is spelled as in its samples: `done`.
+ */
 export const transferStatuses = {
   initiated: 'Initiated',
   inProgress: 'In Progress',
@@ -23,7 +25,7 @@ export type TransferStatus = (typeof transferStatuses)[keyof typeof transferStat
 
 const { initiated, inProgress, approvalRequired, broadcast, confirmed, canceled, held } = transferStatuses;
 
-/** Ways through the states; after the last one it is done. No document shows the transitions: chosen here. */
+/** Sequences of states; after the last one, the transfer is done. No document defines the transitions: chosen here. */
 const ways = {
   deposit: [initiated, inProgress, confirmed],
   crypto: [initiated, inProgress, broadcast],
@@ -37,10 +39,10 @@ export interface NewTransfer {
   readonly currency: string;
   /** Signed: a withdrawal is below zero. */
   readonly amount: Quantity;
-  /** On top. */
+  /** In addition to the amount. */
   readonly fee: Quantity;
   readonly way: Exclude<Way, 'approved'>;
-  /** Waits for approval or review. */
+  /** Set while the transfer waits for approval or review. */
   readonly stopped?: 'Approval Required' | 'Admin Hold, Pending Further Review' | undefined;
   readonly remarks: Remarks;
 }
@@ -62,7 +64,7 @@ export interface TransfersSetup {
 }
 
 /**
- * Incoming and outgoing transfers, whose states advance in market time. An outgoing amount is held until it has
+ * Incoming and outgoing transfers, whose states advance in market time. An outgoing amount is reserved until it has
  * left.
  */
 export class Transfers {
@@ -96,7 +98,7 @@ export class Transfers {
     return next?.nextAt === undefined ? undefined : this.setup.market.realTimeOf(next.nextAt);
   }
 
-  /** Makes the next due change. */
+  /** Applies the next due change. */
   runNext(): void {
     const transfer = this.earliest();
     if (transfer?.nextAt === undefined) return;
@@ -119,7 +121,7 @@ export class Transfers {
     this.goOn(transfer, { first, ahead }, now);
   }
 
-  /** Ends an unfinished transfer: its held amount is free again. */
+  /** Ends an unfinished transfer, and frees its reserved amount. */
   cancel(account: string, id: number): Reply<object> {
     const transfer = this.of(account, id);
     if (transfer === undefined) return assumed.unknownTransfer();

@@ -9,7 +9,7 @@ import { assumed, found } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 
 interface Entry extends Omit<WhitelistedAddress, 'status' | 'updatedAt'> {
-  /** Real time from which it can be withdrawn to. */
+  /** Real time from which withdrawals to the address are allowed. */
   readonly usableAt: Instant;
 }
 
@@ -34,7 +34,7 @@ export class Whitelist {
     return this.of(account).map((entry) => viewOf(entry, now));
   }
 
-  /** The answer says `Pending`, however short that is. */
+  /** The answer reports `Pending`, however short that state is. */
   add(
     account: string,
     { currency, address, alias }: { currency: string; address: string; alias: string },

@@ -21,7 +21,7 @@ export class Booking {
     this.setup = setup;
   }
 
-  /** Returns where the fill is kept in columns; `undefined` when it is not. */
+  /** Returns the place of the fill in the columns; `undefined` when it is not stored there. */
   fill(account: string, filled: Filled, now: Instant): number | undefined {
     const { ledger, registry, positions, board } = this.setup;
     const { base, quote } = filled.listing;

@@ -1,4 +1,7 @@
-/** Values by an id that is unique within its account: one map for each account, since joining two texts to a key costs more. */
+/**
+ * Values by an id that is unique within its account. One map for each account, because joining two texts to a key is
+ * slower.
+ */
 export class ByAccount<T> {
   private readonly accounts = new Map<string, Map<string, T>>();
 
@@ -14,7 +17,7 @@ export class ByAccount<T> {
     this.accounts.get(account)?.delete(id);
   }
 
-  /** All of an account, in the order in which their ids first came. */
+  /** All values of an account, in the order in which their ids were first added. */
   of(account: string): Map<string, T> {
     const known = this.accounts.get(account);
     if (known !== undefined) return known;

@@ -18,7 +18,7 @@ export interface Outlay {
   readonly now: Instant;
 }
 
-/** Post-trade settlement: in which pairs, on which side and up to which sum an account may borrow. */
+/** Post-trade settlement: in which pairs, on which side and up to which amount an account may borrow. */
 export class Credit {
   private readonly options: VenueOptions['pts'];
   private readonly ledger: Ledger;
@@ -62,7 +62,7 @@ export class Credit {
     return { currency, annualRate: ratio(annualRate), graceMinutes, frequencyMinutes };
   }
 
-  /** Whether the account can pay: from free balance, or with credit where the risk mode and the limit allow it. */
+  /** Whether the account can pay: from free balance, or with credit if the risk mode and the limit allow it. */
   covers({ account, pair, side, currency, amount, now }: Outlay): boolean {
     const available = this.ledger.available(account, currency);
     if (available.gte(amount)) return true;

@@ -36,11 +36,11 @@ import { splitFill } from './split-fill.ts';
 
 const NO_PRICE = price('0');
 
-/** What another venue did, in place of the market's own prices: by client id, `undefined` where that is not known. */
+/** Prices and refusals of another venue, which replace the market's own: by client id, `undefined` if unknown. */
 export interface DealerScript {
-  /** The price that it quoted, where `mid` is the price of now. Where there is one, the quote is not refused. */
+  /** The price that the other venue quoted; `mid` is the current price. A quote with such a price is not refused. */
   price(clientId: string, mid: Price): Price | undefined;
-  /** Whether it turned the order down. */
+  /** Whether the other venue rejected the order. */
   isTurnedDown(clientId: string): boolean | undefined;
 }
 
@@ -55,24 +55,24 @@ export interface DealerSetup {
   readonly credit: Credit;
   readonly random: Random;
   readonly startedAt: Instant;
-  /** Default: sizes cost what the settings of their pair state, regardless of earlier trades. */
+  /** Default: the impact of a size follows the settings of its pair, regardless of earlier trades. */
   readonly impact?: Impact | undefined;
   /** Default: prices and refusals come only from the market and the options. */
   readonly script?: DealerScript | undefined;
 }
 
 /**
- * Quotes prices and fills orders against them: one order a quote, all or nothing, at the quoted price.
+ * Quotes prices and fills orders against them: one order per quote, all or nothing, at the quoted price.
  *
- * An order that breaks a rule is refused and leaves no trace; an accepted one is final, `Done` or `Canceled`, and uses up
- * its quote and its client id.
+ * An order that breaks a rule is refused and leaves no trace. An accepted one is final, `Done` or `Canceled`, and uses
+ * up its quote and its client id.
  */
 export class Dealer {
   private readonly setup: DealerSetup;
   private readonly quotes = new QuoteBook();
   private readonly unavailable = new Set<string>();
   private readonly quoteId: (number: number) => string;
-  /** Executions that come a second time, in the order in which they are due. */
+  /** Second executions of orders, in the order in which they are due. */
   private again: readonly Again[] = [];
 
   constructor(setup: DealerSetup) {
@@ -137,7 +137,10 @@ export class Dealer {
       : script.price(clientId, market.mid(pair, now));
   }
 
-  /** The same client id with the same request gets the same quote while it lives; with another request it is refused. */
+  /**
+   * The same client id with the same request gets the same quote while that is live; with another request it is
+   * refused.
+   */
   private knownQuote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> | undefined {
     if (request.clientId === undefined) return undefined;
     const entry = this.quotes.findByClientId(account, request.clientId);
@@ -202,7 +205,7 @@ export class Dealer {
     return isAbove ? assumed.aboveQuote(order.size.by) : sizeProblem(listing, order.size);
   }
 
-  /** Last look, or no reason at all: even a live quote may not be filled. */
+  /** Last look, or random rejection: even a live quote may not be filled. */
   private isTurnedDown({ quote, mid, request }: QuoteEntry, now: Instant): boolean {
     const { options, market, random, script } = this.setup;
     const known = request.clientId === undefined ? undefined : script?.isTurnedDown(request.clientId);
@@ -301,7 +304,7 @@ export class Dealer {
     return this.again[0]?.dueAt;
   }
 
-  /** Executes an order a second time, as an order of its own under the same client id. */
+  /** Executes an order a second time, as a separate order under the same client id. */
   runNext(): void {
     const [second, ...rest] = this.again;
     if (second === undefined) return;
@@ -331,7 +334,7 @@ function showingOf(
   return { base, quote, stamp: instant(Math.floor(stamps === 'booked' ? Math.min(base, quote) : now)) };
 }
 
-/** An order that was filled, and how it is booked. */
+/** A filled order, and how to book it. */
 interface Executed {
   readonly account: string;
   readonly detail: OrderDetail;

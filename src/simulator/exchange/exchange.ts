@@ -51,9 +51,9 @@ export interface ExchangeSetup {
   readonly startedAt: Instant;
   /** Default: seeded by `options.seed`. */
   readonly random?: Random | undefined;
-  /** How the market remembers trades; default: not at all. */
+  /** How trades affect later prices; default: not at all. */
   readonly impact?: Impact | undefined;
-  /** What another venue did, in place of prices and refusals of this one. */
+  /** Prices and refusals of another venue, which replace those of this one. */
   readonly script?: DealerScript | undefined;
 }
 
@@ -65,8 +65,8 @@ const DEFAULT_LIMIT = 250;
 export const LIMIT_MAX = 1_000;
 
 /**
- * The simulated venue as a state machine without I/O or a clock. Every call passes the time, and all randomness
- * comes from one seeded generator, so the same calls give the same answers.
+ * The simulated venue as a state machine without I/O or a clock. The caller passes the time to every call, and all
+ * randomness comes from one seeded generator, so the same calls give the same answers.
  *
  * `now` is real time, in ms; it must not go back. The market behind the prices has its own, faster time.
  */
@@ -96,7 +96,7 @@ export class Exchange {
   private readonly sources: readonly Source[];
   private time: Instant;
 
-  /** @throws OperatorError (`config`) when the settings do not fit together. */
+  /** @throws OperatorError (`config`) when the settings contradict one another. */
   constructor({
     options,
     tapes = new Map(),
@@ -200,18 +200,18 @@ export class Exchange {
     return this.time;
   }
 
-  /** Calls `listener` for every change of an account from now on, at once. Returns the way to stop it. */
+  /** Calls `listener` at once for every later change of an account. Returns the function that stops it. */
   listen(listener: (change: Change) => void): () => void {
     return this.changes.listen(listener);
   }
 
-  /** Name of the account of a token. `now` decides about expiring tokens; default: the last time seen. */
+  /** Name of the account of a token. `now` determines whether a token has expired; default: the time of the last call. */
   authenticate(token: string, now: Instant = this.time): Reply<string> {
     const owner = this.access.identify(token, now);
     return owner.ok ? found(owner.value.account) : owner;
   }
 
-  /** Counts a request against the limit of its route; a refusal when it is one too many. */
+  /** Counts a request against the limit of its route; returns a refusal if it exceeds the limit. */
   admit(route: LimitedRoute, account: string, now: Instant): Refusal | undefined {
     return refusedFor(this.limits.route(route, account, now));
   }
@@ -329,7 +329,7 @@ export class Exchange {
     return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
   }
 
-  /** Money that the venue gives, with the words of its transaction. Returns the id of the transaction. */
+  /** A credit by the venue, with the text of its transaction. Returns the id of the transaction. */
   reward(
     account: string,
     { currency, amount, label }: { currency: string; amount: Quantity; label: string },
@@ -340,7 +340,7 @@ export class Exchange {
     return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
   }
 
-  /** A deposit that goes through its states in market time. Returns the account transaction id. */
+  /** Starts a deposit that passes through its states in market time. Returns the account transaction id. */
   startDeposit(
     account: string,
     { currency, amount, from, by }: { currency: string; amount: Quantity; from: string; by: string },
@@ -357,7 +357,7 @@ export class Exchange {
     );
   }
 
-  /** A deposit that is seen but not done; `settleDeposit` ends it. Returns the id of the transaction. */
+  /** Announces a deposit that is pending until `settleDeposit`. Returns the id of the transaction. */
   announceDeposit(account: string, currency: string, amount: Quantity, now: Instant): number {
     this.advance(now);
     this.did({ do: 'announce', account, currency, amount: text(amount) }, now);
@@ -370,7 +370,10 @@ export class Exchange {
     return this.moved(account, currency, now, () => this.ledger.settle(account, id, now));
   }
 
-  /** Cancels a pending deposit or withdrawal, holds it for review, or lets it continue. `id`: its account transaction id. */
+  /**
+   * Cancels a pending deposit or withdrawal, stops it for review, or lets it continue. `id`: its account transaction
+   * id.
+   */
   changeTransfer(
     account: string,
     { id, what }: { readonly id: number; readonly what: 'cancel' | 'hold' | 'release' },
@@ -383,13 +386,13 @@ export class Exchange {
       : this.transit.review({ account, id, what }, now);
   }
 
-  /** Stops or resumes quoting: of one pair, or of `all`. */
+  /** Stops or resumes quoting, for one pair or for `all`. */
   setAvailability(scope: string, state: 'available' | 'unavailable'): void {
     this.did({ do: 'availability', scope, state });
     this.dealer.setAvailability(scope, state);
   }
 
-  /** Fixes the price of a pair for a drill; `undefined` releases it. Resting orders see it at once. */
+  /** Fixes the price of a pair for a drill; `undefined` releases it. Resting orders are checked against it at once. */
   pin(pair: string, mid: Price | undefined, now: Instant): void {
     this.advance(now);
     this.did({ do: 'pin', pair, mid: mid === undefined ? undefined : text(mid) }, now);
@@ -410,7 +413,7 @@ export class Exchange {
     this.onDeed?.({ kind: 'drill', now, drill });
   }
 
-  /** Does what moves a balance without a trade; money that comes in pays back what is owed. */
+  /** Runs `move`, which changes a balance without a trade; incoming money repays debts. */
   private moved(account: string, currency: string, now: Instant, move: () => number): number {
     this.advance(now);
     const before = this.ledger.balance(account, currency);

@@ -30,23 +30,23 @@ export interface Trade {
   readonly showing?: Showing | undefined;
 }
 
-/** What changes hands in a trade. */
+/** The amounts exchanged in a trade. */
 export type Swap = Pick<Trade, 'pair' | 'base' | 'quote' | 'side' | 'quantity' | 'amount'>;
 
-/** What of an order filled, and what it cost besides. */
+/** The filled part of an order, and its fees. */
 export interface Fill extends Priced {
   /** Quote currency. */
   readonly fees: Money;
 }
 
-/** An order as a fill leaves it. */
+/** An order after a fill. */
 export interface Filled {
   readonly order: OrderDetail;
   readonly listing: Listing;
   readonly fill: Fill;
-  /** That of the trade. */
+  /** Number of the trade. */
   readonly number: number;
-  /** That of an order against a quote, which is filled whole: of others there is more to keep. */
+  /** Number of an order against a quote, which is filled whole. Other orders have more data. */
   readonly wholeOrder?: number | undefined;
   /** When its rows appear, and their timestamp; default: at once, with the time of the order. */
   readonly showing?: Showing | undefined;
@@ -86,15 +86,15 @@ export function tradeOf({ order, listing, fill, number, showing }: Filled): Trad
   };
 }
 
-/** Positions of the numbers of a fill in its row. */
+/** Offsets of the numbers of a fill in its row. */
 const AT = { order: 0, trade: 1, leg: 2, time: 3 };
 const WIDTH = 4;
-/** Places that there is room for at first. */
+/** Initial capacity, in fills. */
 const ROOM = 64;
 
 /**
- * Orders that a quote filled whole, with their trades. A backtest creates very many of them and rarely reads one again: they are
- * kept as rows of numbers, which nobody has to look through when memory is freed, and put into words for who reads them.
+ * Orders that a quote filled whole, with their trades. A backtest creates very many and rarely reads one again. They
+ * are stored as rows of numbers, which the garbage collector need not scan, and converted to objects on read.
  */
 export class Fills {
   private numbers = new Float64Array(ROOM * WIDTH);
@@ -105,7 +105,9 @@ export class Fills {
   private readonly clientIds: string[] = [];
   private readonly quoteIds: string[] = [];
 
-  /** Keeps a fill and returns its place; `undefined` where it has to be kept as it is: of a limit order. */
+  /**
+   * Stores a fill and returns its place; `undefined` for a fill that cannot be stored as a row: that of a limit order.
+   */
   add({ order, listing, fill, number, wholeOrder }: Filled, booked: Booked): number | undefined {
     const place = this.sides.length;
     if (wholeOrder === undefined) return undefined;
@@ -125,7 +127,7 @@ export class Fills {
     return place;
   }
 
-  /** How many there are. */
+  /** Number of stored fills. */
   get count(): number {
     return this.sides.length;
   }
@@ -171,7 +173,7 @@ export class Fills {
     return booked;
   }
 
-  /** What a leg says of the balance. */
+  /** The balance after a leg. */
   balance(place: number, isBase: boolean): { readonly currency: string; readonly balance: Quantity } {
     const { base, quote } = this.listing(place);
     const after = this.booked(place);

@@ -5,25 +5,26 @@ import type { Side } from '../../core/venue.ts';
 
 /** Market impact of one client's trades. */
 export interface ImpactOptions {
-  /** Half-life of past trades in the impact, ms; 0: none. */
+  /** Half-life of the effect of past trades, ms; 0: past trades have none. */
   readonly halfLifeMs: number;
-  /** Basis points that one million USD costs now; default: the setting of the pair. */
+  /** Impact of one million USD now, basis points; default: the setting of the pair. */
   readonly bpsAt?: ((pair: string, at: Instant) => number | undefined) | undefined;
 }
 
 interface Remembered {
-  /** Million USD, bought less sold. */
+  /** Bought minus sold, million USD. */
   readonly net: number;
   readonly at: Instant;
 }
 
 /**
- * Impact that decays: a size pays c·((D + q)^1.5 − D^1.5) / q, where q is the size and D what was traded on the same side and is
- * not forgotten yet, million USD. With D = 0 that is the square-root law c·√q; slices of one instant cost as much as one order.
+ * Impact that decays: a size costs c·((D + q)^1.5 − D^1.5) / q, where q is the size and D the decayed sum of earlier
+ * trades on the same side, million USD. With D = 0 that is the square-root law c·√q; slices of one instant cost as much
+ * as one order.
  *
- * Square root: Almgren, Thum, Hauptmann and Li 2005; Tóth et al. 2011. Decay: the propagator of Bouchaud, Gefen, Potters and Wyart
- * 2004, with the exponential resilience of Obizhaeva and Wang 2013. A remainder of the other side is no gain: no round trip
- * earns from its own impact (Gatheral 2010).
+ * Square root: Almgren, Thum, Hauptmann and Li 2005; Tóth et al. 2011. Decay: the propagator of Bouchaud, Gefen,
+ * Potters and Wyart 2004, with the exponential resilience of Obizhaeva and Wang 2013. A remainder of the other side is
+ * no gain: no round trip earns from its own impact (Gatheral 2010).
  */
 export class Impact {
   readonly #options: ImpactOptions;
@@ -33,7 +34,7 @@ export class Impact {
     this.#options = options;
   }
 
-  /** Basis points against the client. `millionBps`: what one million USD costs where the market does not say it. */
+  /** Basis points against the client. `millionBps`: impact of one million USD if `bpsAt` has no value. */
   bps(
     { pair, side, millionBps }: { readonly pair: string; readonly side: Side; readonly millionBps: number },
     usd: Money,

@@ -17,15 +17,15 @@ export interface Listing {
   readonly quote: string;
   readonly basePrecision: number;
   readonly quotePrecision: number;
-  /** Decimals of every price, where they are set. */
+  /** Decimals of every price, if configured. */
   readonly pricePrecision: number | undefined;
-  /** Fewest decimals of a price, where they are not. */
+  /** Minimum decimals of a price otherwise. */
   readonly priceDecimalsMin: number;
   /** Largest quote. */
   readonly maxUsd: Money;
-  /** Distance of the dealer's price from the middle for the smallest size. */
+  /** Distance of the dealer's price from the mid price for the smallest size. */
   readonly halfSpreadBps: Ratio;
-  /** By what the middle is multiplied for that. */
+  /** Factors of the mid price for that distance. */
   readonly spread: Readonly<Record<Side, Ratio>>;
   readonly options: PairOptions;
 }
@@ -51,16 +51,16 @@ const BUILT_IN: Readonly<Record<string, Known>> = {
   usdt: coin('Tether', '10', 6),
 };
 
-/** Whether a currency is money of a state, and its decimals, where no setting says so. */
+/** Whether a currency is fiat money, and its decimals, as default for the settings. */
 export const builtIn = (symbol: string): { readonly fiat: boolean; readonly precision: number } => ({
   fiat: own(BUILT_IN, symbol)?.isFiat ?? false,
   precision: own(BUILT_IN, symbol)?.precision ?? 8,
 });
 
 /**
- * Every currency that the settings name: held by an account, part of a pair, or set. `usd` is always there.
+ * Every currency that the settings name: in an account, in a pair, or configured. `usd` is always included.
  *
- * @throws OperatorError (`config`) when the name of a pair cannot be taken apart.
+ * @throws OperatorError (`config`) when the name of a pair cannot be split.
  */
 export function listCurrencies(options: VenueOptions): ReadonlyMap<string, ListedCurrency> {
   const symbols = new Set(['usd', ...Object.keys(options.currencies)]);
@@ -132,14 +132,14 @@ export function listPairs(
 }
 
 /**
- * Decimals of this price: those that are set for its pair. Where none are: 8 when it is in crypto, 2 when it is in money, and
- * more for small prices, to keep six significant digits of those of either kind: with fewer, rounding would cost more than any
- * dealer charges. Each price decides for itself, so that a pair is quoted alike whenever a market begins.
+ * Decimals of this price: those configured for its pair; otherwise 8 for prices in crypto, 2 for prices in fiat money,
+ * and more for small prices of either kind, to keep six significant digits. With fewer, rounding would cost more than
+ * any dealer charges. They depend only on the price, so that the price at the start of a market does not matter.
  */
 export const priceDecimals = ({ pricePrecision, priceDecimalsMin }: Listing, each: Price): number =>
   pricePrecision ?? Math.min(PRECISION_MAX, Math.max(priceDecimalsMin, DIGITS - 1 - each.e));
 
-/** A price for people, to the nearest. */
+/** A price for people, rounded to the nearest. */
 export const shownPrice = (listing: Listing, each: Price): Price =>
   roundEven(each, priceDecimals(listing, each));
 

@@ -19,7 +19,7 @@ export interface OrdersAsked {
   readonly side?: Side | undefined;
   readonly pair?: string | undefined;
   readonly algorithmId?: number | undefined;
-  /** Upper and lower case count. */
+  /** Case-sensitive. */
   readonly status?: string | undefined;
 }
 
@@ -31,12 +31,12 @@ export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(sta
 
 /** The orders and fills of an account. */
 interface Kept {
-  /** In the order of their ids. A number is the place of one that is kept among the fills. */
+  /** In the order of their ids. A number is the place of an order that is stored among the fills. */
   readonly orders: (OrderDetail | number)[];
-  /** Where the newest order of a client id is, of the first `placed` orders: the others are loaded on request. */
+  /** Index of the newest order of a client id, among the first `placed` orders: the others are indexed on request. */
   readonly places: Map<string, number>;
   placed: number;
-  /** When client ids came, for as long as none of them may come again. */
+  /** When each client id was used, as long as none of them may be used again. */
   readonly taken: Map<string, Instant>;
   /** Ids of unfinished orders. */
   readonly open: Set<string>;
@@ -51,7 +51,7 @@ export class OrderRegistry {
   private readonly fills: Fills;
   private lastNumber: number;
 
-  /** Numbers go up from the time at which the venue opened. */
+  /** Numbers start at the time at which the venue opened. */
   constructor(changes: Changes, startedAt: Instant, fills: Fills) {
     this.changes = changes;
     this.fills = fills;
@@ -63,19 +63,19 @@ export class OrderRegistry {
     return String(this.nextCount());
   }
 
-  /** As `nextNumber`, for who needs no text. */
+  /** Like `nextNumber`, as a number. */
   nextCount(): number {
     this.lastNumber += 1;
     return this.lastNumber;
   }
 
-  /** Whether the client order id came in the last 24 hours: none may come twice. */
+  /** Whether the client order id was used in the last 24 hours, during which it may not be used again. */
   isTaken(account: string, clientId: string, now: Instant): boolean {
     const at = this.of(account).taken.get(clientId);
     return at !== undefined && at + DAY_MS > now;
   }
 
-  /** Stores a new order: its id is above all earlier ones. */
+  /** Stores a new order, whose id is above all earlier ones. */
   add(account: string, order: OrderDetail, now: Instant): void {
     const kept = this.of(account);
     kept.orders.push(order);
@@ -84,7 +84,7 @@ export class OrderRegistry {
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
-  /** As `add`, of an order that is kept among the fills. */
+  /** Like `add`, for an order that is stored among the fills. */
   addFilled(account: string, order: OrderDetail, place: number, now: Instant): void {
     const kept = this.of(account);
     kept.orders.push(place);
@@ -136,7 +136,7 @@ export class OrderRegistry {
       this.changes.tell({ kind: 'trade', account, trade: ownTrade(this.tradeOf(trade)) });
   }
 
-  /** Newest first, from the one after `lastSeenId` on. */
+  /** Newest first, starting after `lastSeenId`. */
   tradesOf(
     account: string,
     { limit = TRADES_PAGE, lastSeenId }: { limit?: number | undefined; lastSeenId?: string | undefined },
@@ -151,7 +151,7 @@ export class OrderRegistry {
       .map((trade) => ownTrade(this.tradeOf(trade)));
   }
 
-  /** What an account traded from `since` on, oldest first. */
+  /** Trades of an account from `since` on, oldest first. */
   tradesSince(account: string, since: Instant): readonly Trade[] {
     const { trades } = this.of(account);
     const before = trades.findLastIndex(
@@ -178,7 +178,7 @@ export class OrderRegistry {
     return typeof order === 'number' ? this.fills.orderNumber(order) : Number(order?.orderId);
   }
 
-  /** Where an order of this id is, or would be: ids go up. */
+  /** Index of the order with this id, or its insertion point: ids are ascending. */
   private placeOf(orders: Kept['orders'], orderId: string): number {
     const id = Number(orderId);
     let [low, high] = [0, orders.length];
@@ -235,7 +235,7 @@ export class OrderRegistry {
   }
 }
 
-/** Notes when a client id came, and forgets the oldest that are free again. */
+/** Records when a client id was used, and drops the oldest that may be used again. */
 function cameNow({ taken }: Kept, clientId: string, now: Instant): void {
   for (const [id, at] of taken) {
     if (at + DAY_MS > now) break;

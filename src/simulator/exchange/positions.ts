@@ -33,13 +33,13 @@ export interface PositionsSetup {
   readonly rateOf: (currency: string) => FundingRate;
 }
 
-/** The balances that a trade moves, of its base and its quote currency. */
+/** The balances of the base and quote currency that a trade changes. */
 export interface Balances {
   readonly base: Quantity;
   readonly quote: Quantity;
 }
 
-/** A trade as a position sees it: which balance it moved. */
+/** A trade and the balance that it changed. */
 interface CreditTrade extends Filled {
   readonly currency: string;
 }
@@ -55,12 +55,15 @@ interface Position {
   readonly openedAt: Instant;
   closedAt: Instant | undefined;
   closingOrderId: string | undefined;
-  /** Borrowed and not paid back; interest is not part of it and bears none. */
+  /** Borrowed and not repaid, without interest, which bears no interest itself. */
   loan: Quantity;
-  /** Interest charged and not paid back. */
+  /** Interest charged and not repaid. */
   owed: Quantity;
   charged: Quantity;
-  /** Interest since the opening times the minutes of a year: not divided, so that nothing is rounded on the way. */
+  /**
+   * Interest since the opening times the minutes of a year: divided only at the end, so that no intermediate result is
+   * rounded.
+   */
   accrued: Quantity;
   /** Market time. */
   nextAccrual: Instant;
@@ -74,12 +77,12 @@ const HISTORY_MAX = 100_000;
 const VWAP_DECIMALS = 8;
 
 /**
- * Positions on credit, a loan each. The debt of an account in a currency is the sum of its loans in it and of the
+ * Positions on credit, one loan each. The debt of an account in a currency is the sum of its loans in it and of the
  * interest charged on them.
  *
- * Interest is simple, a year has 365 days. It accrues in market time: the first time one `frequency` after the grace
- * period. What is charged is the whole sum so far, cut to the decimals of the currency, less what was charged before: so
- * no fraction is lost or charged twice. Source of rate, grace and frequency: specification; the rest is chosen here.
+ * Interest is simple, a year has 365 days. It accrues in market time, first one `frequency` after the grace period.
+ * Each charge is the total so far, cut to the decimals of the currency, minus the earlier charges, so that no fraction
+ * is lost or charged twice. Source of rate, grace and frequency: specification; the rest is chosen here.
  */
 export class Positions {
   private readonly setup: PositionsSetup;
@@ -91,7 +94,7 @@ export class Positions {
     this.setup = setup;
   }
 
-  /** Opens, grows, reduces or closes positions after a trade moved two balances. */
+  /** Opens, grows, reduces or closes positions after a trade has changed two balances. */
   traded(account: string, filled: Filled, before: Balances, now: Instant): void {
     const { ledger } = this.setup;
     const { base, quote } = filled.listing;
@@ -108,7 +111,7 @@ export class Positions {
       this.repay(account, { currency: trade.currency, amount: negate(grown), by: trade }, now);
   }
 
-  /** Money came in without a trade: it pays back what is owed in its currency, oldest position first. */
+  /** Incoming money without a trade repays debts in its currency, oldest position first. */
   received(account: string, currency: string, before: Quantity, now: Instant): void {
     const paid = subtract(debt(before), debt(this.setup.ledger.balance(account, currency)));
     if (paid.gt(0)) this.repay(account, { currency, amount: paid }, now);
@@ -190,7 +193,7 @@ export class Positions {
     position.amount = add(position.amount, holding(fill.amount));
   }
 
-  /** Pays interest before the loan, and the position of the traded pair before older ones. */
+  /** Repays interest before the loan, and the position of the traded pair before older ones. */
   private repay(
     account: string,
     { currency, amount, by }: { currency: string; amount: Quantity; by?: CreditTrade },
@@ -246,7 +249,7 @@ export class Positions {
   }
 }
 
-/** What a balance below zero owes. */
+/** The debt of a balance below zero. */
 const debt = (balance: Quantity): Quantity => greatest(negate(balance), NO_QUANTITY);
 
 const rateNow = ({ annualRate }: FundingRate): Ratio => ratio(text(annualRate));

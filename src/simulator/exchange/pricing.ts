@@ -25,11 +25,11 @@ export interface Priced {
 }
 
 /**
- * The dealer's price for a size: the middle, moved against the client by the half spread plus the impact of the size,
- * then rounded against the client (up for a buy, down for a sell) to the price precision of the pair.
+ * The dealer's price for a size: the mid price, moved against the client by the half spread plus the impact of the
+ * size, then rounded against the client (up for a buy, down for a sell) to the price precision of the pair.
  *
- * `usd` is the value of the size. Impact grows with its square root: `impactBps` is reached at one million USD.
- * `impactBps`: instead, where it is known.
+ * `usd` is the value of the size. Impact grows with its square root: the impact of the pair's settings applies at one
+ * million USD. `impactBps` replaces that impact, if known.
  */
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money, impactBps?: number): Price {
   const { halfSpreadBps, spread, options } = listing;
@@ -53,9 +53,9 @@ function impactOf(impactBps: number, usd: Money): Ratio {
 }
 
 /**
- * A size at a price. The side that was asked for stays as it is; the other is rounded against the client: a buy pays
- * the amount rounded up or gets the quantity rounded down, a sell gets the amount rounded down or gives the quantity
- * rounded up. So `price * quantity` is the amount but for less than one unit of the quote currency's precision.
+ * A size at a price. The requested side stays unchanged; the other is rounded against the client: a buy pays the amount
+ * rounded up or gets the quantity rounded down, a sell gets the amount rounded down or gives the quantity rounded up.
+ * So `price * quantity` differs from the amount by less than one unit of the quote currency's precision.
  */
 export function priced(listing: Listing, side: Side, size: Size, each: Price): Priced {
   if (size.by === 'quantity') {
@@ -71,7 +71,10 @@ export function priced(listing: Listing, side: Side, size: Size, each: Price): P
   return { quantity: got, amount: size.amount, price: each };
 }
 
-/** `amount` cut to the precision of the quote currency: up when the client pays it, down when the client gets it. */
+/**
+ * `amount` rounded to the precision of the quote currency: up when the client pays it, down when the client receives
+ * it.
+ */
 export const amountAgainst = (listing: Listing, side: Side, amount: Money): Money =>
   side === 'buy' ? roundUp(amount, listing.quotePrecision) : roundDown(amount, listing.quotePrecision);
 

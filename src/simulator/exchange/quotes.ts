@@ -11,7 +11,7 @@ export interface QuoteEntry {
   readonly account: string;
   readonly quote: Quote;
   readonly request: QuoteRequest;
-  /** Middle price when it was made. */
+  /** Mid price when it was created. */
   readonly mid: Price;
   /** Whether an order was accepted for it. */
   used: boolean;
@@ -22,7 +22,7 @@ const MEMORY_MS = 5 * MINUTE_MS;
 
 /** Live quotes, and recently expired ones. */
 export class QuoteBook {
-  /** Nearly every order is about it, so that it is put with the others only when the next one comes. */
+  /** Nearly every order refers to it, so it is added to the map only when the next quote arrives. */
   private newest: QuoteEntry | undefined;
   private readonly entries = new Map<string, QuoteEntry>();
   private readonly byClientId = new ByAccount<QuoteEntry>();
@@ -51,7 +51,7 @@ export class QuoteBook {
     return this.entries.size === 0 ? undefined : this.byClientId.get(account, clientId);
   }
 
-  /** The map keeps the order of arrival, and all quotes live equally long: the oldest come first. */
+  /** The map keeps the order of arrival, and all quotes have the same life, so the oldest expire first. */
   private forget(now: Instant): void {
     for (const [id, entry] of this.entries) {
       if (!isForgotten(entry, now)) return;
@@ -65,7 +65,7 @@ export class QuoteBook {
 
 const isForgotten = ({ quote }: QuoteEntry, now: Instant): boolean => quote.expiresAt + MEMORY_MS <= now;
 
-/** The UUID that belongs to a place in the life of a venue: never drawn, so a run can be repeated exactly. */
+/** A UUID derived from `text` instead of drawn, so that a run can be repeated exactly. */
 export function uuidOf(text: string): string {
   const hex = hash('sha256', text);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
@@ -73,8 +73,8 @@ export function uuidOf(text: string): string {
 }
 
 /**
- * As `uuidOf`, for a long row of them: the UUID that belongs to a whole number in the row that `name` names. Two numbers
- * within 2^32 of each other never share one.
+ * Like `uuidOf`, for a long series: maps whole numbers to UUIDs in the series `name`. Two numbers within 2^32 of each
+ * other never share one.
  */
 export function uuidRow(name: string): (number: number) => string {
   const keys = [0, 1, 2, 3].map((word) => hash32(`${word}\n${name}`));
@@ -98,10 +98,10 @@ export function uuidRow(name: string): (number: number) => string {
 
 const HEX = '0123456789abcdef';
 const VERSION = HEX.charCodeAt(8);
-/** Where the next UUID is written: one piece of memory for all of them. */
+/** Buffer for the next UUID, reused for all of them. */
 const uuid = Buffer.from('00000000-0000-0000-0000-000000000000', 'latin1');
 
-/** Writes the first `digits` hexadecimal digits of a word of 32 bits. */
+/** Writes the first `digits` hexadecimal digits of a 32-bit word. */
 function putWord(at: number, word: number, digits = 8): void {
   for (let place = 0; place < digits; place++)
     uuid[at + place] = HEX.charCodeAt((word >>> (28 - 4 * place)) & 15);

@@ -3,8 +3,8 @@ import type { Refusal } from '../http/reply.ts';
 const refusal = (status: number, error: string): Refusal => ({ ok: false, status, error });
 
 /**
- * What the server refuses before a route is reached. The statuses 405 and 406 are those of the venue's public documentation
- * ("Error codes"), the others those of HTTP; every text is chosen here.
+ * Refusals of the server before it reaches a route. The statuses 405 and 406 come from the venue's public documentation
+ * ("Error codes"), the others from HTTP; every text is chosen here.
  */
 export const refused = {
   malformed: (why: string): Refusal => refusal(400, `invalid request: ${why}`),
@@ -15,7 +15,7 @@ export const refused = {
   address: (): Refusal => refusal(414, 'the address is too long'),
   type: (): Refusal => refusal(415, 'only application/json is accepted'),
   expectation: (): Refusal => refusal(417, 'only the expectation 100-continue is supported'),
-  /** What happens beyond the connections of an address is not documented. */
+  /** The response to too many connections of an address is not documented. */
   connections: (): Refusal => refusal(429, 'too many connections'),
   headers: (): Refusal => refusal(431, 'the headers are too large'),
   broken: (): Refusal => refusal(500, 'internal error'),

@@ -44,24 +44,25 @@ interface Working {
   readonly account: string;
   readonly listing: Listing;
   order: OrderDetail;
-  /** Price times quantity of all fills so far, exact: what was paid is this, rounded once. */
+  /** Exact sum of price times quantity over all fills; the paid amount is this sum, rounded once. */
   exact: Money;
-  /** What of the balance is promised to the rest of the order. */
+  /** The part of the balance that is reserved for the rest of the order. */
   held: Quantity;
-  /** A cancel is pending until then. */
+  /** Until then, a cancellation is pending. */
   cancelAt: Instant | undefined;
 }
 
-/** Smallest orders. Source: public documentation, "Create order". */
+/** Minimum orders. Source: public documentation, "Create order". */
 const MIN_USD_NOTIONAL = money('5');
 const MIN_BASE = quantity('0.001');
 const PRICE_DECIMALS = { fiat: 2, crypto: 8 };
 const VWAP_DECIMALS = 8;
 
 /**
- * Limit orders. One that the dealer's price crosses fills at once at that price; the rest waits, its funds held, and
- * fills at its limit when a check of the market (`orders.check_interval_ms` apart) finds the price there. It is paid
- * from own funds only: no credit. All of this but fields and minimums is chosen here: no document shows it.
+ * Limit orders. An order that the dealer's price crosses fills at once at that price. Any other waits with its funds
+ * reserved, and fills at its limit when a check of the market (every `orders.check_interval_ms`) finds the price there.
+ * It pays from own funds only, without credit. Except for fields and minimums, all of this is chosen here: no document
+ * defines it.
  */
 export class RestingOrders {
   private readonly setup: RestingSetup;
@@ -113,7 +114,7 @@ export class RestingOrders {
     return found(this.cancel(orderId, now) === 'Canceled' ? 'canceled' : 'cancel pending');
   }
 
-  /** Cancels each of several orders that still can be. Spec: "DELETE /v1/orders?ids=". */
+  /** Cancels those of several orders that can still be canceled. Spec: "DELETE /v1/orders?ids=". */
   cancelMany(account: string, ids: readonly string[], now: Instant): Reply<readonly CanceledOrder[]> {
     const { registry } = this.setup;
     const open = [...new Set(ids)].filter((id) => {
@@ -124,7 +125,7 @@ export class RestingOrders {
     return found(open.map((orderId) => ({ orderId, status: this.cancel(orderId, now) })));
   }
 
-  /** Cancels every open order of an account. What is answered when there is none is chosen here: an empty list. */
+  /** Cancels every open order of an account. Without any, the answer is an empty list, which is chosen here. */
   cancelAll(account: string, now: Instant): Reply<readonly CanceledOrder[]> {
     const open = [...this.working.values()].filter((work) => work.account === account);
     return found(open.map(({ order: { orderId } }) => ({ orderId, status: this.cancel(orderId, now) })));
@@ -178,7 +179,7 @@ export class RestingOrders {
     return undefined;
   }
 
-  /** The dealer's price for `size` now, when it is not worse than the limit. */
+  /** The dealer's current price for `size`, unless it is worse than the limit. */
   private crossing({ listing, order }: Working, size: Quantity, now: Instant): Price | undefined {
     const { market } = this.setup;
     const mid = market.mid(listing.pair, now);
@@ -188,7 +189,7 @@ export class RestingOrders {
     return (order.side === 'buy' ? each.lte(order.price) : each.gte(order.price)) ? each : undefined;
   }
 
-  /** How much of the rest one check fills. */
+  /** The part of the rest that one check fills. */
   private partOf({ listing, order }: Working, each: Price, now: Instant): Quantity {
     const { options, market } = this.setup;
     const left = rest(order);
@@ -272,7 +273,7 @@ export class RestingOrders {
     return this.promise(listing, order, { exact, rest: rest(order), spent });
   }
 
-  /** What the rest may still cost: all at the limit, rounded once, less what was spent. */
+  /** The largest remaining cost: everything at the limit, rounded once, minus the amount already spent. */
   private promise(
     listing: Listing,
     { side, price: limit }: Pick<LimitOrder, 'side' | 'price'>,

@@ -18,7 +18,7 @@ export function sizeProblem(listing: Listing, size: Size): Refusal | undefined {
   return assumed.invalidSize(`${size.by} has more than the ${precision} decimals of ${currency}`);
 }
 
-/** What an order fills: the quoted size, or less of it at the same price. */
+/** The size that an order fills: the quoted size, or less at the same price. */
 export function filledSize(listing: Listing, { quote }: QuoteEntry, size: Size): Priced {
   const isWhole = size.by === 'quantity' ? size.quantity.eq(quote.quantity) : size.amount.eq(quote.amount);
   if (isWhole) return quote;
@@ -30,7 +30,7 @@ export function filledSize(listing: Listing, { quote }: QuoteEntry, size: Size):
   };
 }
 
-/** Whether two requests ask for the same thing. */
+/** Whether two requests are equal. */
 export const isSame = (a: QuoteRequest, b: QuoteRequest): boolean =>
   a.pair === b.pair && a.side === b.side && a.size.by === b.size.by && sizeText(a.size) === sizeText(b.size);
 

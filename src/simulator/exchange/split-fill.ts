@@ -21,12 +21,12 @@ import type { Listing } from './listing.ts';
 import type { BookingOptions } from '../options/options-booking.ts';
 
 const PRICE_DECIMALS = 8;
-/** A trade has a price of its own by moving at most this share of the smaller amount to another trade. */
+/** Each trade gets its own price by a shift of at most this share of the smaller amount to another trade. */
 const UNEVEN = ratio('0.0005');
 
 /**
- * A fill as the trades that it is booked as. Quantities, amounts and fees sum to those of the fill exactly. Fewer trades than
- * wanted where the size does not have so many smallest units.
+ * Splits a fill into the trades that are booked. Their quantities, amounts and fees sum to those of the fill exactly.
+ * Returns fewer trades than wanted if the size has fewer smallest units.
  */
 export function splitFill(
   listing: Listing,
@@ -49,14 +49,14 @@ export function splitFill(
   });
 }
 
-/** How many trades an order is booked as. */
+/** Number of trades as which an order is booked. */
 function tradesOf({ tradesPerOrder }: BookingOptions, random: Random): number {
   if (typeof tradesPerOrder === 'number') return tradesPerOrder;
   const { least: fewest, most } = tradesPerOrder;
   return fewest + Math.floor(random.next() * (most - fewest + 1));
 }
 
-/** One trade in five has only the smallest unit. */
+/** Share of trades that have only the smallest unit: one in five. */
 const TINY = 0.2;
 
 function splitQuantity(
@@ -71,7 +71,7 @@ function splitQuantity(
   let left = whole;
   const wanted = tradesOf(booking, random);
   for (let index = 0; index < wanted - 1; index++) {
-    // Every trade after this one needs a unit as well.
+    // Every later trade needs a unit as well.
     const most = subtract(left, scale(unit, ratio(String(wanted - 1 - index))));
     if (most.lt(unit)) break;
     const share = booking.shares?.[index];
@@ -88,7 +88,7 @@ function splitQuantity(
   return [...parts, left];
 }
 
-/** An amount for each quantity, at the price of the fill, or where `random` is given a little beside it. */
+/** An amount for each quantity, at the price of the fill, or slightly different if `random` is given. */
 function splitAmount(
   { quotePrecision }: Listing,
   { amount: whole, price }: Fill,

@@ -2,7 +2,10 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Clock } from '../../engine/ports.ts';
 
-/** Real time that never steps: the wall clock at the start, moved on by the monotonic clock. May hold parts of a ms. */
+/**
+ * Real time that never steps: the wall clock at the start, advanced by the monotonic clock. May contain fractions of a
+ * ms.
+ */
 export function steadyTime(clock: Clock): () => Instant {
   const wall = clock.wall();
   const monotonic = clock.monotonic();

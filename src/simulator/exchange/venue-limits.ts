@@ -3,7 +3,7 @@ import type { Instant } from '../../core/time.ts';
 import type { LimitedRoute } from '../../wire/routes.ts';
 import type { VenueOptions } from '../options/options.ts';
 
-/** At most `count` admissions in any window of `windowMs`: a log of the last ones, not an average. */
+/** At most `count` admissions in any window of `windowMs`: stores each of the last ones, instead of an average. */
 export class SlidingWindow {
   private readonly log: Float64Array;
   private readonly windowMs: number;
@@ -14,7 +14,7 @@ export class SlidingWindow {
     this.windowMs = windowMs;
   }
 
-  /** Admits and notes the request, or gives the milliseconds until one would be admitted. A refusal is not noted. */
+  /** Admits and records the request, or returns the milliseconds until the next admission. Does not record a refusal. */
   admit(now: Instant): number | undefined {
     const free = (this.log[this.next] ?? -Infinity) + this.windowMs;
     if (now < free) return free - now;
@@ -23,13 +23,13 @@ export class SlidingWindow {
     return undefined;
   }
 
-  /** Whether the window holds nothing any more. */
+  /** Whether the window is empty. */
   isIdle(now: Instant): boolean {
     return this.log.every((at) => at + this.windowMs <= now);
   }
 }
 
-/** A window that shuts for a while after a request too many. */
+/** A window that closes for some time after a request that exceeds the limit. */
 class Gate {
   private readonly window: SlidingWindow;
   private readonly cooldownMs: number;
@@ -40,7 +40,7 @@ class Gate {
     this.cooldownMs = cooldownMs;
   }
 
-  /** As that of the window. A request while it is shut does not keep it shut for longer: no document says. */
+  /** Like that of the window. A request while it is closed does not extend the closure: no document specifies it. */
   admit(now: Instant): number | undefined {
     if (now < this.shutUntil) return this.shutUntil - now;
     const waitMs = this.window.admit(now);
@@ -54,7 +54,7 @@ class Gate {
   }
 }
 
-/** Most windows kept at once; idle ones are dropped first. */
+/** Maximum number of windows; idle ones are dropped first. */
 const KEYS_MAX = 10_000;
 const TEN_SECONDS_MS = 10 * SECOND_MS;
 /** Source: public documentation: after a 429 wait 10 seconds for the route, 60 for the address. */
@@ -68,19 +68,19 @@ const ADDRESS_COOLDOWN_MS = 60 * SECOND_MS;
  */
 export class Limits {
   private readonly options: VenueOptions['limits'];
-  /** Of each route by account, and by address. */
+  /** By route and account, and by address. */
   private readonly gates = new Map<LimitedRoute | 'address', Map<string, Gate>>();
 
   constructor(options: VenueOptions['limits']) {
     this.options = options;
   }
 
-  /** Milliseconds to wait when the request is one too many. */
+  /** Milliseconds to wait if the request exceeds the limit. */
   route(route: LimitedRoute, account: string, now: Instant): number | undefined {
     return this.admit(route, account, now);
   }
 
-  /** As `route`, for all requests of one network address. */
+  /** Like `route`, for all requests of one network address. */
   address(address: string, now: Instant): number | undefined {
     return this.admit('address', address, now);
   }

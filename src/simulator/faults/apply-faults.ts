@@ -7,10 +7,13 @@ import { camelKeys } from '../options/options-parts.ts';
 import type { Fault } from '../http/server.ts';
 
 const HTML = 'text/html; charset=utf-8';
-/** Decimals that a part of a size keeps. */
+/** Decimals of a part of a size. */
 const SIZE_DECIMALS = 8;
 
-/** All faults that strike a request as one: delays add up, edits follow one another, of two answers the last one counts. */
+/**
+ * Combines all faults that apply to a request: adds delays, runs edits one after the other, and uses the last of
+ * several answers.
+ */
 export function faultOf(strikes: readonly Strike<RestFault>[]): Fault | undefined {
   let all: Fault | undefined;
   for (const strike of strikes) all = merged(all ?? {}, one(strike));
@@ -145,7 +148,7 @@ function skewed(key: string, value: unknown, ms: number): unknown {
   return key === 'timestamp' && value instanceof Digits ? Number(value.source) + ms : value;
 }
 
-/** The quote is dead on arrival: its end is before its start. */
+/** The quote has expired when it arrives: its end is before its start. */
 function expire(byMs: number): Edit {
   return (body) => {
     const from = /"date_quote":"(?<at>[^"]+)"/u.exec(body)?.groups?.['at'];
@@ -155,7 +158,7 @@ function expire(byMs: number): Edit {
   };
 }
 
-/** Requests less from the exchange; the answer still names the whole quantity. */
+/** Requests less from the exchange; the answer still contains the whole quantity. */
 function partial(fill: number): Fault {
   let asked: string | undefined;
   return {

@@ -1,15 +1,15 @@
 import type { VenueOptions } from '../options/options.ts';
 import type { BookingOptions } from '../options/options-booking.ts';
 
-/** What a drill does to the orders of one request. */
+/** Overrides by a drill for the orders of one request. */
 export interface OrderDrill {
-  /** Every order that is accepted ends `Canceled`. */
+  /** Every accepted order ends `Canceled`. */
   readonly canceled?: true | undefined;
-  /** How they are booked instead of by the settings. */
+  /** How the orders are booked, instead of by the settings. */
   readonly booking?: BookingOptions | undefined;
 }
 
-/** Settings that a drill turns for a moment while the venue runs. */
+/** Settings that a drill changes temporarily while the venue runs. */
 export class DrillOverrides {
   /** The settings for the exchange, read at each use. */
   readonly options: VenueOptions;
@@ -29,7 +29,7 @@ export class DrillOverrides {
     };
   }
 
-  /** Runs `work`, in which orders go as `drill` says. */
+  /** Runs `work`, whose orders follow `drill`. */
   readonly drilling = <T>(drill: OrderDrill, work: () => T): T => {
     const before = this.drill;
     this.drill = drill;

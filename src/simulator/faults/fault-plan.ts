@@ -7,9 +7,9 @@ import { hash32 } from '../market/random.ts';
 export interface Met {
   /** Monotonic, ms. */
   readonly at: Monotonic;
-  /** `POST /v1/quote`; of a message its feed, or `authenticate`, `subscribe`. */
+  /** `POST /v1/quote`; for a message its feed, or `authenticate`, `subscribe`. */
   readonly what: string;
-  /** Name of the account; `undefined` when it is not known. */
+  /** Name of the account; `undefined` if unknown. */
   readonly account: string | undefined;
 }
 
@@ -30,20 +30,21 @@ export interface RuleCount {
 }
 
 /**
- * Decides which faults strike. Each rule draws from its own seeded numbers, one for everything it meets, so that rules do
- * not disturb one another: the same plan and the same order of requests give the same faults, on every machine.
+ * Decides which faults apply. Each rule draws one number of its own seeded sequence for each request that it matches,
+ * so that rules do not affect one another: the same plan and the same order of requests give the same faults, on every
+ * machine.
  */
 export class Faults {
   private plan: FaultPlan = faultPlanSchema.parse({});
   private rules: readonly Armed<RestRule>[] = [];
   private feeds: readonly Armed<FeedRule>[] = [];
 
-  /** `now`: monotonic, ms; the times of the plan count from here. @throws ZodError when the plan does not fit together. */
+  /** `now`: monotonic, ms; the times of the plan count from here. @throws ZodError for an invalid plan. */
   constructor(plan: FaultPlanInput, now: Monotonic) {
     this.replace(plan, now);
   }
 
-  /** Another plan from now on; all counts begin again. @throws ZodError as the constructor. */
+  /** Replaces the plan; all counts start again. @throws ZodError for an invalid plan. */
   replace(plan: FaultPlanInput, now: Monotonic): void {
     this.plan = faultPlanSchema.parse(plan);
     const { seed } = this.plan;
@@ -127,7 +128,7 @@ class Armed<Rule extends RestRule | FeedRule> {
   }
 }
 
-/** `*` matches anything, everything else itself. */
+/** `*` matches any text, all other characters match themselves. */
 const patternOf = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern

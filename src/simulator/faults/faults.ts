@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { bookingFields } from '../options/options-booking.ts';
 
 /**
- * Fault plans: what goes wrong at the simulated venue, for drills. Read from `config/faults/*.yaml`, or set through the
- * admin API. A plan says which requests (or feed messages) a rule meets, how often, and what happens to them.
+ * Fault plans: errors of the simulated venue for drills. Read from `config/faults/*.yaml`, or set through the admin
+ * API. A plan defines which requests (or feed messages) a rule matches, how often it applies, and its effect.
  */
 export type FaultPlan = z.output<typeof faultPlanSchema>;
 export type FaultPlanInput = z.input<typeof faultPlanSchema>;
 export type RestRule = FaultPlan['rules'][number];
 export type FeedRule = FaultPlan['feeds'][number];
-/** What happens to a request. */
+/** Effect on a request. */
 export type RestFault = z.output<typeof restFaultSchema>;
-/** What happens to a message of the WebSocket, or to an authentication. */
+/** Effect on a message of the WebSocket, or on an authentication. */
 export type FeedFault = z.output<typeof feedFaultSchema>;
 
 const milliseconds = () => z.int().min(0).max(600_000);
@@ -138,7 +138,7 @@ const feedFaultSchema = z.lazy(() =>
   ]),
 );
 
-/** How often a rule applies; all given conditions must hold, omitted ones do not limit. */
+/** How often a rule applies; all given conditions must be true, omitted ones do not limit. */
 const frequency = () => ({
   name: z.string().min(1).max(64).describe('Unique name, used by counts and the admin API'),
   enabled: z.boolean().default(true).describe('false: inactive until enabled through the admin API'),

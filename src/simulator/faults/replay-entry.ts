@@ -2,8 +2,8 @@ import type { BookingOptions } from '../options/options-booking.ts';
 import type { RateOptions, RiskModeText } from '../options/options.ts';
 
 /**
- * Everything that was done to an exchange, as plain JSON. The exchange is a pure state machine with seeded chance, so
- * doing the same again at the same times makes the same exchange: ids, quotes, balances and all.
+ * Every action on an exchange, as plain JSON. The exchange is a pure state machine with seeded randomness, so the same
+ * actions at the same times create the same exchange, including ids, quotes and balances.
  */
 export type ReplayEntry =
   | {
@@ -16,14 +16,14 @@ export type ReplayEntry =
       readonly query: unknown;
       readonly params: unknown;
       readonly body: string;
-      /** A drill let every order end `Canceled`. */
+      /** A drill made every order end `Canceled`. */
       readonly canceling?: true | undefined;
       /** How orders were booked. */
       readonly booking?: BookingOptions | undefined;
     }
   | { readonly kind: 'drill'; readonly now: number; readonly drill: Drill };
 
-/** What a drill or a test does besides calls. Amounts are text. */
+/** Actions of a drill or a test besides calls. Amounts are text. */
 export type Drill = Readonly<
   | { do: 'deposit'; account: string; currency: string; amount: string }
   | { do: 'reward'; account: string; currency: string; amount: string; label: string }

@@ -95,7 +95,7 @@ const modes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only
 
 type Lever = (setup: AdminSetup, name: string, body: unknown) => Reply<object>;
 
-/** All admin routes: method and path, in which `*` stands for a name. */
+/** All admin routes: method and path, in which `*` matches a name. */
 const levers: readonly (readonly [string, Lever])[] = [
   ['GET /admin/faults', ({ faults }) => found({ rules: faults.counts() })],
   [

@@ -15,12 +15,12 @@ export type Remarks = Optional<
   Pick<TransactionDetail, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>
 >;
 
-/** Money that comes in (`amount` above zero), leaves, or will. */
+/** Incoming (`amount` above zero), outgoing or pending money. */
 export interface Movement {
   readonly currency: string;
   /** Signed, without the fee. */
   readonly amount: Quantity;
-  /** On top, in the same currency. */
+  /** In addition to the amount, in the same currency. */
   readonly fee?: Quantity | undefined;
   /** Default: a deposit or a withdrawal, by the sign. */
   readonly action?: 'credit' | undefined;
@@ -46,13 +46,13 @@ export interface LedgerQuery {
 interface Account {
   readonly name: string;
   readonly balances: Map<string, Quantity>;
-  /** Part of the balances that is promised: to open orders, withdrawals, the collateral wallet. */
+  /** Reserved part of the balances: for open orders, withdrawals, the collateral wallet. */
   readonly held: Map<string, Quantity>;
   /** Oldest first. */
   readonly rows: Entry[];
 }
 
-/** A number is a leg of a fill that is kept in columns: twice its place, and one more for the quote leg. */
+/** A number is a leg of a fill in the columns: twice its place, plus one for the quote leg. */
 type Entry = LedgerRow | Leg | number;
 type Balances = ReadonlyMap<string, Quantity>;
 /** Filter of transactions. */
@@ -61,16 +61,17 @@ type Sides = Pick<Trade, 'base' | 'quote'>;
 type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees'>;
 
 /**
- * Who holds what, exactly, and how it came to be. Every trade is between an account and the dealer, so for each currency
- * the accounts, the dealer and the fees together hold what was deposited less what was withdrawn: nothing is made or lost.
+ * All balances, exactly, and the transactions behind them. Every trade is between an account and the dealer, so for
+ * each currency the accounts, the dealer and the fees together have the deposits minus the withdrawals: no money
+ * appears or disappears.
  */
 export class Ledger {
-  /** What of the trades is kept in columns. */
+  /** The trades that are stored in columns. */
   readonly fills = new Fills();
   private readonly accounts = new Map<string, Account>();
-  /** The account that was asked for last. */
+  /** Cache of the account used last. */
   private last: Account | undefined;
-  /** What the dealer holds, without the fills in columns from `undealt` on: they are loaded on request. */
+  /** Holdings of the dealer, without the fills in columns from `undealt` on: they are added on request. */
   private readonly dealerHoldings = new Map<string, Quantity>();
   private undealt = 0;
   private readonly feeHoldings = new Map<string, Quantity>();
@@ -79,7 +80,10 @@ export class Ledger {
   private readonly onChange: (account: string) => void;
   private lastId: number;
 
-  /** Ids of transactions go up from `firstId`. `onChange` receives every account whose balances or holds changed. */
+  /**
+   * Ids of transactions start at `firstId`. `onChange` is called for every account whose balances or reservations
+   * changed.
+   */
   constructor(firstId: number, onChange: (account: string) => void = () => undefined) {
     this.lastId = firstId - 1;
     this.onChange = onChange;
@@ -99,18 +103,18 @@ export class Ledger {
     return this.of(account).balances;
   }
 
-  /** Id of the newest transaction of the account: while it is the same, so are the balances. */
+  /** Id of the newest transaction of the account: while it is unchanged, so are the balances. */
   newestId(account: string): number {
     const newest = this.of(account).rows.at(-1);
     return newest === undefined ? -1 : this.idOf(newest);
   }
 
-  /** Tells of the balances as they were while each of these transactions was the newest. Their ids go up. */
+  /** Passes to `tell` the balances as they were when each of these transactions was the newest. The ids must ascend. */
   recall(account: string, ids: readonly number[], tell: (place: number, held: Balances) => void): void {
     const { rows, balances } = this.of(account);
     const first = ids[0] ?? Infinity;
     let next = rows.findLastIndex((entry) => this.idOf(entry) <= first) + 1;
-    // What has not moved since is as it was: only for the others is a search further back necessary.
+    // Balances without a later transaction are unchanged; only the others need a search further back.
     const held = new Map(balances);
     for (let index = next; index < rows.length; index++)
       held.delete(this.balanceOf(rows[index] ?? 0).currency);
@@ -133,22 +137,22 @@ export class Ledger {
     return this.dealerHoldings;
   }
 
-  /** Fees taken. */
+  /** Sum of fees. */
   fees(): ReadonlyMap<string, Quantity> {
     return this.feeHoldings;
   }
 
-  /** Interest charged. */
+  /** Sum of interest. */
   interest(): ReadonlyMap<string, Quantity> {
     return this.interestHoldings;
   }
 
-  /** What came from outside less what went there, by currency: accounts, dealer, fees and interest hold just this. */
+  /** Deposits minus withdrawals, by currency: the sum of accounts, dealer, fees and interest. */
   inflow(): ReadonlyMap<string, Quantity> {
     return this.inflows;
   }
 
-  /** What the account can still promise; below zero when it owes. */
+  /** The amount that the account can still reserve; below zero for a debt. */
   available(account: string, currency: string): Quantity {
     const { balances, held } = this.of(account);
     const promised = held.get(currency);
@@ -204,8 +208,8 @@ export class Ledger {
   }
 
   /**
-   * An announced movement happens: its transaction gives way to a done one with a new id, so that ids show the order of
-   * balances. Its account transaction id stays.
+   * Completes an announced movement: a completed transaction with a new id replaces the announced one, so that ids
+   * follow the order of balances. The account transaction id stays.
    */
   settle(account: string, id: number, at: Instant): number {
     const [entry] = this.of(account).rows.splice(this.pendingAt(account, id), 1);
@@ -225,12 +229,12 @@ export class Ledger {
     return index;
   }
 
-  /** Books a trade: two transactions, the base leg first, that share order and trade. */
+  /** Books a trade as two transactions with the same order and trade, the base leg first. */
   book(account: string, trade: Trade): void {
     this.keep(account, trade, this.exchange(account, trade, trade, trade.side));
   }
 
-  /** As `book`, of a fill. Returns where it is kept in columns; `undefined` when it is not. */
+  /** Like `book`, for a fill. Returns its place in the columns; `undefined` when it is not stored there. */
   bookFill(account: string, filled: Filled): number | undefined {
     const booked = this.exchange(account, filled.listing, filled.fill, filled.order.side);
     const place = this.fills.add(filled, booked);
@@ -273,7 +277,7 @@ export class Ledger {
     return typeof entry === 'object' ? entry : this.fills.balance(entry >> 1, entry % 2 === 0);
   }
 
-  /** The fields that decide whether a row is wanted, without the rest of it. */
+  /** The fields for the filter, without the rest of the row. */
   private looked(entry: Entry): Looked {
     if (typeof entry === 'object') return entry;
     const place = entry >> 1;
@@ -308,7 +312,7 @@ export class Ledger {
     return { id, base: baseAfter, quote: subtract(quoteAfter, fee) };
   }
 
-  /** The other side of a trade. */
+  /** Books the dealer's side of a trade. */
   private deal({ base, quote, side, quantity, amount }: Swap): void {
     const held = (currency: string): Quantity => this.dealerHoldings.get(currency) ?? NO_QUANTITY;
     const [into, from] = side === 'buy' ? [add, subtract] : [subtract, add];
@@ -325,7 +329,7 @@ export class Ledger {
     into.set(currency, add(into.get(currency) ?? NO_QUANTITY, amount));
   }
 
-  /** The balance after it. */
+  /** Returns the balance after the change. */
   private change(account: string, currency: string, amount: Quantity): Quantity {
     const { balances } = this.of(account);
     const after = add(balances.get(currency) ?? NO_QUANTITY, amount);
@@ -365,16 +369,16 @@ export class Ledger {
   }
 }
 
-/** Said apart: the words are not put together for every account that is open. */
+/** Separate, so that the message is not built on every access to an open account. */
 function notOpen(account: string): never {
   invariant(false, `the account ${account} is open`);
 }
 
-/** A leg of a trade may show later than it is booked. */
+/** Whether the row of a leg is not visible yet: it may appear later than its booking. */
 const isHidden = (entry: Entry, now: Instant | undefined): boolean =>
   now !== undefined && entry instanceof Leg && entry.shownAt !== undefined && entry.shownAt > now;
 
-/** Both ends of the time are meant to be in: a row of this very millisecond is not hidden from a reader. */
+/** Both ends of the period are inclusive, so that a row of the current millisecond is visible. */
 function matches(row: Looked, { from, to, after, types, pending }: LedgerQuery): boolean {
   if (row.at < from || row.at > to) return false;
   if (after !== undefined && row.id <= after) return false;
@@ -382,5 +386,5 @@ function matches(row: Looked, { from, to, after, types, pending }: LedgerQuery):
   return row.status === DONE || pending;
 }
 
-/** Stamps are whole milliseconds. */
+/** Timestamps are whole milliseconds. */
 const whole = (at: Instant): Instant => instant(Math.floor(at));

@@ -5,19 +5,19 @@ import type { Side, Transaction } from '../../core/venue.ts';
 import type { TransactionDetail } from '../../wire/account.ts';
 import type { Booked, Trade } from '../exchange/fills.ts';
 
-/** A transaction as it is kept: what it does not say stays out. */
+/** A transaction as stored: empty fields are omitted. */
 export type LedgerRow = Transaction & Optional<Omit<TransactionDetail, keyof Transaction>>;
 export type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
 
 export const DONE = 'done';
 export const UNIT_PRICE = price('1');
 
-/** One leg of a trade. Most are never read: its row is created for its reader. */
+/** One leg of a trade. Its row is created on read, because most are never read. */
 export class Leg {
   readonly id: number;
   readonly trade: Trade;
   readonly isBase: boolean;
-  /** After it. */
+  /** Balance after the leg. */
   readonly balance: Quantity;
 
   constructor(trade: Trade, { id, base, quote }: Booked, isBase: boolean) {
@@ -31,7 +31,7 @@ export class Leg {
     return this.trade.at;
   }
 
-  /** When its row shows in the transactions; `undefined`: as soon as it is booked. */
+  /** When its row becomes visible in the transactions; `undefined`: when it is booked. */
   get shownAt(): Instant | undefined {
     const { showing } = this.trade;
     return this.isBase ? showing?.base : showing?.quote;

@@ -6,24 +6,24 @@ import type { ValuationPoint } from '../../core/venue.ts';
 import type { Ledger } from './ledger.ts';
 import type { Market } from '../market/market.ts';
 
-/** Most points kept of an account: more than a year of hours. */
+/** Maximum number of points of an account: more than a year of hours. */
 const POINTS_MAX = 10_000;
 
 /**
- * The points of an account, oldest first: in spans of points that follow each other by an hour of the market and have one newest
- * transaction. Lists of numbers: a backtest creates very many points, and rarely reads one.
+ * The points of an account, oldest first, in spans: consecutive hours of the market with the same newest transaction.
+ * Stored as lists of numbers, because a backtest creates very many points and rarely reads one.
  */
 interface Line {
   readonly account: string;
-  /** Market time of the first point of each span, how many there are, and the id of the transaction. */
+  /** For each span: market time of its first point, number of points, and id of the transaction. */
   firsts: number[];
   counts: number[];
   newest: number[];
-  /** Points in all spans together. */
+  /** Number of points in all spans. */
   count: number;
-  /** Market and real time of the beginning of the account: the one point that is not at a full hour of the market. */
+  /** Market and real time of the first point of the account, the only one that is not at a full hour of the market. */
   readonly beginsAt: { readonly market: Instant; readonly at: Instant };
-  /** Values by the market time of their points. Computed on request: few do. */
+  /** Values by the market time of their points. Computed on request, because few points are read. */
   readonly usd: Map<number, Money>;
 }
 
@@ -48,8 +48,8 @@ function worth(held: ReadonlyMap<string, Quantity>, market: Market, now: Instant
 }
 
 /**
- * The value of every account at its start and at each full hour of the market. `advance` must be called before every
- * change of what is held, so that a point has the holdings of its own time, and `settle` before prices are other than they were.
+ * The value of every account at its start and at each full hour of the market. Call `advance` before every change of
+ * holdings, so that a point uses the holdings of its time, and `settle` before every change of prices.
  */
 export class ValueHistory {
   private readonly lines: Line[] = [];
@@ -63,7 +63,7 @@ export class ValueHistory {
     this.nextHour = instant((Math.floor(market.startsAt / HOUR_MS) + 1) * HOUR_MS);
   }
 
-  /** Begins the history of an account with its value at `now`. */
+  /** Starts the history of an account with its value at `now`. */
   open(account: string, now: Instant): void {
     const market = this.market.timeAt(now);
     this.lines.push({
@@ -77,7 +77,7 @@ export class ValueHistory {
     });
   }
 
-  /** Notes all full hours of the market up to the real time `now`. */
+  /** Adds points for all full hours of the market up to the real time `now`. */
   advance(now: Instant): void {
     const market = this.market.timeAt(now);
     if (this.nextHour > market) return;
@@ -101,12 +101,12 @@ export class ValueHistory {
     this.nextHour = instant((Math.floor(market / HOUR_MS) + 1) * HOUR_MS);
   }
 
-  /** Values every point at the prices reported now. */
+  /** Values every point at the current prices. */
   settle(): void {
     for (const line of this.lines) this.value(line, this.pointsOf(line, line.count));
   }
 
-  /** Points from `from` to `to`, real time, oldest first: all, or with a whole day of the market between them. */
+  /** Points from `from` to `to`, real time, oldest first: all of them, or one per day of the market. */
   read(
     account: string,
     { from, to, interval }: { from: Instant; to: Instant; interval: 'hour' | 'day' },
@@ -126,7 +126,7 @@ export class ValueHistory {
     return wanted.map(({ at, market }) => ({ at, usd: line.usd.get(market) ?? NO_MONEY })).toReversed();
   }
 
-  /** The newest points, the newest first: who asks mostly asks for few hours of years. */
+  /** The newest points, newest first, because readers mostly request few hours of years. */
   private *pointsOf(line: Line, count: number): Generator<Point> {
     let left = count;
     for (let span = line.firsts.length - 1; span >= 0; span--) {
@@ -142,7 +142,7 @@ export class ValueHistory {
     return market === beginsAt.market ? beginsAt.at : this.market.realTimeOf(market);
   }
 
-  /** Works out the values of points, the newest of which comes first. */
+  /** Computes the values of points, which are passed newest first. */
   private value(line: Line, points: Iterable<Point>): void {
     const unknown = [...points].filter(({ market }) => !line.usd.has(market)).toReversed();
     const ids = unknown.map(({ newest }) => newest);
@@ -156,7 +156,7 @@ export class ValueHistory {
 const hourOf = ({ firsts }: Line, span: number, place: number): Instant =>
   instant((firsts[span] ?? 0) + place * HOUR_MS);
 
-/** Drops the oldest spans that no reader sees any more. */
+/** Drops the oldest spans, which no reader can request any more. */
 function shorten(line: Line): void {
   let gone = 0;
   for (const count of line.counts) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { camelKeys, decimal, milliseconds } from './options-parts.ts';
 
-/** Settings of what an account does besides quotes: waiting orders, money in and out, custody, the partner. */
+/** Settings of an account besides quotes: resting orders, deposits and withdrawals, custody, the partner. */
 
 const token = z.string().min(8).max(256).optional().describe('Bearer token; default: made from the seed');
 const minutes = z.number().min(0).max(1_000_000);

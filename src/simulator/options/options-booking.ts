@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { camelKeys, decimal, milliseconds, share } from './options-parts.ts';
 import type { CamelKeys } from './options-parts.ts';
 
-/** Most trades of one order. */
+/** Maximum number of trades of one order. */
 const TRADES_MAX = 50;
 const HOUR_MS = 3_600_000;
 
 const trades = z.int().min(1).max(TRADES_MAX);
 
-/** How the venue books an order that it executes: the fields of the setting `booking` and of the fault of that name. */
+/** How the venue books an executed order: the fields of the setting `booking` and of the fault of that name. */
 export const bookingFields = {
   trades_per_order: z
     .union([trades, z.strictObject({ least: trades.describe('Minimum number of trades of an order'), most: trades.describe('Maximum number of trades of an order') }).refine(({ least, most }) => least <= most, { error: 'least must not be above most' })])

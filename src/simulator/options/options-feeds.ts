@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { camelKeys, milliseconds } from './options-parts.ts';
 
-/** The WebSocket. Defaults are those of the public documentation; sources disagree about the last two. */
+/** Settings of the WebSocket. The defaults follow the public documentation; sources disagree about the last two. */
 export const feedsSchema = z.lazy(() => z
   .strictObject({
     connections_per_address: z.int().min(1).default(10).describe('Maximum open connections of one network address'),

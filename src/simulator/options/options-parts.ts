@@ -9,7 +9,7 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 export type CamelKeys<Of> = { readonly [Key in keyof Of as Camel<Key & string>]: Of[Key] };
 
-/** A sweep makes a venue for each of its runs: the names of settings are few, and each is spelled once. */
+/** Cache, because a sweep creates a venue for each of its runs, and the settings have few names. */
 const camelNames = new Map<string, string>();
 
 function camelCase(name: string): string {

@@ -31,10 +31,10 @@ export type VenueOptions = z.output<typeof venueOptionsSchema>;
 export type PairOptions = z.output<typeof pairSchema>;
 export type CurrencyOptions = VenueOptions['currencies'][string];
 export type RateOptions = VenueOptions['pts']['rates'][string];
-/** Modes as the venue may spell them: a sample of it writes the last with an underscore. */
+/** Modes as the venue may spell them: in one of its samples, the last has an underscore. */
 export type RiskModeText = (typeof riskModes)[number];
 
-/** What code passes: any part of the settings, the rest by default. */
+/** Settings in code: any part of them; the rest has defaults. */
 export type VenueInput = Partial<
   Omit<VenueOptions, 'accounts' | 'pairs' | 'limits' | 'pts' | 'currencies' | 'booking' | Parts>
 > & {
@@ -254,7 +254,7 @@ export const venueOptionsSchema = z
   .transform(camelKeys)
   .transform((options) => ({ ...options, pairs: withTapes(options.pairs, options.prices) }));
 
-/** A pair that only `prices` names is traded too, with the default settings. */
+/** A pair that only `prices` names is traded as well, with the default settings. */
 function withTapes(
   pairs: Readonly<Record<string, PairOptions>>,
   prices: Readonly<Record<string, string>>,
@@ -263,12 +263,12 @@ function withTapes(
   return { ...pairs, ...Object.fromEntries(added.map((pair) => [pair, pairSchema.parse({})])) };
 }
 
-/** Settings with every default filled in. Checked by the schema as well: code cannot pass what YAML could not. */
+/** Settings with every default filled in. The schema checks them too, so that code is bound by the same rules as YAML. */
 export function venueOptions(input: VenueInput = {}): VenueOptions {
   return venueOptionsSchema.parse(snakeKeys(input));
 }
 
-/** Keys that are names of things, not of settings, stay as they are: they have no capitals. */
+/** Keys that are names of things, not of settings, stay unchanged, because they contain no capitals. */
 function snakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeKeys);
   if (typeof value !== 'object' || value === null) return value;
