@@ -9,7 +9,7 @@ export type { Role } from '../core/roles.ts';
 
 /** A caller: a token and its role. */
 export interface Bearer {
-  /** Recorded in the journal as the person who acted. */
+  /** Name of the person, as the journal records it. */
   readonly name: string;
   readonly role: Role;
   /** Default: `person`. */
@@ -56,7 +56,7 @@ export interface Authenticator {
 
 const ACCEPTED_MAX = 1_000;
 
-/** `now`: the monotonic clock. The token of the machine cannot be guessed, and is never delayed. */
+/** `now`: the monotonic clock. The machine's token cannot be guessed, so it is never delayed. */
 export function authenticatorOf(
   bearers: readonly Bearer[],
   now: () => Monotonic,
@@ -78,7 +78,7 @@ export function authenticatorOf(
     }
     if (found?.kind === 'machine') return found;
     const pair = `${found?.name ?? ''} ${address}`;
-    // Wrong tokens from an address cannot keep a token that was used there before from halting; guessing reveals
+    // Even after wrong tokens from an address, a token that was used there before can still halt; guessing reveals
     // nothing.
     if (wrong.isBlocked(address)) return accepted.has(pair) ? found : undefined;
     if (found === undefined && given !== undefined) wrong.count(address);

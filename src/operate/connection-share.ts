@@ -1,16 +1,18 @@
-/** What it needs of a socket. */
+/** The socket members used here. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   destroy(): unknown;
   once(event: 'close', then: () => void): unknown;
 }
 
-/** Closes connections of an address that already holds `max`. An entry goes with the last connection of its address. */
+/**
+ * Closes connections of an address that already has `max`. The entry of an address is removed with its last connection.
+ */
 export function shareOfEachAddress(max: number): (socket: Connection) => void {
   const held = new Map<string, number>();
   return (socket) => {
     const { remoteAddress: address } = socket;
-    // It is gone already.
+    // The connection has already closed.
     if (address === undefined) return;
     const count = held.get(address) ?? 0;
     if (count >= max) {

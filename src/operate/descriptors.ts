@@ -3,7 +3,7 @@ import { distinctUntilChanged, filter, interval, map } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { SECOND_MS } from '../core/time.ts';
 
-/** Open files and connections of this process, and how many it may have. */
+/** Number of open files and connections of this process, and its limit. */
 export interface Descriptors {
   readonly open: number;
   readonly max: number;
@@ -27,14 +27,14 @@ export function descriptorReader({ limits, open }: Proc = proc): () => Descripto
     const soft = /^Max open files\s+(?<soft>\d+)/mu.exec(limits())?.groups?.['soft'];
     max = soft === undefined ? undefined : Number(soft);
   } catch {
-    // No Linux: nothing to report.
+    // Not Linux: nothing to report.
   }
   return () => {
     if (max === undefined) return undefined;
     try {
       return { open: open(), max };
     } catch (error) {
-      // No descriptor is left to read with.
+      // No descriptor is free to read the count.
       return error instanceof Error && 'code' in error && error.code === 'EMFILE'
         ? { open: max, max }
         : undefined;
@@ -47,7 +47,7 @@ const LOOK_MS = 5 * SECOND_MS;
 const SHARE_MAX = 0.7;
 const isLow = ({ open, max }: Descriptors): boolean => open > max * SHARE_MAX;
 
-/** Emits when the process has used most of its descriptors; once until it has fewer again. */
+/** Emits when the process has used most of its descriptors; not again until it has used fewer. */
 export const fewDescriptors = (
   scheduler: SchedulerLike,
   read: () => Descriptors | undefined = descriptorReader(),

@@ -34,11 +34,11 @@ export interface EventOptions {
 }
 
 export interface ListenerOptions {
-  /** Whose it is. */
+  /** Name of the caller. */
   readonly name: string;
   /** Only these kinds of record. */
   readonly kinds?: ReadonlySet<string> | undefined;
-  /** The last record that it has; omitted: only new records. */
+  /** Number of the last record that it received; omitted: only new records. */
   readonly after?: number | undefined;
 }
 
@@ -52,8 +52,9 @@ interface Listener extends ListenerOptions {
 }
 
 /**
- * Server-sent events, one per record. Nothing waits for a listener. Each listener has a position in the journal: a published record is
- * sent if it is the next one; otherwise the journal is read, so that no record is lost or repeated.
+ * Server-sent events, one per record. The desk never waits for a listener. Each listener has a position in the journal:
+ * a published record is sent if it is the next one; otherwise the journal is read, so that no record is lost or
+ * repeated.
  */
 export class EventStream {
   readonly #options: EventOptions;
@@ -212,7 +213,7 @@ export class EventStream {
         if (!this.#listeners.has(listener)) return;
         const last = rows.at(-1);
         if (last === undefined) {
-          // In one tick with the look: records that do not exist yet are published after it.
+          // In the same tick as the check: later records are published after it.
           if ((listener.next ?? 0) > this.#last) {
             listener.isLive = true;
             return;

@@ -24,7 +24,7 @@ export function parseListen(text: string): Listen {
 export const isLoopbackName = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);
 
-/** Why listening on such an address needs explicit configuration. */
+/** The error message for an address that needs explicit configuration. */
 export const beyondLoopback = (listen: string): string =>
   [
     `operate.listen "${listen}" would be reachable from the network without encryption.`,
@@ -33,8 +33,8 @@ export const beyondLoopback = (listen: string): string =>
   ].join('\n');
 
 /**
- * Addresses of the pages, for the browser of this machine and for those of other people. Passkeys belong to a name, so that loopback
- * is called `localhost`; with a name in `hosts`, other people come by that name, over TLS.
+ * Addresses of the pages, for the browser of this machine and for those of other people. Passkeys belong to a host
+ * name, so loopback is called `localhost`. If `hosts` contains a name, other people use that name, over TLS.
  */
 export function pageUrls(
   url: string,

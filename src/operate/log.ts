@@ -26,7 +26,7 @@ export interface LogOptions {
 }
 
 export interface LogSecret {
-  /** Also covers previous texts: a token may be replaced while the log is open. */
+  /** Includes earlier tokens: a token may be replaced while the log is open. */
   revealAll(): readonly string[];
 }
 
@@ -46,10 +46,10 @@ export interface Log {
 const HELD_MAX_BYTES = 1_048_576;
 /** Attempts, 100 ms apart, to write the last lines to a blocked reader before the process ends. */
 const LAST_TRIES = 10;
-/** More than the pieces in which what is held is written: a tenth of a second each where all of them fail. */
+/** More than the number of chunks of buffered output; a chunk takes a tenth of a second if writing fails. */
 const FLUSH_TRIES = 200;
 
-/** Of one file; together with the previous file, a log takes twice as much. */
+/** Maximum size of one file; together with the previous file, a log takes twice as much. */
 const FILE_BYTES_MAX = 250_000_000;
 
 /** @throws OperatorError `storage` when the file cannot be written. */
@@ -108,14 +108,14 @@ export function createLog({
       out.end();
     } catch {
       // The reader is gone, and nobody is left to report that to.
-      out.destroy(); // or it would be tried once more as the process ends
+      out.destroy(); // otherwise it would retry as the process ends
     }
   }); // prettier-ignore
 }
 
 /**
- * Writes what is held. Where nobody reads any more (EPIPE) it would be tried again without end: the descriptor is looked up before
- * each attempt, and only an EAGAIN without a retry ends it.
+ * Writes the buffered output. Without a reader (EPIPE) it would retry forever: each attempt first checks the
+ * descriptor, and only EAGAIN without a retry ends the loop.
  */
 function flush(out: ReturnType<typeof openDestination>): void {
   const fd = process.stderr.fd;
@@ -152,8 +152,8 @@ function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
 }
 
 /**
- * Takes secrets out of a finished line and escapes what JSON leaves as it is but terminals act on: DEL, the C1
- * controls, line separators, and marks that turn the direction of text. All of it can only stand inside a string there.
+ * Redacts secrets in a finished line, and escapes characters that JSON allows but terminals act on: DEL, the C1
+ * controls, line separators, and marks that reverse text. In JSON, they occur only inside strings.
  */
 export function cleaner(secrets: readonly LogSecret[]): (line: string) => string {
   let known: readonly string[] = [];

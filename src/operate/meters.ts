@@ -12,8 +12,8 @@ export type Meters = ReturnType<typeof tradingMeters> &
   ReturnType<typeof processMeters>;
 
 /**
- * Every series that Tranche shows, by its name. `docs/metrics.md` says the same for people, and a test holds the two
- * together. Names and labels are stable: boards and alerts rely on them.
+ * Every series of Tranche by its name. `docs/metrics.md` explains each to people, and a test compares the two. Names
+ * and labels are stable: boards and alerts rely on them.
  */
 export function createMeters(registry: Registry): Meters {
   const kit = kitFor(registry);
@@ -22,7 +22,7 @@ export function createMeters(registry: Registry): Meters {
 
 type Kit = ReturnType<typeof kitFor>;
 
-/** What was asked, sent and filled. */
+/** Quotes, orders and fills. */
 const tradingMeters = ({ counter, gauge }: Kit) => ({
   quotes: counter('tranche_quotes_total', 'Answers to quote requests', ['pair', 'result']),
   orders: counter('tranche_orders_total', 'Orders by result', ['pair', 'side', 'result']),
@@ -57,7 +57,7 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
   oldestDoubt: gauge('tranche_oldest_doubt_age_seconds', 'Age of the oldest open doubt; 0 without one', []),
 });
 
-/** How long things take. */
+/** Durations. */
 const timeMeters = ({ gauge, histogram }: Kit) => ({
   cycle: histogram('tranche_cycle_seconds', 'A whole attempt, from its intent to its end', WAITS, ['result']),
   cyclePart: histogram('tranche_cycle_part_seconds', 'One part of an attempt', WAITS, ['part']),
@@ -73,7 +73,7 @@ const timeMeters = ({ gauge, histogram }: Kit) => ({
   ]),
 });
 
-/** What is known of the account and the market. */
+/** State of the account and the market. */
 const accountMeters = ({ counter, gauge }: Kit) => ({
   value: gauge('tranche_portfolio_value_usd', 'Value of the account at the reference prices of the desk', []),
   drift: gauge('tranche_portfolio_drift_ratio', 'Weight minus target weight', ['strategy', 'currency']),
@@ -125,7 +125,8 @@ function kitFor(registry: Registry) {
     new Counter({ name, help, labelNames, registers });
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]): Gauge<Label> => {
     const made = new Gauge({ name, help, labelNames, registers });
-    // A gauge without labels begins at 0, which would be a lie about something not known yet: begin with nothing.
+    // A gauge without labels starts at 0, which would be wrong for an unknown value: remove it until the value is
+    // known.
     if (labelNames.length === 0) made.remove();
     return made;
   };

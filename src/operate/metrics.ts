@@ -28,15 +28,15 @@ export interface MetricsOptions {
 }
 
 /**
- * What the daemon shows to Prometheus: it watches the engine. What the journal says is counted from its records, once
- * they are durable (`record`); what it does not say comes through the other methods. Durations go in as milliseconds
- * and come out as seconds. No method throws on odd values: a metric must never stop a trade.
+ * The metrics that the daemon exposes to Prometheus. It observes the engine: `record` counts from durable records, and
+ * the other methods receive facts that no record contains. Durations are passed as milliseconds and exposed as seconds.
+ * No method throws on unexpected values, because a metric must never stop a trade.
  */
 export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   /** The state of `replay` for a snapshot, and its restoration. */
   saved(): SavedMetrics;
   restore(saved: SavedMetrics): void;
-  /** Takes in a record of an earlier process: state such as open doubts, no counts. */
+  /** Applies a record of an earlier process: only to state such as open doubts, not to counts. */
   replay(stored: StoredRecord): void;
   /** An alert was raised. */
   alerted(alert: Alert): void;
@@ -46,15 +46,15 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   portfolioValue(usd: number | undefined): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
-  /** How many requests wait for people, by what they are for: all kinds that have any. */
+  /** Number of requests that wait for people, by kind: all kinds that have any. */
   approvals(open: ReadonlyMap<string, number>): void;
-  /** After this, all of them are reported. */
+  /** Removes the drifts; after this call, all current ones are reported again. */
   forgetDrifts(): void;
   /** An answer of the venue had `count` fields that we do not know. */
   extraFields(resource: string, count: number): void;
-  /** How the channels of notifications fare. */
+  /** State of the notification channels. */
   channels(figures: readonly ChannelFigures[]): void;
-  /** Calls `look` before every scrape: the place for gauges that are read, not reported. */
+  /** Calls `look` before every scrape, to update gauges that are read on demand. */
   onScrape(look: () => void): void;
   /** The exposition, in the text format of Prometheus. */
   text(): Promise<string>;
@@ -63,7 +63,7 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   close(): void;
 }
 
-/** What the metrics know of earlier processes. */
+/** Figures of earlier processes. */
 export interface SavedMetrics {
   readonly head: number;
   readonly state: ControlRecord['state'];
@@ -79,7 +79,7 @@ const DESK_STATES = [
 ] as const satisfies readonly ControlRecord['state'][];
 const RISK_MODES = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'unknown'] as const;
 const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
-/** How often the event loop is measured. It is part of every measured delay and taken off again. */
+/** Interval of the event loop measurement. It is part of every measured delay, and subtracted from it. */
 const LAG_RESOLUTION_MS = 10;
 
 export function createMetrics({ version, mode, desk, now }: MetricsOptions): Metrics {
@@ -98,7 +98,7 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 
   meters.build.set({ version, mode, node: process.version }, 1);
   meters.started.set(now() / SECOND_MS);
-  // From 0: an increase from nothing to 1 would be none.
+  // Starts at 0, because Prometheus does not count the first appearance of a series as an increase.
   for (const [alert, { severity }] of Object.entries(alerts)) meters.alerts.inc({ alert, severity }, 0);
   showDeskState(meters, 'active');
 
@@ -235,7 +235,7 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
   };
 }
 
-/** Leaves a broken measurement out: prom-client throws on NaN, and a metric must never end a cycle. */
+/** Omits an invalid measurement: prom-client throws on NaN, and a metric must never end a cycle. */
 function observe<Label extends string>(
   into: Histogram<Label>,
   labels: Partial<Record<Label, string>>,

@@ -1,5 +1,5 @@
 const REDACTED = '[redacted]';
-/** Names of fields whose values are never shown, at any depth, compared without case and without `_` or `-`. */
+/** Names of fields whose values are never shown, at any depth, compared without case, `_` and `-`. */
 const SECRET_NAMES = new Set([
   'authorization', 'token', 'accesstoken', 'apikey', 'apisecret', 'secret', 'password', 'passphrase', 'cookie',
   'setcookie', 'privatekey', 'signature',
@@ -18,7 +18,10 @@ export function plain(value: unknown): unknown {
   return copy(value, 0, new Set());
 }
 
-/** As `plain`, for an object whose fields become fields of the line. What is not a plain object lands under `value`. */
+/**
+ * Like `plain`, for an object whose fields become fields of the line. A value that is not a plain object is stored
+ * under `value`.
+ */
 export function plainFields(fields: object): Readonly<Record<string, unknown>> {
   const copied = plain(fields);
   return isRecord(copied) ? copied : { value: copied };
@@ -61,7 +64,7 @@ function copyObject(value: object, depth: number, above: Set<object>): unknown {
     );
   if (value instanceof Set) return [...value].slice(0, ITEMS_MAX).map(inside);
   if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map(inside);
-  // Amounts, dates and Temporal know their own spelling.
+  // Amounts, dates and Temporal objects define their own text.
   if ('toJSON' in value && typeof value.toJSON === 'function')
     return inside(Reflect.apply(value.toJSON, value, []));
   return copyFields(Object.entries(value), inside);

@@ -26,7 +26,7 @@ export interface OperateOptions {
   readonly ready: () => readonly string[];
   /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
   readonly hosts?: readonly string[] | undefined;
-  /** Addresses of reverse proxies: of what they send, `X-Forwarded-For` names the sender. Omitted: nobody's is believed. */
+  /** Addresses of reverse proxies, whose `X-Forwarded-For` names the sender. Omitted: that header is ignored. */
   readonly proxies?: readonly string[] | undefined;
   /** The control plane; without it only metrics and health. */
   readonly api?: ApiOptions | undefined;
@@ -44,7 +44,7 @@ export interface OperateOptions {
 export interface TlsIdentity {
   readonly key: string;
   readonly cert: string;
-  /** Authorities of client certificates; without them clients need none. */
+  /** Certificate authorities of client certificates; without them clients need none. */
   readonly clientCa: string | undefined;
 }
 
@@ -57,10 +57,10 @@ export interface Operate {
 /**
  * Serves `/metrics`, `/healthz` and `/readyz` to monitoring, and the API to its operators.
  *
- * A request whose `Host` is not expected is answered 421, so that a web page in a browser on this machine cannot read
- * the figures through a name that it made point here (DNS rebinding).
+ * A request with an unexpected `Host` gets status 421, so that a web page in a browser on this machine cannot read the
+ * figures through a name that it resolves to this address (DNS rebinding).
  *
- * @throws OperatorError `unavailable` when the address cannot be listened on, `config` when it is not an address.
+ * @throws OperatorError `unavailable` when it cannot listen on the address, `config` when the address is invalid.
  */
 export async function startOperate(options: OperateOptions): Promise<Operate> {
   const { tls } = options;
@@ -112,14 +112,14 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
 }
 
 /**
- * Maximum number of connections of scrapers, commands and event listeners: descriptors used here are missing for the
- * venue.
+ * Maximum number of connections of scrapers, commands and event listeners: they use descriptors that the venue also
+ * needs.
  */
 const CONNECTIONS_MAX = 128;
-/** Maximum of one address, so that the others still get through while it floods the desk. */
+/** Maximum number of connections per address, so that others can still connect while one floods the desk. */
 const ADDRESS_CONNECTIONS_MAX = 96;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** How often requests that take too long are looked for: slow ones end a second after their time, not half a minute. */
+/** Interval of the check for slow requests: they end a second after their time, not half a minute. */
 const CHECK_MS = 1_000;
 const REQUEST_MS = 10_000;
 const CONNECTION_MS = 30_000;
@@ -158,9 +158,9 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     api?.now ?? fleet?.now ?? (() => monotonic(0)),
     (api ?? fleet)?.signIn?.sessions,
   );
-  // A proxy on this machine brings requests of others.
+  // A proxy on this machine forwards requests of others.
   const isOfThisMachine = (ip: string): boolean => isLocal && isLoopbackName(ip.replace(/^::ffff:/u, ''));
-  // Only JSON or no body: a page of another origin can send forms and plain text.
+  // Only JSON or no body, because a page of another origin can send forms and plain text.
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
@@ -175,7 +175,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
     if (hosts.length > 1 || !request.url.startsWith('/'))
       return await reply.code(400).send({ error: 'expected one Host header, and a path that begins with /' });
-    // A path has one spelling, so that a proxy that filters paths sees the same one.
+    // Encoded paths are refused, so that a proxy that filters paths sees the same path.
     if (request.url.split('?', 1)[0]?.includes('%') === true)
       return await reply.code(404).send({ error: 'expected a path without percent signs' });
     const { origin } = request.headers;

@@ -45,7 +45,7 @@ export function addApi(
   addPeople(server, { desk, bearers, signIn, admit });
 }
 
-/** Reads bodies of JSON. What two parsers could read differently is refused. */
+/** Parses JSON bodies. Refuses bodies that two parsers could read differently. */
 export function acceptJson(server: FastifyInstance): void {
   server.addContentTypeParser<string>(
     'application/json',

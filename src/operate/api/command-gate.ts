@@ -7,7 +7,7 @@ import { addCommands } from './commands.ts';
 import type { CommandOptions } from './commands.ts';
 import { Refusal, refusalText } from './refusal.ts';
 
-/** A command that reached the desk by another way than its listener, from a person who was identified there. */
+/** A command that did not arrive through the listener, from a person who was identified elsewhere. */
 export interface GivenCommand {
   /** Route of the API. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface GivenCommand {
 }
 
 export interface CommandAnswered {
-  /** As of HTTP: 200 done, 409 the desk refuses, 403 the caller may not. */
+  /** HTTP status: 200 done, 409 the desk refuses, 403 the caller may not. */
   readonly status: number;
   /** JSON. */
   readonly body: string;
@@ -25,7 +25,7 @@ export interface CommandAnswered {
 
 export type CommandGate = (given: GivenCommand) => Promise<CommandAnswered>;
 
-/** Names the caller of a request that no network can send. */
+/** Header with the caller of a request; the network cannot set it. */
 const CALLER = 'x-tranche-caller';
 
 /**

@@ -2,7 +2,7 @@ import type { ClosingRecord, UsedToken } from '../../core/record.ts';
 import type { CommandAnswer, Scope } from '../../engine/ports.ts';
 import type { Caller, Role } from '../access.ts';
 
-/** A closed period of the books, without who closed it. */
+/** A closed period of the books, without the person who closed it. */
 export type ClosingFacts = Omit<ClosingRecord, 'kind' | 'by' | 'why' | 'token'>;
 
 /** A person's command to the desk. The person is already identified. */

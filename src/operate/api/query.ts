@@ -4,7 +4,7 @@ import { routeSchemas } from './schemas.ts';
 import type { RouteSchema } from './schemas.ts';
 import type { ApiPath } from './routes.ts';
 
-/** Parses the parameters of a request. @throws Refusal that names what is wrong. */
+/** Parses the parameters of a request. @throws Refusal with the name of the invalid parameter. */
 export function queryOf(path: ApiPath, given: unknown): unknown {
   const { query }: RouteSchema = routeSchemas[path];
   if (query === undefined) return {};

@@ -25,7 +25,7 @@ const residual = z.strictObject({
   left: amount,
 });
 
-/** In the status and in every command's answer: what may still happen, regardless of the command. */
+/** Part of the status and of every command's answer: trades that may still happen, regardless of the command. */
 export const openWork = {
   state: control,
   is_noted: z.boolean().describe('The journal knows the state'),
@@ -244,7 +244,7 @@ export const fleet = z.strictObject({
   last_record_age_s: seconds.optional(),
 });
 
-/** Sums over the desks of one mode. Amounts stay apart by currency. */
+/** Sums over the desks of one mode, by currency. */
 export const fleetTotals = z.strictObject({
   desks: count,
   owned: count.describe('Desks with an owner'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { amount, count, facts, list, seq, severity, side, time } from './schema-parts.ts';
 
-/** Schemas of what the journal records. */
+/** Schemas of the records of the journal. */
 
 export const alerts = z.strictObject({
   seq,

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { amount, count, list, side, time } from './schema-parts.ts';
 
-/** The comparison of a desk with its twin; `twin.json` has all slices. Differences are live less its twin: above zero, live did better. */
+/**
+ * The comparison of a desk with its twin; `twin.json` has all slices. Differences are live minus twin: above zero, live
+ * did better.
+ */
 
 const bpsText = amount.optional().describe('Basis points of the value that live traded');
 const outcome = z.strictObject({

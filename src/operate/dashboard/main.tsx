@@ -36,7 +36,7 @@ const views: Readonly<Record<ScreenId, () => JSX.Element>> = {
   people: People,
 };
 
-/** The screens, once the desk knows the viewer; until then the sign-in. */
+/** The screens, once the desk has identified the viewer; until then the sign-in. */
 function App(): JSX.Element {
   const screen = isFleet() ? 'fleet' : route.value.screen;
   useEffect(() => {
@@ -68,6 +68,6 @@ async function begin(): Promise<void> {
 const place = document.querySelector('#app');
 if (place !== null) render(<App />, place);
 listenToKeys(mayAct);
-// A link that signs in is used by the screen of the sign-in.
+// The sign-in screen handles a link that signs in.
 if (location.pathname === '/') void begin();
 else isSignedOut.value = true;

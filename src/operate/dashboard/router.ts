@@ -33,14 +33,14 @@ function routeOf(hash: string): Route {
   return { screen, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** The address of a screen. What is empty is left out. */
+/** The address of a screen. Empty parameters are omitted. */
 export function linkTo(screen: ScreenId, query: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const search = new URLSearchParams(given).toString();
   return `#/${screen}${search === '' ? '' : `?${search}`}`;
 }
 
-/** Changes what a screen is asked for, without a step to go back to for each letter typed. */
+/** Changes the parameters of a screen, without a history entry for each typed letter. */
 export function ask(query: Readonly<Record<string, string | undefined>>): void {
   history.replaceState(null, '', linkTo(route.value.screen, { ...route.value.query, ...query }));
   route.value = routeOf(location.hash);

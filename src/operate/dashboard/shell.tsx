@@ -95,7 +95,7 @@ function Header(): JSX.Element {
   );
 }
 
-/** How old what is shown is: since the desk was last heard, and since it read its account. */
+/** Age of the displayed data: since the last message of the desk, and since it read its account. */
 function Age(): JSX.Element {
   const at = second.value;
   const silence = at > 0 ? (now() - Math.max(statusAt.value, heardAt.value ?? 0)) / 1_000 : 0;
@@ -211,7 +211,7 @@ function HaltDialog(): JSX.Element {
           ...(isKill.value ? { kill: true } : {}),
         });
         const known = status.peek();
-        // Who and why of the state before it are not those of the halt; its time comes with the next status.
+        // The person and reason of the previous state do not belong to the halt; its time arrives with the next status.
         if (known !== undefined)
           status.value = { ...known, state: 'halted', since: undefined, by: me.value?.name, why };
         return answer.says ?? 'halted';

@@ -4,10 +4,10 @@ import { linkTo, screens } from './router.ts';
 export const asksHalt = signal(false);
 export const asksKeys = signal(false);
 
-/** Two keys belong together when they follow within this time. */
+/** Two keys form a shortcut when they follow each other within this time. */
 const PAIR_MS = 1_000;
 
-/** `g` and a letter opens a screen, `h h` asks to halt, `?` lists the keys. Never while a writer is active. */
+/** `g` and a letter opens a screen, `h h` opens the dialog to halt, `?` lists the keys. Inactive while the user types. */
 export function listenToKeys(mayHalt: () => boolean): void {
   let first: { readonly key: string; readonly at: number } | undefined;
   addEventListener('keydown', (event) => {

@@ -15,17 +15,17 @@ import type { SignIn } from '../sign-in/sign-in.ts';
 import { totalsOf } from './totals.ts';
 import type { FirmLimitRow, FleetRow } from './totals.ts';
 
-/** The desks of a store, as a daemon shows them. */
+/** The desks of a store, as a daemon of a fleet shows them. */
 export interface FleetPort {
-  /** Name of the daemon that answers. */
+  /** Name of the answering daemon. */
   readonly daemon: string;
   /** @throws Refusal when the store cannot be read */
   desks(): Promise<readonly FleetRow[]>;
   /** Limits over all desks, with their use. @throws Refusal when the store cannot be read */
   limits(): Promise<readonly FirmLimitRow[]>;
-  /** What a caller may do with a desk; `undefined`: not even see it. */
+  /** The role of a caller on a desk; `undefined`: the caller may not even see it. */
   roleOn(caller: Caller, desk: string): Role | undefined;
-  /** Has the owner of a desk execute a command, and waits for its answer. */
+  /** Passes a command to the owner of a desk, and waits for its answer. */
   command(given: DeskCommand): Promise<CommandAnswered>;
   /** A refused caller. */
   refused(attempt: RefusedAccess): void;
@@ -36,7 +36,7 @@ export interface DeskCommand {
   /** Route of the API of a desk. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** With the role on this desk. */
+  /** The caller, with the role on this desk. */
   readonly caller: Caller;
 }
 
@@ -97,7 +97,7 @@ export function addFleetApi(
   });
 } // prettier-ignore
 
-/** @throws Refusal when it is not a command, or a page of another origin may have sent it */
+/** Parses a command. @throws Refusal for an invalid command, or one that a page of another origin may have sent. */
 async function commandIn(request: FastifyRequest): Promise<Pick<DeskCommand, 'desk' | 'body'> & { readonly command: string }> {
   if (request.headers[GUARD_HEADER] === undefined)
     throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);

@@ -2,18 +2,18 @@ import { Gauge, Registry } from 'prom-client';
 import { approximate, money } from '../../core/money.ts';
 import type { FirmLimitRow, FleetRow } from './totals.ts';
 
-/** Desks that the metrics name: labels need a bound. */
+/** Maximum number of desks in the metrics, because the values of a label must be bounded. */
 const DESKS_MAX = 500;
 const LIMITS_MAX = 200;
 
 export interface FleetMetrics {
-  /** Replaces the figures of all desks; `undefined`: the store did not answer, and old figures would look like new ones. */
+  /** Replaces the figures of all desks; `undefined`: the store did not answer, so the outdated figures are removed. */
   show(desks: readonly FleetRow[] | undefined, limits: readonly FirmLimitRow[] | undefined): void;
   text(): Promise<string>;
   readonly contentType: string;
 }
 
-/** What a daemon shows to Prometheus of the desks of its fleet. `docs/metrics.md` explains each figure. */
+/** Metrics of a daemon about the desks of its fleet. `docs/metrics.md` explains each figure. */
 export function createFleetMetrics(daemon: string, registry = new Registry()): FleetMetrics {
   registry.setDefaultLabels({ daemon });
   const storeUp = new Gauge({

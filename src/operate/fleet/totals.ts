@@ -7,7 +7,7 @@ export type FleetRow = z.input<typeof fleet>;
 export type FirmLimitRow = z.input<typeof firmLimit>;
 export type FleetTotals = z.input<typeof fleetTotals>;
 
-/** Sums over the desks of each mode: live is never added to another mode, nor one currency to another. */
+/** Sums over the desks of each mode: neither modes nor currencies are ever added up. */
 export function totalsOf(desks: readonly FleetRow[]): Readonly<Record<string, FleetTotals>> {
   const modes = Map.groupBy(desks, ({ mode }) => mode);
   return Object.fromEntries(

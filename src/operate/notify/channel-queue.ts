@@ -6,36 +6,39 @@ import { severityRank } from './notice.ts';
 import type { Notice } from './notice.ts';
 import { isQuiet } from './quiet.ts';
 
-/** Rows of one channel at most. */
+/** Maximum number of rows of one channel. */
 const ROWS_MAX = 500;
-/** Rows of one kind that wait one by one; further ones are counted in the newest. */
+/** Maximum number of rows of one kind that wait separately; the newest of them counts further ones. */
 const SAME_MAX = 20;
-/** A critical notice waits so long for those that belong to it. */
+/** How long a critical notice waits for related ones. */
 const CRITICAL_MS = SECOND_MS;
-/** Rows of one message at most. */
+/** Maximum number of rows of one message. */
 const BATCH_MAX = 200;
 
-/** A row with its notice read. */
+/** A row with its parsed notice. */
 export interface Waiting {
   readonly row: OutboxRow;
   readonly notice: Notice;
 }
 
-/** What changed and is not durable yet. */
+/** Changes that are not durable yet. */
 export interface Dirty {
   readonly put: Map<number, OutboxRow>;
   readonly remove: Set<number>;
 }
 
-/** What one channel has not delivered yet: which notice waits how long, which leave together, and what is dropped when too many wait. */
+/**
+ * The notices that one channel has not delivered yet. Decides how long each waits, which are sent together, and which
+ * are dropped when too many wait.
+ */
 export class ChannelQueue {
   readonly channel: Channel;
   readonly #windowMs: number;
   readonly #dirty: Dirty;
   readonly #rows = new Map<number, Waiting>();
-  /** When a critical kind was last put into a message. */
+  /** When a notice of each critical kind was last added to a message. */
   readonly #told = new Map<string, Instant>();
-  /** Notices dropped since the last message that said so. */
+  /** Notices dropped since the last message that reported the number. */
   dropped = 0;
 
   constructor(channel: Channel, { windowMs, dirty }: { readonly windowMs: number; readonly dirty: Dirty }) {
@@ -74,18 +77,21 @@ export class ChannelQueue {
     if (this.#rows.size > ROWS_MAX) this.#dropOne();
   }
 
-  /** The next message: the rows of one that was begun before, else all that may leave together; nothing while none is due. */
+  /**
+   * The next message: the rows of a message that was begun before, otherwise all rows that may be sent together; none
+   * while none is due.
+   */
   next(now: Instant, isClosing: boolean): readonly Waiting[] {
     const all = [...this.#rows.values()];
     const begun = all.find(({ row }) => row.message !== undefined)?.row.message;
     if (begun !== undefined) return all.filter(({ row }) => row.message === begun);
     const onlyCritical = isQuiet(this.channel.quiet, now);
     const may = all.filter(({ row }) => !onlyCritical || row.severity === 'critical');
-    // None is due later than a window from now, but where the clock was set back.
+    // No row is due later than a window from now, unless the clock was set back.
     const isDue = ({ due }: OutboxRow): boolean => due <= now || due > now + this.#windowMs + CRITICAL_MS;
     const first = may.find(({ row }) => isClosing || isDue(row));
     if (first === undefined) return [];
-    // A digest is read on its own.
+    // A digest is a separate message.
     if (first.notice.topic === 'digest') return [first];
     const horizon = isClosing ? Number.POSITIVE_INFINITY : now + this.#windowMs;
     return may
@@ -93,7 +99,7 @@ export class ChannelQueue {
       .slice(0, BATCH_MAX);
   }
 
-  /** From then on these rows are that message, also for a later process. */
+  /** From now on these rows belong to that message, also for a later process. */
   begin(batch: readonly Waiting[], message: string, now: Instant): void {
     for (const { row, notice } of batch) {
       if (row.severity === 'critical') this.#told.set(row.kind, now);
@@ -111,12 +117,12 @@ export class ChannelQueue {
       const isRepeat = told !== undefined && now < told + this.#windowMs;
       return isRepeat ? after(told, this.#windowMs) : after(now, CRITICAL_MS);
     }
-    // It joins those that wait already: the window begins with the first.
+    // It joins the waiting rows: the window begins with the first of them.
     const window = [...this.#rows.values()].find(({ row }) => row.message === undefined && row.due > now);
     return window?.row.due ?? after(now, this.#windowMs);
   }
 
-  /** The oldest of the least severe notices that is not being sent. */
+  /** Drops the oldest of the least severe notices that are not being sent. */
   #dropOne(): void {
     const [least] = [...this.#rows.values()]
       .filter(({ row }) => row.message === undefined)
@@ -143,7 +149,10 @@ const rowOf = (notice: Notice, row: OutboxRow): Waiting => ({
   row: { ...row, notice: JSON.stringify(notice) },
 });
 
-/** How long until the next attempt after so many failures, ms: doubles up to five minutes, spread by chance (`random`, from 0 to 1). */
+/**
+ * Wait before the next attempt after `failures` failures, ms: doubles up to five minutes, with jitter (`random`, from 0
+ * to 1).
+ */
 export function backOffMs(failures: number, random: number): number {
   const ms = Math.min(5 * MINUTE_MS, 5 * SECOND_MS * 2 ** Math.min(failures - 1, 10));
   return Math.round(ms * (0.75 + random / 2));

@@ -3,7 +3,7 @@ import type { ClosedHours } from '../../core/hours.ts';
 import type { Message } from './message.ts';
 import type { Topic } from './notice.ts';
 
-/** A way to people, and what it is used for. */
+/** A way to people, and its use. */
 export interface Channel {
   readonly name: string;
   readonly topics: ReadonlySet<Topic>;
@@ -12,17 +12,17 @@ export interface Channel {
   /** When only critical notices go out. */
   readonly quiet: readonly ClosedHours[];
   /**
-   * Delivers once. Rejects with `Undelivered`; its text contains no secret. It may be called again with the same message: a
-   * receiver knows a repeat by its key.
+   * Delivers once. Rejects with `Undelivered`; its text contains no secret. May be called again with the same message:
+   * a receiver recognizes a repeat by its key.
    */
   send(message: Message): Promise<void>;
 }
 
 /** A message was not accepted. */
 export class Undelivered extends Error {
-  /** The receiver refused this very message: another try is unlikely to help. */
+  /** The receiver refused exactly this message: another attempt is unlikely to succeed. */
   readonly isRefused: boolean;
-  /** The receiver asked to wait so long, ms. */
+  /** How long the receiver asked to wait, ms. */
   readonly waitMs: number | undefined;
 
   constructor(

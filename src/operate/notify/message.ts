@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import { severityRank, topics } from './notice.ts';
 import type { Notice, Topic } from './notice.ts';
 
-/** What is sent over a channel at once: one notice, or all notices of the grouping window. */
+/** The unit of delivery over a channel: one notice, or all notices of the grouping window. */
 export interface Message {
   /** The same for every delivery attempt, and unique to this message: receivers recognize a repeat by it. */
   readonly key: string;
@@ -28,7 +28,7 @@ export interface Section {
   readonly topic: Topic;
   readonly severity: Severity;
   readonly title: string;
-  /** How many there were; `notices` holds the newest. */
+  /** Total number; `notices` contains the newest. */
   readonly count: number;
   readonly notices: readonly { readonly at: string; readonly lines: readonly string[] }[];
   readonly link: string | undefined;
@@ -40,7 +40,7 @@ export interface MessageFacts {
   readonly mode: string;
   readonly at: Instant;
   readonly dropped: number;
-  /** Address in front of the pages of the dashboard, without a slash at its end. */
+  /** Base address of the dashboard pages, without a trailing slash. */
   readonly base: string | undefined;
 }
 
@@ -48,7 +48,7 @@ const SECTIONS_MAX = 20;
 const NOTICES_MAX = 5;
 const LINES_MAX = 60;
 
-/** One message of `notices`, of which there is at least one: grouped by kind, counted, bounded. */
+/** Builds one message from `notices`, of which there is at least one: grouped by kind, counted, bounded. */
 export function messageOf(notices: readonly Notice[], facts: MessageFacts): Message {
   const byKind = Map.groupBy(notices, ({ kind }) => kind);
   const all = [...byKind.values()]
@@ -84,7 +84,7 @@ function sectionOf(same: readonly Notice[], base: string | undefined): Section {
   };
 }
 
-/** A digest keeps all of its lines; in a storm only the first sections keep theirs. */
+/** A digest keeps all of its lines; in a storm only the first sections do. */
 function boundedLines(sections: readonly Section[]): readonly Section[] {
   let left = LINES_MAX;
   return sections.map((section) => ({

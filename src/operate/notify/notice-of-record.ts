@@ -128,7 +128,7 @@ function alertNotice({ alert, severity, facts, others }: AlertRecord, seq: numbe
         .map(([name, value]) => `${foreign(name, 40)}: ${foreign(value)}`),
       ...(known === undefined ? [] : [`what to do: ${known.runbook}`]),
     ],
-    // What happened, what to do, and the way from there to the doubt or the reasons.
+    // Describes the event and the action, and links to the doubt or the reasons.
     page: `/#/now?alert=${seq}`,
     ...(others === undefined ? {} : { others }),
     ...(alert === 'channel_failing' && typeof channel === 'string' ? { about: channel } : {}),
@@ -199,7 +199,7 @@ const reloadNotice = ({ by, why, result, changes, problems }: ReloadRecord): Wor
     ...(problems === undefined ? [] : [foreign(problems)]),
   ]);
 
-/** Reloads and people have notices of their own, and a first start has nothing to compare with. */
+/** Reloads and people have their own notices, and at a first start there is nothing to compare. */
 function settingsNotice({ cause, changes, by, why }: SettingsRecord): Words | undefined {
   if (cause !== 'start' || changes.every(({ before }) => before === undefined)) return undefined;
   const more = changes.length - FACTS_MAX;

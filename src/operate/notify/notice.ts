@@ -8,7 +8,7 @@ export type Topic = (typeof topics)[number];
 
 /** One notice for people: plain text, in which foreign text has been neutralized (`foreign`). */
 export interface Notice {
-  /** What counts as the same kind in a storm: the id of an alert, `fill`, … */
+  /** Groups notices in a storm: the id of an alert, `fill`, … */
   readonly kind: string;
   readonly topic: Topic;
   readonly severity: Severity;
@@ -29,8 +29,8 @@ export const severityRank = (severity: Severity): number => severities.indexOf(s
 const TEXT_MAX = 300;
 
 /**
- * Sanitizes text of a venue, a strategy or a person for a message: one line, bounded, without control characters, and with nothing
- * that a reader's program would turn into a link, an address or a mention.
+ * Sanitizes text of a venue, a strategy or a person for a message: one line, bounded, without control characters, and
+ * with nothing that a mail or chat program would turn into a link, an address or a mention.
  */
 export function foreign(value: unknown, max = TEXT_MAX): string {
   const text = (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed();
@@ -38,7 +38,7 @@ export function foreign(value: unknown, max = TEXT_MAX): string {
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
     .replaceAll('://', ': //')
     .replaceAll('@', '\u{FF20}')
-    // A name of a host: letters on the right of a dot. Amounts keep theirs.
+    // A dot followed by letters may be part of a host name. Amounts keep their dots.
     .replaceAll(/(?<=[\p{L}\p{N}_-])\.(?=\p{L})/gu, '\u{2024}')
     .trim();
   return bare.length > max ? `${bare.slice(0, max - 1).toWellFormed()}…` : bare;

@@ -21,7 +21,7 @@ export interface NotifierOptions {
   readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
   readonly random: Random;
   readonly windowMs: number;
-  /** Address in front of the pages of the dashboard. */
+  /** Base address of the dashboard pages. */
   readonly dashboard: string | undefined;
   /** Whether a quote or an order is in flight, which a disk write could delay: writes then wait briefly. Default: never. */
   readonly isBusy?: (() => boolean) | undefined;
@@ -54,10 +54,10 @@ const FAILING_MS = 10 * MINUTE_MS;
 const AGE_MAX_MS = DAY_MS;
 /** Number of attempts for a message that the receiver itself refuses. */
 const REFUSALS_MAX = 5;
-/** Records of earlier processes that are searched for unsent notices. */
+/** Number of records of earlier processes that are searched for unsent notices. */
 const MISSED_MAX = 20_000;
 
-/** A channel, and how it fares. */
+/** A channel and its state. */
 interface Lane {
   readonly queue: ChannelQueue;
   /** Resolves when the channel has accepted or refused the current message. */
@@ -73,23 +73,23 @@ interface Lane {
 }
 
 /**
- * Notifies people over channels of what the records say. Notices wait in an outbox that outlives the process, are grouped into
- * messages, and are retried until delivered or a day old: at least once, under a constant key. Nothing of it delays an order: records
- * are accepted without waiting, and the outbox is written at most once a second.
+ * Notifies people over channels about records. Notices wait in an outbox that outlives the process, are grouped into
+ * messages, and are retried until delivered or a day old: at least once, under a constant key. The notifier delays no
+ * order: it accepts records without waiting, and writes the outbox at most once a second.
  */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #lanes: readonly Lane[];
   readonly #dirty: Dirty = { put: new Map(), remove: new Set() };
   #nextId = 1;
-  /** Number of the newest record that was taken in. */
+  /** Number of the newest processed record. */
   #seen = 0;
   #noted = 0;
   #notedAt: Instant;
   #hasFailed = false;
-  /** Ticks in a row that waited for orders. */
+  /** Number of consecutive ticks that waited for orders. */
   #postponed = 0;
-  /** A note is not durable yet. */
+  /** Whether a note is not durable yet. */
   #hasNews = false;
   readonly #notes = new Map<string, string>();
 
@@ -112,8 +112,8 @@ export class Notifier {
   }
 
   /**
-   * Continues where earlier processes stopped: with queued notices, and records that nobody had processed. `head`: the newest record;
-   * `read` returns those after a number.
+   * Continues where earlier processes stopped: with queued notices, and records that nobody has processed. `head`: the
+   * newest record; `read` returns those after a number.
    */
   recover(head: number, read: (after: number) => Iterable<StoredRecord>): void {
     const { rows, notes } = this.#options.outbox.load();
@@ -126,7 +126,7 @@ export class Notifier {
     }
     for (const [name, value] of notes) this.#notes.set(name, value);
     const noted = notes.get('seen');
-    // A desk with a new channel does not report its past; nor does one whose journal is an older copy.
+    // A desk with a new channel does not report old records; nor does one whose journal is an older copy.
     this.#seen = noted === undefined ? head : Math.min(Number(noted), head);
     this.#noted = noted === undefined ? -1 : this.#seen;
     const oldest = this.#options.clock.wall() - AGE_MAX_MS;
@@ -147,7 +147,7 @@ export class Notifier {
     }
   }
 
-  /** Reports what no record says. */
+  /** Sends a notice that no record contains. */
   tell(notice: Notice): void {
     const now = this.#options.clock.wall();
     for (const { queue } of this.#lanes) {
@@ -157,18 +157,18 @@ export class Notifier {
     }
   }
 
-  /** What was noted under `name`, also by an earlier process. */
+  /** The note under `name`, also of an earlier process. */
   noted(name: string): string | undefined {
     return this.#notes.get(name);
   }
 
-  /** Saves it for the next process, together with what was just sent: both become durable, or neither. */
+  /** Saves a note for the next process, together with the last deliveries: both become durable, or neither. */
   note(name: string, value: string): void {
     this.#notes.set(name, value);
     this.#hasNews = true;
   }
 
-  /** Delivers what is due, from subscription on. Never emits, never errors. */
+  /** Delivers due notices while subscribed. Never emits, never errors. */
   readonly running$ = new Observable<never>(() =>
     interval(TICK_MS, this.#options.clock.scheduler).subscribe(() => {
       if (this.#postponed < POSTPONED_MAX && this.#options.isBusy?.() === true) {
@@ -215,7 +215,7 @@ export class Notifier {
       queue.begin(batch, key, now);
       return [{ lane, batch, key }];
     });
-    // Before anything leaves: a later process must know which rows belong to one message.
+    // Saved before anything is sent: a later process must know which rows belong to one message.
     this.#save(isClosing);
     for (const { lane, batch, key } of begun) lane.sending = this.#send(lane, batch, key);
   }
@@ -252,7 +252,7 @@ export class Notifier {
     const { clock, random, onFailing } = this.#options;
     const { name } = lane.queue.channel;
     const now = clock.wall();
-    // What is not `Undelivered` is a defect: its message may hold anything.
+    // Any other error is a defect, and its message may contain anything.
     const why = error instanceof Undelivered ? error.message : 'an error in the channel itself';
     const { isRefused, waitMs = 0 } = error instanceof Undelivered ? error : { isRefused: true };
     lane.failed += 1;
@@ -276,7 +276,7 @@ export class Notifier {
     });
   }
 
-  /** Never throws: what is not durable stays where it is and is tried with the next. */
+  /** Never throws: changes that could not be saved are retried with the next ones. */
   #save(isLast: boolean): void {
     const { put, remove } = this.#dirty;
     const now = this.#options.clock.wall();

@@ -7,10 +7,10 @@ const text = z.string().max(500);
 const secret = z.string().max(100);
 const ceremony = z.string().max(CEREMONY_ID_MAX);
 const why = text.refine((given) => given.trim() !== '', 'give the reason');
-/** What a browser makes of a passkey; the package that verifies it knows its shape. */
+/** A passkey response of the browser; the package that verifies it knows its shape. */
 const response = z.looseObject({ id: z.string().max(1_000) });
 
-/** Bodies of the routes of the sign-in, by path. */
+/** Bodies of the sign-in routes, by path. */
 export const bodies = {
   '/api/v1/sign-in/link': z.strictObject({ link: secret.describe('The secret of the link') }),
   '/api/v1/sign-in/new-link': z.strictObject({ role: z.enum(roles).optional() }),
@@ -26,7 +26,7 @@ export const bodies = {
 
 export type Bodies = { readonly [P in keyof typeof bodies]: z.output<(typeof bodies)[P]> };
 
-/** The body of a request. @throws Refusal in words when it is another. */
+/** The body of a request. @throws Refusal with a message for an invalid body. */
 export function bodyOf<P extends keyof Bodies>(path: P, given: unknown): Bodies[P] {
   const read = bodies[path].safeParse(given);
   if (read.success) return read.data as Bodies[P]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the schema of that path

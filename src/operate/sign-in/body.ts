@@ -1,9 +1,10 @@
 import type { Bodies } from './bodies.ts';
 
 /**
- * The body of a request, checked. The schemas are built for the first browser: a start does not wait for them.
+ * The validated body of a request. The schemas are created for the first browser, so that a start does not wait for
+ * them.
  *
- * @throws Refusal in words when it is another.
+ * @throws Refusal with a message for an invalid body.
  */
 export async function readBody<P extends keyof Bodies>(path: P, given: unknown): Promise<Bodies[P]> {
   const { bodyOf } = await import('./bodies.ts');

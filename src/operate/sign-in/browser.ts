@@ -7,11 +7,11 @@ import type { CookiePlace } from './cookie.ts';
 export interface Page extends CookiePlace {
   /** As in `https://tranche.example:8321`. */
   readonly origin: string;
-  /** Host that passkeys belong to; `undefined`: an address, to which none can. */
+  /** Host that passkeys belong to; `undefined` for an IP address, which can have none. */
   readonly rpId: string | undefined;
 }
 
-/** The page of a request that a browser sends. @throws Refusal when it names none, or one that nobody may sign in on. */
+/** The page of a request that a browser sends. @throws Refusal when it names none, or one on which nobody may sign in. */
 export function pageOf(request: FastifyRequest): Page {
   const { origin } = request.headers;
   if (origin === undefined)
@@ -29,7 +29,7 @@ export function pageOf(request: FastifyRequest): Page {
   return { origin: url.origin, isSecure, port, rpId: isAddress ? undefined : hostname };
 }
 
-/** Host that passkeys belong to. @throws Refusal on a page that has an address for a name. */
+/** Host that passkeys belong to. @throws Refusal for a page whose host is an IP address. */
 export function rpIdOf({ rpId, origin, port }: Page): string {
   if (rpId !== undefined) return rpId;
   throw new Refusal(

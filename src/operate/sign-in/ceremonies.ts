@@ -3,32 +3,32 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { sealed, unsealed } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 
-/** Time to touch the device. */
+/** How long a person may take to confirm on the device. */
 export const CEREMONY_MS = 5 * MINUTE_MS;
-/** Longest id of one: a challenge, a page, a host, an invitation. */
+/** Maximum length of an id, which contains a challenge, a page, a host and an invitation. */
 export const CEREMONY_ID_MAX = 2_000;
-/** Successful ones of one person within that time. */
+/** Maximum number of successful ceremonies of one person within that time. */
 const OWN_MAX = 100;
 
-/** What a browser was asked to prove with a passkey. */
+/** A challenge that a browser must sign with a passkey. */
 export interface Ceremony {
   readonly does: 'enrol' | 'sign_in';
   readonly challenge: string;
   readonly origin: string;
   readonly rpId: string;
-  /** Of an enrolment. */
+  /** Only for an enrolment. */
   readonly invitation?: string | undefined;
 }
 
 /**
- * Challenges that the browser keeps for us, signed: any number of requests takes no memory, and no place of another caller. The
- * store remembers those that completed a sign-in, each until it would have expired.
+ * Challenges that the browser stores for us, sealed: requests take no memory, and cannot displace those of other
+ * callers. This class remembers the challenges that completed a sign-in, each until it expires.
  */
 export class Ceremonies {
   readonly #now: () => Monotonic;
-  /** Of this process: a restart ends all of them. */
+  /** Key of this process: a restart invalidates all challenges. */
   readonly #key: string;
-  /** Used challenges and when they end, by person. */
+  /** Used challenges and when they expire, by person. */
   readonly #used = new Map<string, Map<string, number>>();
 
   constructor(now: () => Monotonic, newSecret: NewSecret) {
@@ -36,12 +36,12 @@ export class Ceremonies {
     this.#key = newSecret();
   }
 
-  /** Text with which the browser comes back. */
+  /** Returns the sealed text that the browser sends back. */
   ask(ceremony: Ceremony): string {
     return sealed(this.#key, JSON.stringify({ ...ceremony, until: this.#now() + CEREMONY_MS }));
   }
 
-  /** What was asked; `undefined`: it ended, or is none of this process. */
+  /** Unseals a ceremony; `undefined`: it has expired, or belongs to another process. */
   asked(id: string): Ceremony | undefined {
     const text = unsealed(this.#key, id);
     if (text === undefined) return undefined;
@@ -50,7 +50,7 @@ export class Ceremonies {
     return until > this.#now() ? ceremony : undefined;
   }
 
-  /** Uses a challenge up; `false`: it was used before, or the person used very many. */
+  /** Marks a challenge as used; `false`: it was used before, or the person has used too many. */
   use({ challenge }: Ceremony, person: string): boolean {
     const now = this.#now();
     for (const [name, own] of this.#used) {

@@ -1,10 +1,10 @@
 import { HOUR_MS } from '../../core/time.ts';
 import { isSecretLike } from './secrets.ts';
 
-/** Each session ends after this time in any case, and its cookie with it. */
+/** Each session and its cookie end after this time in any case. */
 export const SESSION_MS = 12 * HOUR_MS;
 
-/** Cookies that are read in one request: those of other desks on this machine come along. */
+/** Maximum number of cookies read from one request, which may include those of other desks on this machine. */
 const LOOKED_MAX = 16;
 const HEADER_MAX = 8_192;
 
@@ -23,7 +23,7 @@ export function cookiesIn(
     .slice(0, LOOKED_MAX);
 }
 
-/** Where a cookie is good for. */
+/** Where a cookie is valid. */
 export interface CookiePlace {
   readonly isSecure: boolean;
   /** Port of the page: browsers do not distinguish ports, and several desks may run on one machine. */
@@ -36,10 +36,10 @@ const nameOf = ({ isSecure, port }: CookiePlace): string =>
 const attributes = ({ isSecure }: CookiePlace): string =>
   `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-/** The `Set-Cookie` header that begins a session in a browser. */
+/** The `Set-Cookie` header that starts a session in a browser. */
 export const setCookie = (place: CookiePlace, secret: string): string =>
   `${nameOf(place)}=${secret}; ${attributes(place)}; Max-Age=${SESSION_MS / 1_000}`;
 
-/** The `Set-Cookie` header that ends it. */
+/** The `Set-Cookie` header that ends a session. */
 export const clearCookie = (place: CookiePlace): string =>
   `${nameOf(place)}=; ${attributes(place)}; Max-Age=0`;

@@ -5,31 +5,31 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 
-/** What is known of a passkey. */
+/** The stored data of a passkey. */
 export interface KnownPasskey {
   /** base64url. */
   readonly id: string;
   /** COSE, base64url. */
   readonly publicKey: string;
-  /** Uses so far, as the authenticator counts them. Omitted or 0: it may say any number. */
+  /** Number of uses according to the authenticator. Omitted or 0: any number is accepted. */
   readonly counter?: number | undefined;
 }
 
 export interface Assertion {
-  /** What the person was asked to sign, base64url. */
+  /** The challenge for the person, base64url. */
   readonly challenge: string;
-  /** What the browser sent: an `AuthenticationResponseJSON` of WebAuthn. Anything at all, until it is checked. */
+  /** Answer of the browser: an `AuthenticationResponseJSON` of WebAuthn, unchecked. */
   readonly response: unknown;
   readonly passkey: KnownPasskey;
-  /** Pages on which it may have been signed, as in `https://tranche.example:8321`. */
+  /** Pages on which it may have been signed, such as `https://tranche.example:8321`. */
   readonly origin: string | readonly string[];
   /** Host name that the passkey belongs to. */
   readonly rpId: string;
 }
 
 /**
- * Whether the owner of the passkey signed exactly this challenge, on one of these pages, and proved to the device that it is
- * them (user verification). Needs nothing but its arguments, so that an old assertion can be checked without a desk.
+ * Whether the owner of the passkey signed exactly this challenge, on one of these pages, and proved their identity to
+ * the device (user verification). Uses only its arguments, so that an old assertion can be verified without a desk.
  */
 export async function verifyAssertion({
   challenge,
@@ -75,7 +75,7 @@ export interface Registration {
   readonly rpId: string;
 }
 
-/** Ed25519, ES256, RS256 (COSE): all that devices make, and nothing that Node calls experimental. */
+/** Ed25519, ES256, RS256 (COSE): the algorithms of all devices, none of which Node calls experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
 /** The passkey that a device has created for this page, or why it is not valid. */
@@ -104,7 +104,7 @@ export async function verifyRegistration({
   }
 }
 
-/** What a browser needs to ask for any passkey of this host. */
+/** Options with which a browser asks for any passkey of this host. */
 export async function signInOptions(rpId: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
   return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
@@ -112,14 +112,14 @@ export async function signInOptions(rpId: string): Promise<PublicKeyCredentialRe
 
 export interface Enrolment {
   readonly rpId: string;
-  /** Shown by the device beside the name. */
+  /** The device shows it beside the name. */
   readonly desk: string;
   readonly person: string;
-  /** Ids of passkeys that the person has: the same device makes no second one. */
+  /** Ids of the person's passkeys, so that a device creates no second one. */
   readonly known: readonly string[];
 }
 
-/** What a browser needs to let a device make a passkey. */
+/** Options with which a browser lets a device create a passkey. */
 export async function enrolmentOptions({
   rpId,
   desk,
@@ -137,7 +137,7 @@ export async function enrolmentOptions({
   });
 }
 
-/** The shape that the package relies on before it checks anything. */
+/** Whether the response has the shape on which the package relies before it checks anything. */
 function isCredential(response: unknown): response is { readonly id: string; readonly response: object } {
   if (typeof response !== 'object' || response === null) return false;
   if (!('id' in response) || typeof response.id !== 'string') return false;

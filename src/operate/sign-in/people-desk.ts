@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import type { CommandAnswer } from '../../engine/ports.ts';
 import type { NewPasskey } from './passkeys.ts';
 
-/** A person as the journal knows them. */
+/** A person according to the journal. */
 export interface KnownPerson {
   readonly name: string;
   readonly role: Role;
@@ -17,10 +17,10 @@ export interface KnownPerson {
 export interface PeopleDesk {
   get(name: string): KnownPerson | undefined;
   all(): Iterable<KnownPerson>;
-  /** Whose passkey it is, if that person may sign in. */
+  /** The owner of the passkey, if that person may sign in. */
   ownerOf(passkeyId: string): KnownPerson | undefined;
-  /** Groups of the config that a person or a token belongs to. Omitted: there are none. */
+  /** Groups of the config to which a person or a token belongs. Omitted: there are none. */
   groupsOf?(name: string): readonly string[];
-  /** Writes it down, or says why not. Answered once durable. */
+  /** Records it, or answers why not. Answered once durable. */
   record(record: PersonRecord): CommandAnswer | Promise<CommandAnswer>;
 }

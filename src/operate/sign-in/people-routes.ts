@@ -18,7 +18,7 @@ export interface PeopleOptions {
   readonly admit: Admit;
 }
 
-/** Adds who may sign in and who has: people and their invitations, sessions and their end. */
+/** Adds the routes for people and their invitations, and for sessions and their end. */
 export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admit }: PeopleOptions): void {
   const { people, sessions, invitations } = signIn;
   const commanded = (request: FastifyRequest, needed: Role): Caller => {
@@ -44,10 +44,10 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
   server.post('/api/v1/people/invite', async (request, reply) => {
     const caller = commanded(request, 'admin');
     const { name, role, why, by: said } = await readBody('/api/v1/people/invite', request.body);
-    // Over the network, an admin could make up a second person, and propose or approve in that name.
+    // Over the network, an admin could invent a second person, and propose or approve in that name.
     const isOfMachine = desk.fourEyes === true ? isMachine(caller) : caller.kind === 'machine';
     const token = bearers.find((bearer) => sameName(bearer.name, name));
-    // A passkey under a name that has a token, or that others count on, would act for that person.
+    // A passkey under the name of a token, or of a member of a group, would act for that person.
     const isTaken = token !== undefined || (people.groupsOf?.(name) ?? []).length > 0;
     if ((role !== 'viewer' || isTaken) && !isOfMachine)
       throw new Refusal(
@@ -109,7 +109,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
     const caller = commanded(request, 'viewer');
     const { session: id } = await readBody('/api/v1/sessions/revoke', request.body);
     const owner = sessions.ownerOf(id);
-    // Everybody whom the machine let in has one name: each of those sessions may end only itself.
+    // All sessions of the machine have the same name: each may end only itself.
     const isOwn =
       caller.via === 'session' && (caller.kind === 'machine' ? id === caller.session : owner === caller.name);
     if (owner === undefined || (!isOwn && caller.role !== 'admin'))
@@ -142,7 +142,7 @@ export function addPeople(server: FastifyInstance, { desk, bearers, signIn, admi
 
 const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
 
-/** Who is written down. Only the machine knows more than the sign-in: the user who typed. */
+/** The name to record. Only the machine's token adds a fact to the sign-in: the user who ran the command. */
 function nameOf({ name, kind, via }: Caller, said: string | undefined): string {
   if (said === undefined || said === name) return name;
   if (kind !== 'machine' || via !== 'token')

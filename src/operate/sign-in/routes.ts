@@ -20,7 +20,7 @@ export interface SignInOptions {
   readonly version: string;
 }
 
-/** Paths that need no sign-in, because they are it. */
+/** Paths of the sign-in itself, which need no sign-in. */
 export const openPaths: ReadonlySet<string> = new Set([
   '/api/v1/sign-in/link',
   '/api/v1/sign-in/passkey/options',
@@ -32,8 +32,8 @@ export const openPaths: ReadonlySet<string> = new Set([
 const BEGIN_AGAIN = 'this sign-in has expired or was already used: start again';
 
 /**
- * Adds the ways in for people: a link of the machine, a passkey, an invitation to enrol one. Each answer sets the cookie of a
- * session. What is wrong counts against the address that sent it.
+ * Adds the ways to sign in: a link from the machine, a passkey, an invitation to enrol one. Each answer sets the cookie
+ * of a session. A wrong attempt counts against the address that sent it.
  */
 export function addSignIn(server: FastifyInstance, { desk, signIn, version }: SignInOptions): void {
   const { people, sessions, links, invitations, ceremonies, wrong } = signIn;
@@ -43,7 +43,10 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
       throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
     return pageOf(request);
   };
-  /** Of what is wrong: a right one always enters, so that nobody keeps out those who share an address, as behind a proxy. */
+  /**
+   * Only wrong attempts are limited: a right one always succeeds, so that nobody can lock out others behind the same
+   * address, such as a proxy.
+   */
   const refuse = (request: FastifyRequest, says: string): Refusal => {
     if (wrong.isBlocked(request.ip)) return new Refusal(429, SLOWER);
     wrong.count(request.ip);
@@ -65,7 +68,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     if (ceremony?.does !== does || ceremony.origin !== page.origin) throw refuse(request, BEGIN_AGAIN);
     return ceremony;
   };
-  /** Who an invitation is for. */
+  /** The person whom an invitation names. */
   const invited = (request: FastifyRequest, invitation: unknown): KnownPerson => {
     const person = people.get(invitations.look(invitation)?.person ?? '');
     if (person === undefined || person.state === 'removed')
@@ -114,7 +117,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const judged = await verifyAssertion({ challenge, rpId, origin, response, passkey });
     if ('problem' in judged) throw refuse(request, `sign-in with this passkey failed: ${judged.problem}`);
     const { name, role } = person;
-    // In one tick from here: two requests cannot share a challenge.
+    // The same tick from here on, so that two requests cannot share a challenge.
     if (!ceremonies.use(ceremony, name)) throw refuse(request, BEGIN_AGAIN);
     const used = { id: passkey.id, counter: judged.counter, origin, rp_id: rpId };
     await write({ person: name, step: 'signed_in', role, passkey: used, by: name, why: `on ${origin}` });
@@ -143,7 +146,7 @@ export function addSignIn(server: FastifyInstance, { desk, signIn, version }: Si
     const { challenge, rpId, origin, invitation } = asked(request, page, id, 'enrol');
     const made = await verifyRegistration({ challenge, rpId, origin, response });
     if ('problem' in made) throw refuse(request, `the passkey cannot be enrolled: ${made.problem}`);
-    // In one tick from here: two enrolments cannot share an invitation.
+    // The same tick from here on, so that two enrolments cannot share an invitation.
     const { name, role } = invited(request, invitation);
     invitations.take(invitation);
     const { id: key, publicKey, counter } = made.passkey;

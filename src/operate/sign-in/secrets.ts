@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Monotonic } from '../../core/time.ts';
 
-/** Returns text that cannot be guessed: 256 bits as base64url, new each time. */
+/** Returns text that cannot be guessed: 256 random bits as base64url. */
 export type NewSecret = () => string;
 
-/** What is stored of a secret: it does not allow signing in. */
+/** The stored form of a secret, with which nobody can sign in. */
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /** Whether a text has the form of a secret. */
@@ -13,13 +13,13 @@ export const isSecretLike = (text: unknown): text is string =>
 
 const macOf = (key: string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** A text that leaves this process with a seal, so that nobody can change it before it comes back. */
+/** A text with a seal, so that nobody can change it unnoticed outside this process. */
 export const sealed = (key: string, text: string): string => {
   const body = Buffer.from(text).toString('base64url');
   return `${body}.${macOf(key, body).toString('base64url')}`;
 };
 
-/** The text in it; `undefined`: it was not sealed with this key. */
+/** The sealed text; `undefined`: it was not sealed with this key. */
 export function unsealed(key: string, given: string): string | undefined {
   const [body = '', mac = '', ...more] = given.split('.');
   const [theirs, ours] = [Buffer.from(mac, 'base64url'), macOf(key, body)];
@@ -39,7 +39,7 @@ interface Kept<T> {
 
 export interface Issue<T> {
   readonly value: T;
-  /** The owner, an address or a name, whose oldest secret is displaced when there are too many. */
+  /** The owner, an address or a name. If an owner has too many secrets, the oldest is dropped. */
   readonly owner: string;
   readonly lifeMs: number;
 }

@@ -5,10 +5,10 @@ import * as desk from '../api/schema-desk.ts';
 import { list, time } from '../api/schema-parts.ts';
 import { bodies } from './bodies.ts';
 
-/** A route of the sign-in, for the document of the API. */
+/** A sign-in route, for the document of the API. */
 export interface SignInRoute {
   readonly method: 'GET' | 'POST';
-  /** Least role that may. Omitted: anybody, because it is the way in. */
+  /** Lowest role that may call it. Omitted: anybody, because the caller signs in with it. */
   readonly role?: Role | undefined;
   readonly summary: string;
   readonly body?: z.ZodType | undefined;

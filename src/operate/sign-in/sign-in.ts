@@ -8,20 +8,23 @@ import { OneTimeSecrets } from './secrets.ts';
 import type { NewSecret } from './secrets.ts';
 import { SessionStore } from './sessions.ts';
 
-/** Lives of what is sent to people: a link is used at once, an invitation by a person elsewhere. */
+/** Lives of links and invitations: a link is used at once, an invitation by a person elsewhere. */
 export const LINK_MS = 10 * MINUTE_MS;
 export const INVITATION_MS = 24 * HOUR_MS;
 
-/** All that a process knows of who is signing in. One for all addresses that it listens on. */
+/** The sign-in state of a process. One for all addresses that it listens on. */
 export interface SignIn {
   readonly people: PeopleDesk;
   readonly sessions: SessionStore;
-  /** Each begins a session on the machine of the desk. */
+  /** Each starts a session on the machine of the desk. */
   readonly links: OneTimeSecrets<{ readonly role: Role }>;
-  /** Each lets one person enrol a passkey. Hashes in memory: a restart takes them back, and who invited invites again. */
+  /**
+   * Each lets one person enrol a passkey. Stored in memory as hashes: a restart invalidates them, and the inviter must
+   * invite again.
+   */
   readonly invitations: OneTimeSecrets<{ readonly person: string }>;
   readonly ceremonies: Ceremonies;
-  /** Links, invitations and assertions that were wrong, by address. */
+  /** Wrong links, invitations and assertions, by address. */
   readonly wrong: WrongTokens;
   /** Address of the pages for the browser of this machine, as in `http://localhost:8321`, and for that of other people. */
   pageUrl: string;

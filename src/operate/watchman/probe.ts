@@ -27,6 +27,6 @@ export interface DeskStatus {
   readonly nextAt: Instant | undefined;
   /** Number of the newest record. */
   readonly head: number | undefined;
-  /** Alerts that hold, in words; `undefined`: the desk itself notifies people. */
+  /** Active alerts, in words; `undefined`: the desk itself notifies people. */
   readonly criticalAlerts?: readonly string[] | undefined;
 }

@@ -1,9 +1,9 @@
-/** Marks that turn the text after them around: with one in a name, a line reads as what it does not say. */
+/** Marks that reverse the text after them: with one in a name, a line may seem to state something else. */
 const TURNS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** What the desk sent, with every mark that would change how the text around it reads made visible. */
+/** Parses text of the desk, and makes every mark visible that would change how the text around it reads. */
 export const fromJson = (text: string): unknown =>
-  // A reviver for those that are written as escapes, which is slower, and which the desk does not send.
+  // With a reviver for escaped marks, which is slower. The desk itself sends none.
   ESCAPED.test(text) ? JSON.parse(text, visible) : JSON.parse(text.replaceAll(TURNS, SHOWN));
 
 const SHOWN = '\uFFFD';

@@ -4,7 +4,7 @@ import type { Me } from './shapes.ts';
 
 /** The signed-in person; `undefined` until the desk has answered. */
 export const me = signal<Me | undefined>(undefined);
-/** The pages are those of a daemon of a fleet: it has no status, slices or records of its own. */
+/** Whether the page belongs to a daemon of a fleet, which has no status, slices or records of its own. */
 export const isFleet = (): boolean => me.value?.mode === 'fleet';
 /** The desk does not know this browser: it must sign in. */
 export const isSignedOut = signal(false);

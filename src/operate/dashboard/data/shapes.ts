@@ -27,9 +27,9 @@ export interface OpenAlert {
 export interface Alert extends OpenAlert {
   readonly seq?: number | undefined;
   readonly is_open?: boolean | undefined;
-  /** What to do. */
+  /** The recommended action. */
   readonly does?: string | undefined;
-  /** The same in the words of this page, where `does` names a command. */
+  /** The action in the words of this page; `does` names a command. */
   readonly on_dashboard?: string | undefined;
   readonly runbook?: string | undefined;
 }
@@ -193,7 +193,7 @@ export interface Chain {
   readonly hash: string;
   readonly verified_to?: number | undefined;
   readonly verified_at?: string | undefined;
-  /** Where it breaks. */
+  /** The first break of the chain. */
   readonly problem?: string | undefined;
   readonly head?: { readonly seq: number; readonly hash: string; readonly signed_at: string } | undefined;
 }
@@ -258,7 +258,7 @@ export interface FleetDesk {
   readonly groups?: readonly string[] | undefined;
   readonly owner?: string | undefined;
   readonly epoch?: number | undefined;
-  /** Omitted: this desk, or it has none. */
+  /** Omitted: it is this desk, or it has no address. */
   readonly url?: string | undefined;
   readonly mode?: string | undefined;
   readonly state?: string | undefined;
@@ -268,7 +268,7 @@ export interface FleetDesk {
   readonly fills?: number | undefined;
   readonly data_age_s?: number | undefined;
   readonly error?: string | undefined;
-  /** Omitted: it is to run. */
+  /** Omitted: it should run. */
   readonly hibernates_until?: string | undefined;
   /** Seconds since it last answered. */
   readonly silent_s?: number | undefined;
@@ -284,7 +284,7 @@ export interface Person {
   readonly invited_by?: string | undefined;
 }
 
-/** Result of the other answer to its request. */
+/** Result of a command. */
 export interface Done {
   readonly done?: boolean | undefined;
   readonly says?: string | undefined;

@@ -59,7 +59,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
     return {
       level: 'bad',
       sentence: `Halted${by(status)}. No order leaves.`,
-      // What the sentence says already is not said again, and what to do is in the words of this page.
+      // Omits facts that the sentence already states, and describes actions in the words of this page.
       reasons: [
         ...(status.why === undefined ? [] : [`Reason: ${status.why}`]),
         ...status.not_ready.filter((reason) => !reason.startsWith('halted')),
@@ -136,7 +136,7 @@ export function situationOf({ status, isLost, silenceS, alerts, approvals }: Kno
   };
 }
 
-/** What to do about an alert: on this page where it can be done here. */
+/** Advice about an alert: an action on this page if there is one. */
 export const adviceOf = ({ on_dashboard: here, does }: Alert): string | undefined => here ?? does;
 
 const LOST =

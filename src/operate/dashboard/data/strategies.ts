@@ -11,7 +11,7 @@ export const strategyIds: Signal<readonly string[]> = signal([]);
 export const strategiesProblem = signal<string | undefined>(undefined);
 const byId = new Map<string, Signal<Strategy>>();
 
-/** One strategy, as a signal of its own: a record redraws only its row. */
+/** One strategy as a separate signal, so that a record redraws only its row. */
 export const strategyOf = (id: string): Signal<Strategy> | undefined => byId.get(id);
 
 const PAGE = 500;
@@ -40,7 +40,7 @@ export function followStrategies(): () => void {
   };
 }
 
-/** The answer of the desk holds records up to about this one. */
+/** The answer of the desk includes records up to about this one. */
 let readUpTo = 0;
 
 async function readAll(): Promise<void> {

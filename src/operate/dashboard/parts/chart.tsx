@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 
-/** A mark in the chart. `at`: Unix seconds. A slot has no price: it is a line from top to bottom. */
+/** A mark in the chart. `at`: Unix seconds. A slot has no price: it appears as a line from top to bottom. */
 export interface Mark {
   readonly at: number;
   readonly price?: number;
@@ -16,7 +16,7 @@ interface ChartProps {
   readonly marks: readonly Mark[];
   readonly from: number;
   readonly to: number;
-  /** What it shows, in words. */
+  /** Description for screen readers. */
   readonly label: string;
 }
 
@@ -100,14 +100,14 @@ function optionsOf(box: HTMLElement, shown: () => ChartProps): uPlot.Options {
   };
 }
 
-/** Hours and minutes, with seconds where the steps are short: the header names the zone. */
+/** Hours and minutes, with seconds for short steps. The header names the time zone. */
 const TIME_LABELS: uPlot.Axis.Values = [
   [86_400, '{YYYY}-{MM}-{DD}', null, null, null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{YYYY}-{MM}-{DD}', null, null, null, null, null, 1],
   [1, '{HH}:{mm}:{ss}', '\n{YYYY}-{MM}-{DD}', null, null, null, null, null, 1],
 ];
 
-/** All prices and marks, with a little air. */
+/** The range of all prices and marks, with a small margin. */
 function rangeOf({ marks, from, to }: ChartProps, min: number | null, max: number | null): [number, number] {
   let low = min ?? Number.POSITIVE_INFINITY;
   let high = max ?? Number.NEGATIVE_INFINITY;
@@ -152,7 +152,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], colour: (name: string) =
       ctx.stroke();
       continue;
     }
-    // A triangle up buys, one down sells: the shape shows it without the colour.
+    // A triangle points up for a buy and down for a sell, so that the shape suffices without the colour.
     const up = kind === 'buy' ? 1 : -1;
     ctx.moveTo(x, y - up * size);
     ctx.lineTo(x + size, y + up * size);

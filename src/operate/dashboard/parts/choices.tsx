@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 
-/** One of a few, all of them in view. */
+/** A choice among a few values, all of which are visible. */
 export const Choices = (props: {
-  /** What is chosen, for screen readers. */
+  /** Name of the choice, for screen readers. */
   readonly label: string;
   /** Values and their titles. */
   readonly of: Readonly<Record<string, string>>;

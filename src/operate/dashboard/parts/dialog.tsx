@@ -6,19 +6,19 @@ import { announce } from './toast.tsx';
 
 interface DialogProps {
   readonly title: string;
-  /** What happens, in words. */
+  /** Description of the effect. */
   readonly children?: ComponentChildren;
   readonly confirm: string;
   readonly isDangerous?: boolean;
-  /** What the reason is called; without it none is asked for. */
+  /** Label of the reason; without it, no reason is requested. */
   readonly reason?: string;
   readonly isReasonNeeded?: boolean;
-  /** Carries it out; its result is reported. */
+  /** Executes the action; the dialog shows its result. */
   readonly act: (why: string) => Promise<string>;
   readonly onClose: () => void;
 }
 
-/** Asks once, and shows the result. Escape and the first button leave everything as it is. */
+/** Asks once, and shows the result. Escape and the first button change nothing. */
 export function Dialog(props: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const why = useSignal('');

@@ -22,7 +22,7 @@ const paths = {
 } as const;
 export type IconName = keyof typeof paths;
 
-/** A sign beside words; it says nothing that they do not. */
+/** An icon beside a text. It adds no information. */
 export const Icon = ({ name }: { readonly name: IconName }): JSX.Element => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     <path d={paths[name]} />

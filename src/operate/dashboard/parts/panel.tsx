@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 
-/** A part of a screen, with its name. */
+/** A part of a screen, with a title. */
 export function Panel(props: {
   readonly title: string;
   readonly children: ComponentChildren;
@@ -22,7 +22,7 @@ export function Panel(props: {
   );
 }
 
-/** Why what is shown may be old or missing. */
+/** Why the displayed data may be outdated or missing. */
 export const Problem = ({ of }: { readonly of: Signal<string | undefined> }): JSX.Element | null =>
   of.value === undefined ? null : (
     <p class="problem" role="alert">
@@ -30,7 +30,7 @@ export const Problem = ({ of }: { readonly of: Signal<string | undefined> }): JS
     </p>
   );
 
-/** A fact and its name. */
+/** A fact with its name. */
 export const Fact = (props: { readonly name: string; readonly children: ComponentChildren }): JSX.Element => (
   <div class="fact">
     <dt>{props.name}</dt>
@@ -38,7 +38,7 @@ export const Fact = (props: { readonly name: string; readonly children: Componen
   </div>
 );
 
-/** How much of something is used or done. The words beside it say the same. */
+/** The used or completed share of something. The text beside it states the same. */
 export const Bar = ({
   share,
   label,
@@ -60,7 +60,7 @@ export const Bar = ({
   </span>
 );
 
-/** A short word for a state, shown by colour and by the word. */
+/** A short word for a state, with a colour. */
 export const Tag = ({
   level = '',
   children,

@@ -16,16 +16,16 @@ interface Point {
   readonly mid: string;
 }
 
-/** Minutes, and what they are called. */
+/** Ranges in minutes, with their labels. */
 const RANGES = { 5: '5 min', 30: '30 min', 240: '4 h' } as const;
 const POINTS_KEPT = 20_000;
 const EVERY_MS = 1_000;
 const LEAST_S = 60;
-/** Part of the future time, which shows the slots to come. */
+/** Share of the chart for the future, which shows the next slots. */
 const AHEAD = 0.15;
 const AHEAD_MAX_S = 600;
 
-/** The price of a pair, the slots, and what was quoted and filled. */
+/** The price of a pair, with slots, quotes and fills. */
 export function PriceChart(props: {
   readonly pair: string | undefined;
   readonly slices: Signal<readonly Slice[]>;
@@ -34,10 +34,10 @@ export function PriceChart(props: {
   const minutes = useSignal<number>(5);
   const points = usePrices(pair);
   const to = Math.ceil(second.value / 1_000) + Math.min(minutes.value * 60 * AHEAD, AHEAD_MAX_S);
-  // A desk that has just begun fills the chart with what there is.
+  // For a desk that has just started, the chart shows only the existing points.
   const first = Date.parse(points.value[0]?.at ?? '') / 1_000 - 5;
   const from = Math.min(Math.max(to - minutes.value * 60, first || 0), to - LEAST_S);
-  // Once a second: a drawing for each record would hold up the rows beside it.
+  // Once a second, because redrawing for each record would delay the rows beside it.
   const marks = useMemo(
     () => marksOf(props.slices.peek(), pair, from, to),
     [second.value, pair, Math.floor(from / 10), minutes.value],
@@ -100,7 +100,7 @@ function usePrices(pair: string | undefined): Signal<readonly Point[]> {
         const fresh = items.filter(({ at }) => since === undefined || at > since);
         if (fresh.length > 0) points.value = [...points.peek(), ...fresh].slice(-POINTS_KEPT);
       } catch {
-        // The line does not move: the age of the data in the header shows it.
+        // The chart stays unchanged: the age of the data in the header shows the failure.
       }
       if (!gone.signal.aborted) timer = setTimeout(() => void read(), EVERY_MS);
     };

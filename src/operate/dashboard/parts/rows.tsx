@@ -5,14 +5,14 @@ import { useEffect, useRef } from 'preact/hooks';
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => ComponentChildren;
-  /** `number`: to the right, in figures of one width. `wide`: takes what is left. */
+  /** `number`: right-aligned, with digits of equal width. `wide`: takes the remaining width. */
   readonly kind?: 'number' | 'time' | 'wide' | 'code';
-  /** Left out on a phone. */
+  /** Hidden on a phone. */
   readonly isExtra?: boolean;
 }
 
 interface RowsProps<T> {
-  /** What the table lists, for screen readers. */
+  /** Description of the table, for screen readers. */
   readonly label: string;
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
@@ -20,19 +20,19 @@ interface RowsProps<T> {
   readonly onOpen?: ((row: T) => void) | undefined;
   readonly isOpen?: ((row: T) => boolean) | undefined;
   readonly empty: string;
-  /** Texts of the wide column take as many lines as they need. All rows are drawn then: for short lists only. */
+  /** Texts of the wide column may wrap. All rows are then in the document: for short lists only. */
   readonly wraps?: boolean;
-  /** Rows that fit; the room is kept free when there are fewer. */
+  /** Number of visible rows; the space stays reserved if there are fewer. */
   readonly height?: number;
 }
 
 /** Height of a row in the style sheet. */
 const ROW_PX = 36;
-/** Rows beyond each edge, so that scrolling shows no gap. */
+/** Number of rows rendered beyond each edge, so that scrolling shows no gap. */
 const BEYOND = 8;
 const HEIGHT_MAX = 14;
 
-/** A table of any length: only the rows in view exist. */
+/** A table of any length, which renders only the visible rows. */
 export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const { rows, columns, keyOf, onOpen, isOpen } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -40,7 +40,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const height = (props.height ?? HEIGHT_MAX) * ROW_PX;
   const isLong = props.wraps !== true && rows.length * ROW_PX > height;
   useEffect(() => {
-    // The list became shorter than where it was scrolled to.
+    // The list became shorter than the scroll position.
     if (box.current !== null && top.peek() > rows.length * ROW_PX) top.value = box.current.scrollTop;
   }, [rows.length]);
   const first = isLong ? Math.max(0, Math.floor(top.value / ROW_PX) - BEYOND) : 0;
@@ -60,7 +60,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
       aria-label={props.label}
       style={{ maxHeight: `${height + ROW_PX}px` }}
       onScroll={(event) => {
-        // One render for each row that comes into view, not for each pixel.
+        // Renders once per row that becomes visible, not once per pixel.
         const at = Math.floor(event.currentTarget.scrollTop / ROW_PX) * ROW_PX;
         if (at !== top.value) top.value = at;
       }}

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 
-/** Parts of a sum beside each other, in basis points: below zero to the left, above zero to the right. */
+/** The parts of a sum side by side, in basis points: below zero to the left, above zero to the right. */
 export function ShareBars(props: {
-  /** What they are parts of, for screen readers. */
+  /** Name of the sum, for screen readers. */
   readonly label: string;
   readonly parts: readonly { readonly name: string; readonly value: number }[];
-  /** Whether what is above zero is bad. */
+  /** Whether values above zero are bad. */
   readonly isCost: boolean;
 }): JSX.Element {
   const { label, parts, isCost } = props;

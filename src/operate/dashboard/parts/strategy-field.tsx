@@ -3,10 +3,10 @@ import { useEffect, useId } from 'preact/hooks';
 import { followStrategies, strategyIds } from '../data/strategies.ts';
 import { ask } from '../router.ts';
 
-/** Names offered for completion; more would not help. */
+/** Maximum number of names offered for completion. */
 const OFFERED = 200;
 
-/** Narrows a screen to one strategy. */
+/** Limits a screen to one strategy. */
 export function StrategyField({ strategy }: { readonly strategy: string }): JSX.Element {
   const id = useId();
   useEffect(followStrategies, []);

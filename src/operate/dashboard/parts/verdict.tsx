@@ -4,12 +4,12 @@ import { Icon } from './icons.tsx';
 
 export type Level = 'good' | 'attention' | 'bad' | 'unknown';
 
-/** The answer to the question of a screen, in one sentence that is read out when it changes. */
+/** The answer to the question of a screen, in one sentence. Screen readers read it when it changes. */
 export function Verdict(props: {
   readonly level: Level;
   readonly sentence: string;
   readonly children?: ComponentChildren;
-  /** What may be done about it. */
+  /** Possible actions. */
   readonly commands?: ComponentChildren;
 }): JSX.Element {
   const { level, sentence, children, commands } = props;

@@ -12,7 +12,7 @@ import { Fact, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Verdict } from '../parts/verdict.tsx';
 import { ask, route } from '../router.ts';
 
-/** What waits for me, and what changes if I say yes? */
+/** Which requests wait for me, and what changes if I approve? */
 export function Approvals(): JSX.Element {
   const { state = 'open', id: asked } = route.value.query;
   const read = useRead<Page<Approval>>(
@@ -119,13 +119,13 @@ function Request(props: {
   );
 }
 
-/** What the desk lets this person do with the request, and why not more. */
+/** The actions that the desk allows this person on the request, and why not more. */
 function Answers(props: {
   readonly one: Approval;
   readonly onChoose: (answer: Answer) => void;
 }): JSX.Element | null {
   const { state, may_i: approve, may_reject: reject, may_withdraw: withdraw } = props.one;
-  // Who asked takes it back; anybody else rejects it. The desk decides again when it is sent.
+  // The requester withdraws it; anybody else rejects it. The desk decides again when the command arrives.
   const other = [withdraw, reject].indexOf('yes');
   if (state !== 'open' && other === -1) return null;
   const mayApprove = approve === 'yes';
@@ -161,7 +161,7 @@ const words = {
   withdraw: { verb: 'Withdraw', means: 'Your request ends. Nobody can approve it after that.' },
 } as const;
 
-/** What changes, a line each, in the words of the desk. */
+/** The changes, one line each, in the words of the desk. */
 function Difference({ of }: { readonly of: Approval['difference'] }): JSX.Element | null {
   if (of === undefined || of.length === 0) return null;
   return (
@@ -205,7 +205,7 @@ function Decide(props: {
   );
 }
 
-/** The signature of a passkey over exactly this request: its hash is the challenge. */
+/** The passkey's signature over exactly this request: its hash is the challenge. */
 async function assertionOf(hash: string): Promise<unknown> {
   const bytes = hash.match(/../gu)?.map((hex) => Number.parseInt(hex, 16)) ?? [];
   const challenge = btoa(String.fromCodePoint(...bytes))

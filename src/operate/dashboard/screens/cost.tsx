@@ -12,11 +12,11 @@ import { ask, linkTo, route } from '../router.ts';
 const DAY_MS = 86_400_000;
 const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
 
-/** Two decimals of basis points are what anybody reads. */
+/** Two decimals of basis points are enough for people. */
 const bps = (text: string | undefined): string =>
   text === undefined ? '–' : `${grouped(Number(text).toFixed(2))} bp`;
 
-/** The two decimals of cash; the report itself has every digit. */
+/** Two decimals of cash are enough for people; the report has every digit. */
 const cash = (text: string): string => grouped(/^-?\d+(?:\.\d{1,2})?/u.exec(text)?.[0] ?? text);
 
 /** Was this good execution? */
@@ -168,6 +168,6 @@ export function Cost(): JSX.Element {
   );
 }
 
-/** An average of prices has as many digits as a division gives: eight are enough for people. */
+/** An average price has as many digits as the division returns: eight are enough for people. */
 const averaged = (price: string | undefined): string | undefined =>
   price === undefined ? undefined : String(Number(Number(price).toPrecision(8)));

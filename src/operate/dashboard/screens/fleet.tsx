@@ -50,7 +50,7 @@ const stateOf = ({ error, hibernates_until: hibernates, state }: FleetDesk): str
       ? `hibernates until ${dateTime(hibernates)}`
       : state;
 
-/** One line for each mode: paper is not added to a dry run either. */
+/** One line per mode: even paper and dry run are not added up. */
 const Totals = (props: {
   readonly of: Readonly<Record<string, FleetTotals>> | undefined;
   readonly modes: readonly (string | undefined)[];
@@ -78,7 +78,7 @@ const amounts = (what: string, all: Readonly<Record<string, string>>): readonly 
   return words.length === 0 ? [] : [`${what} ${words.join(' and ')}`];
 };
 
-/** What only a daemon of a fleet knows. */
+/** Facts that only a daemon of a fleet has. */
 const ofFleet = [
   { title: 'Group', isExtra: true, cell: ({ groups = [] }: FleetDesk) => groups.join(', ') },
   { title: 'Owner', isExtra: true, cell: ({ owner = 'none' }: FleetDesk) => owner },

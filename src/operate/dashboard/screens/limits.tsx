@@ -7,17 +7,17 @@ import { useRead } from '../data/use-read.ts';
 import { Bar, Panel, Problem, Tag } from '../parts/panel.tsx';
 import { Rows } from '../parts/rows.tsx';
 
-/** From this share on a limit is near, in the words of the screen. */
+/** From this share on, the screen shows a limit as near. */
 const NEAR = 0.8;
 
 const isKnown = ({ used, max }: Limit): boolean =>
   used !== undefined && max !== undefined && Number.isFinite(Number(max));
 
-/** Of a floor the used share is how near the balance is to it. */
+/** For a floor, the used share grows as the balance approaches it. */
 const usedShare = ({ used, max, is_floor: isFloor }: Limit): number =>
   isFloor === true ? shareOf(max, used) : shareOf(used, max);
 
-/** How much of each limit is used, every unknown outcome at its worst? */
+/** Which share of each limit is used, with every unknown outcome at its worst? */
 export function Limits(): JSX.Element {
   const read = useRead<Page<Limit>>(
     'limits',

@@ -48,7 +48,7 @@ export function Now(): JSX.Element {
   );
 }
 
-/** The alert that a message links to: what happened, whether it still holds, what to do, and the way to its cause. */
+/** The alert that a message links to: what happened, whether it still applies, what to do, and a link to its cause. */
 function LinkedAlert(): JSX.Element | null {
   const seq = Number(route.value.query['alert']);
   const isAsked = Number.isSafeInteger(seq) && seq > 0;
@@ -98,7 +98,7 @@ function LinkedAlert(): JSX.Element | null {
   );
 }
 
-/** The alerts that hold by the status, with what to do from the list of alerts. */
+/** The active alerts of the status, with the actions from the list of alerts. */
 function openAlerts(known: Status | undefined, recent: readonly Alert[]): readonly Alert[] {
   return (known?.open_alerts ?? []).map((one) => ({
     ...recent.find(({ alert, at }) => alert === one.alert && at === one.at),
@@ -155,7 +155,7 @@ function State({ open }: { readonly open: readonly Alert[] }): JSX.Element {
 
 const REASONS_SHOWN = 4;
 
-/** A page of the runbook; a link only where it is an address. */
+/** A page of the runbook, as a link if it is an address. */
 const Runbook = ({ of }: { readonly of: string }): JSX.Element =>
   /^https?:\/\//u.test(of) ? (
     <a href={of} target="_blank" rel="noreferrer">
@@ -176,7 +176,7 @@ function nextOf(): string | undefined {
 
 type Command = 'pause' | 'resume' | 'rearm';
 
-/** What a person may do with the desk as it is. Each asks first. */
+/** The commands for the current state of the desk. Each asks for confirmation. */
 function Commands({ known }: { readonly known: Status | undefined }): JSX.Element | null {
   const asked = useSignal<Command | undefined>(undefined);
   if (known === undefined || !mayAct()) return null;

@@ -113,7 +113,7 @@ export function Record(): JSX.Element {
   );
 }
 
-/** Pages of the journal name the kind only in the body. */
+/** In pages of the journal, only the body names the kind. */
 const withKind = (record: JournalRecord): JournalRecord => ({ ...record, kind: plain(record.body['kind']) });
 
 function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
@@ -149,7 +149,7 @@ function ChainState({ of }: { readonly of: Chain | undefined }): JSX.Element {
   );
 }
 
-/** Of an intent `by` says how its size is given. */
+/** In an intent, `by` is the unit of its size, not a person. */
 const whoOf = (body: JournalRecord['body']): string =>
   plain(
     (body['kind'] === 'intent' ? undefined : body['by']) ??
@@ -159,7 +159,7 @@ const whoOf = (body: JournalRecord['body']): string =>
       '',
   );
 
-/** The short values of a record, up to the length of a line: the reason first, then as they stand there. */
+/** The short values of a record, up to the length of a line: the reason first, the others in their order. */
 function contentOf(body: JournalRecord['body']): string {
   const parts: string[] = [];
   for (const [name, value] of Object.entries({ why: undefined, ...body })) {

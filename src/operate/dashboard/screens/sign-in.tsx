@@ -7,7 +7,7 @@ import { post, problemOf } from '../data/request.ts';
 
 const given = new URLSearchParams(location.search);
 
-/** How this browser becomes known: by a link of this machine, a passkey, or an invitation. */
+/** How this browser signs in: with a link from this machine, a passkey, or an invitation. */
 export function SignIn(): JSX.Element {
   const invitation = given.get('invitation');
   return (
@@ -20,7 +20,7 @@ export function SignIn(): JSX.Element {
   );
 }
 
-/** The session is there: the page begins again, without the secret in its address. */
+/** The session exists: reloads the page without the secret in its address. */
 const open = (): void => {
   if (location.pathname === '/') location.reload();
   else location.replace(`/${location.hash}`);
@@ -104,7 +104,7 @@ function Enrol({ invitation }: { readonly invitation: string }): JSX.Element {
     } catch (error) {
       problem.value = problemOf(error);
       isBusy.value = false;
-      // Options serve once.
+      // Options can be used only once.
       await ask();
     }
   };

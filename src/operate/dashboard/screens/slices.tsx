@@ -15,7 +15,7 @@ import { Rows } from '../parts/rows.tsx';
 import { StrategyField } from '../parts/strategy-field.tsx';
 import { ask, linkTo, route } from '../router.ts';
 
-/** Slices that are kept: the newest. */
+/** Maximum number of slices kept, the newest. */
 const KEPT = 2_000;
 const PAGE = 500;
 const PAGES = 4;
@@ -44,7 +44,7 @@ export function Slices(): JSX.Element {
   const opened = useSignal<string | undefined>(query['slice']);
   const rows = useComputed(() => {
     const shown = slices.value.filter((slice) => isShown(slice, show));
-    // Of one strategy the schedule from its beginning; of the desk what happened last.
+    // For one strategy, the schedule from its start; for the desk, the newest events.
     if (strategy !== '')
       return shown.toSorted((a, b) => order(a.due_at ?? '', b.due_at ?? '') || a.slice - b.slice);
     const happened = show === 'planned' ? shown : shown.filter(({ state }) => state !== 'planned');
@@ -159,23 +159,23 @@ const stateLevels: Readonly<Record<Slice['state'], string>> = {
   missed: 'bad',
 };
 
-/** Times of one form; the order of a language would cost a frame. */
+/** Compares times as text: a locale-aware order would take as long as a frame. */
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The price of the last fill. */
 const priceOf = ({ attempts }: Slice): string | undefined =>
   attempts.findLast(({ fill }) => fill !== undefined)?.fill?.price;
 
-/** What is ahead is known of one strategy at a time. */
+/** Future slices are known only for one strategy at a time. */
 function summaryOf(slices: readonly Slice[], hasPlan: boolean): string {
   const number = (wanted: Slice['state']): number => slices.filter(({ state }) => state === wanted).length;
   return `${count(number('filled'), 'filled', 'filled')}, ${number('open')} open${hasPlan ? `, ${number('planned')} planned` : ''}`;
 }
 
-/** The slices of the desk or of one strategy: read once, then changed by each record. */
+/** The slices of the desk or of one strategy: read once, then updated by each record. */
 function useSlices(strategy: string): {
   readonly slices: Signal<readonly Slice[]>;
-  /** Whether the desk has answered: until then nobody knows whether there are any. */
+  /** Whether the desk has answered: until then the number of slices is unknown. */
   readonly isRead: Signal<boolean>;
   readonly problem: Signal<string | undefined>;
 } {
@@ -195,7 +195,7 @@ function useSlices(strategy: string): {
           const answer: Page<Slice> = await get('slices', { strategy, limit: PAGE, after, order: 'newest' });
           if (isOver) return;
           for (const slice of answer.items) {
-            // What the stream sent after the answer was created is newer.
+            // Records of the stream after the answer was created are newer than the answer.
             const known = fold.current.get(keyOf(slice));
             if (known === undefined || (known.seq ?? 0) <= (slice.seq ?? 0)) fold.current.put(slice);
           }

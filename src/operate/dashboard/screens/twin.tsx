@@ -11,12 +11,12 @@ import { linkTo } from '../router.ts';
 
 type Report = NonNullable<TwinAnswer['last']>['report'];
 
-/** Two decimals are what anybody reads; the route has every digit. */
+/** Two decimals are enough for people; the route has every digit. */
 const bps = (text: string | undefined): string =>
   text === undefined ? '–' : `${grouped(Number(text).toFixed(2))} bp`;
 const usd = (text: string): string => grouped(/^-?\d+(?:\.\d{1,2})?/u.exec(text)?.[0] ?? text);
 
-/** Did it do what its model says? */
+/** Did it trade as its model predicts? */
 export function Twin(): JSX.Element {
   const read = useRead<TwinAnswer>('twin', {}, { everyMs: 60_000 });
   const { value } = read.data;

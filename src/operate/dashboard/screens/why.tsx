@@ -18,7 +18,7 @@ const levels: Readonly<Record<string, string>> = {
   open: 'busy',
 };
 
-/** Why did it (not) trade, around a time or since a while? */
+/** Why did it (not) trade, around a time or since a time? */
 export function Why(): JSX.Element {
   const { strategy = '', at = '', hours = '4' } = route.value.query;
   // To the minute, so that the query stays the same while it is displayed.

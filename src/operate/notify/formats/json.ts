@@ -1,7 +1,7 @@
 import { isoOf } from '../../../core/time.ts';
 import type { Message } from '../message.ts';
 
-/** A message for programs: the body of a generic webhook, and what a command reads on stdin. Fields are only ever added. */
+/** A message for programs: the body of a generic webhook, and the stdin of a command. Fields are only ever added. */
 export const jsonBody = ({
   key,
   desk,

@@ -3,7 +3,7 @@ import type { Message } from '../message.ts';
 
 const SUBJECT_MAX = 200;
 
-/** A mail in plain text: nothing in it is read as markup. */
+/** A mail in plain text, without markup. */
 export const mailText = (message: Message): { readonly subject: string; readonly text: string } => ({
   subject: message.title.replaceAll(/[\r\n]+/gu, ' ').slice(0, SUBJECT_MAX),
   text: [
