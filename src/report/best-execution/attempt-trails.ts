@@ -8,9 +8,9 @@ export interface Trail {
   readonly intent: number;
   readonly askedAt: number;
   readonly cuts: readonly Reason[];
-  /** Of the quote that an order left for, when it had come and when the order left. */
+  /** The quote of an order: its record, its arrival, and when the order left. */
   quote: { readonly seq: number; readonly cameAt: number; readonly leftAt: number } | undefined;
-  /** Its outcome: one record, or several of a doubt. */
+  /** Records of the outcome: one, or several for a doubt. */
   ends: {
     readonly seq: number;
     readonly at: number;
@@ -21,11 +21,11 @@ export interface Trail {
   fills: number[];
 }
 
-/** How long the venue took to answer, milliseconds, by the times of the records. */
+/** Answer times of the venue, milliseconds, by the times of the records. */
 export interface AnswerTimes {
-  /** From the intent to the quote, of quotes that an order left for. */
+  /** From the intent to the quote, for quotes of orders that left. */
   readonly quote_ms: Spread | undefined;
-  /** From the order to its outcome, of orders that were never in doubt. */
+  /** From the order to its outcome, for orders that were never in doubt. */
   readonly order_ms: Spread | undefined;
 }
 
@@ -110,5 +110,5 @@ export function answerTimesOf(trails: readonly Trail[]): AnswerTimes {
   return { quote_ms: spreadOf(quotes), order_ms: spreadOf(orders) };
 }
 
-/** Ages have three decimals: what a subtraction adds beyond them is no measurement. */
+/** Ages have three decimals: further digits come only from the subtraction. */
 const thousandths = (ms: number): number => Math.round(ms * 1000) / 1000;

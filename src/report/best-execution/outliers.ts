@@ -10,7 +10,7 @@ import type { ParentFigures, SliceFigures } from '../figures/shortfall.ts';
 import { recordsOf } from './attempt-trails.ts';
 import type { AttemptTrails } from './attempt-trails.ts';
 
-/** A slice that traded, with what it cost against the reference price of its decision. Positive is bad. */
+/** A slice that traded, with its cost against the reference price of its decision. Positive is bad. */
 export interface JudgedSlice {
   readonly parent: ParentFigures;
   readonly slice: SliceFigures;
@@ -19,15 +19,15 @@ export interface JudgedSlice {
   readonly paper: Money;
 }
 
-/** What is usual for a pair and side, in basis points. */
+/** The usual cost of a pair and side, basis points. */
 export interface CostBound {
   readonly pair: string;
   readonly side: 'buy' | 'sell';
   readonly slices: number;
   readonly median_bps: string;
-  /** Half of the slices are nearer to the median than this. */
+  /** Median distance of the slices from the median cost. */
   readonly deviation_bps: string;
-  /** Slices that cost less or more are outliers. Left out: too few slices to say what is usual. */
+  /** Slices with a lower or higher cost are outliers. Omitted: there are too few slices. */
   readonly lower_bps?: string | undefined;
   readonly upper_bps?: string | undefined;
 }
@@ -44,10 +44,13 @@ export interface Outlier {
   readonly quote: string;
   readonly cost: string;
   readonly cost_bps: string;
-  /** Of the cost: how the reference price moved from the decision to the attempts that traded, and what the quotes were beyond it then. */
+  /**
+   * Parts of the cost: how far the reference price moved from the decision to the attempts that traded, and the
+   * distance of their quotes from it.
+   */
   readonly moved_bps?: string | undefined;
   readonly quoted_bps?: string | undefined;
-  /** Reasons that its records give, such as those of refused quotes before the one that traded. */
+  /** Reasons in its records, such as those of refused quotes before the one that traded. */
   readonly reasons: readonly Reason[];
   readonly had_doubt: boolean;
   /** From the decision to the last fill, milliseconds. */
@@ -55,15 +58,15 @@ export interface Outlier {
   readonly records: readonly number[];
 }
 
-/** With fewer slices nothing is usual. */
+/** With fewer slices, no cost counts as usual. */
 const SLICES_MIN = 20;
-/** A deviation times this is the standard deviation, if costs were normal. */
+/** Converts this deviation into a standard deviation, if costs follow a normal distribution. */
 const NORMAL = 1.4826;
 const DEVIATIONS = 5;
-/** Nearer to the median nothing is an outlier: where all costs are alike, a rounding would be one. */
+/** Costs nearer to the median are never outliers: where all costs are alike, a rounding difference would be one. */
 const WIDTH_MIN_BPS = 2;
 
-/** How outliers are found, in words. */
+/** The rule for outliers, in words. */
 export const OUTLIER_RULE = `A slice is an outlier if its cost against the reference price of its decision differs from the median of its pair and side by more than ${DEVIATIONS} times ${NORMAL} times the median absolute deviation, and by more than ${WIDTH_MIN_BPS} bps. Fewer than ${SLICES_MIN} slices have no bound.`;
 
 export function judgedSlices({ parents }: Figures): readonly JudgedSlice[] {
@@ -112,7 +115,7 @@ export function boundsOf(slices: readonly JudgedSlice[]): ReadonlyMap<string, Bo
 
 export const boundKey = ({ parent: { facts } }: JudgedSlice): string => `${facts.pair} ${facts.side}`;
 
-/** The middle of the values, or the mean of the two in the middle. */
+/** The median of the values; for an even number, the mean of the two in the middle. */
 function medianOf(values: readonly number[]): number {
   const sorted = Float64Array.from(values).toSorted();
   const half = Math.floor(sorted.length / 2);
@@ -154,7 +157,7 @@ export function outlierOf(
   };
 }
 
-/** What the quotes cost beyond the reference price of their attempts; `undefined` if one has none. */
+/** The cost of the quotes against the reference price of their attempts; `undefined` if an attempt has none. */
 function quotedBeyond(fills: readonly FillFacts[]): Money | undefined {
   let sum = NO_MONEY;
   for (const fill of fills) {

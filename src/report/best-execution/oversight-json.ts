@@ -18,33 +18,33 @@ import { known } from '../json/json-parts.ts';
 import type { Oversight, Request, Said } from './oversight.ts';
 import type { Linked, RecordLinks } from './record-links.ts';
 
-/** The rules of a period and what people did, as JSON. */
+/** The rules of a period and the actions of people, as JSON. */
 export interface OversightJson {
   readonly policy: {
     readonly configs: readonly ConfigJson[];
     readonly strategies: readonly TextJson[];
-    /** Left out: the journal does not record its settings. */
+    /** Omitted: the journal does not record its settings. */
     readonly settings?: readonly SettingsJson[] | undefined;
-    /** What an auditor would ask for and this journal does not hold, in words. */
+    /** Facts that an auditor would ask for and that this journal does not contain, in words. */
     readonly not_recorded: readonly string[];
   };
   readonly limits: {
-    /** When the window began; left out: not recorded until then. */
+    /** Limits at the start of the window; omitted: none were recorded until then. */
     readonly at_start?: LimitTexts | undefined;
     readonly changes: readonly LimitsChangeJson[];
-    /** When it ended. */
+    /** Limits at the end of the window. */
     readonly at_end?: LimitTexts | undefined;
     /** The record that `at_end` comes from. */
     readonly records: Linked;
-    /** Orders that left, by what they were against the limits in force. */
+    /** Number of orders that left, by verdict against the limits in force. */
     readonly orders: Readonly<Record<OrderVerdict['verdict'], number>>;
-    /** The limits that the records of an order suffice to judge. */
+    /** The limits for which the records of an order are sufficient. */
     readonly judged_by: string;
     /** Orders beyond a limit, with an override or without. */
     readonly exceptions: readonly ExceptionJson[];
   };
   readonly approvals: readonly ApprovalJson[];
-  /** What happened in the window without the approval that it needed, or with one that does not hold. */
+  /** Events in the window without the approval that they needed, or with an invalid one. */
   readonly approval_faults: readonly {
     readonly at: string;
     readonly by: string;
@@ -55,28 +55,28 @@ export interface OversightJson {
   readonly actions: readonly ActionJson[];
 }
 
-/** What processes were started with; consecutive starts with the same are one. */
+/** The config of processes; consecutive starts with the same config are one entry. */
 export interface ConfigJson {
   readonly from: string;
   readonly starts: number;
   readonly version: string;
   readonly mode: string;
   readonly config_hash: string;
-  /** Who started the first of them. */
+  /** Who started the first of these processes. */
   readonly by?: string | undefined;
   readonly four_eyes?: boolean | undefined;
-  /** Who must approve what. */
+  /** The approval policy. */
   readonly approvals?: StartedRecord['policy'];
   readonly records: Linked;
 }
 
-/** A text of a strategy that was in force in the window. */
+/** A document of a strategy that was in force in the window. */
 export interface TextJson {
   readonly strategy: string;
   readonly kind: string;
   readonly hash: string;
   readonly begun_at: string;
-  /** When it finished or another text replaced it. */
+  /** When it finished or another document replaced it. */
   readonly over_at?: string | undefined;
   readonly document: unknown;
   readonly records: Linked;
@@ -96,14 +96,14 @@ export interface ExceptionJson {
   readonly records: Linked;
 }
 
-/** Settings that changed: limits, config or people. The newest before the window belongs to it. */
+/** Settings that changed: limits, config or people. Includes the newest change before the window. */
 export interface SettingsJson {
   readonly at: string;
   readonly cause: SettingsRecord['cause'];
   readonly by: string;
   readonly why: string;
   readonly changes: readonly SettingChange[];
-  /** Of all settings from here on. */
+  /** Hash of all settings after the change. */
   readonly hash: string;
   readonly approvals: readonly string[];
   readonly records: Linked;
@@ -111,10 +111,10 @@ export interface SettingsJson {
 
 export interface LimitsChangeJson {
   readonly at: string;
-  /** `unknown`: an older version wrote a start, without its author. */
+  /** `unknown`: an older version recorded a start without its author. */
   readonly by: string;
   readonly why: string;
-  /** All limits where they are recorded for the first time. */
+  /** All limits if they were recorded for the first time. */
   readonly changes: readonly LimitChange[];
   readonly approvals: readonly string[];
   readonly records: Linked;
@@ -127,20 +127,20 @@ export interface ApprovalJson {
   readonly difference: readonly string[];
   /** Who must approve, in words. */
   readonly needs?: string | undefined;
-  /** Hash of the request: what a passkey signs. */
+  /** Hash of the request, which a passkey signs. */
   readonly hash?: string | undefined;
   readonly proposed: SaidJson;
   readonly answers: readonly (SaidJson & {
     readonly step: OverrideRecord['step'];
-    /** `token`: the journal has nothing but the name. Left out: the step is no approval. */
+    /** `token`: the journal contains only the name. Omitted: the step is not an approval. */
     readonly signed?: 'passkey' | 'token' | undefined;
-    /** What a check of the signature and of the policy found wrong; left out: nothing, or not checked. */
+    /** Fault of the signature, or against the policy; omitted: none, or not checked. */
     readonly fault?: string | undefined;
     readonly unchecked?: string | undefined;
   })[];
-  /** Of the last answer, or `open`. */
+  /** Step of the last answer, or `open`. */
   readonly state: OverrideRecord['step'] | 'open';
-  /** Orders that left with it, and reloads that carried it out. */
+  /** Orders that used it, and reloads that carried it out. */
   readonly used_by: Linked;
   readonly records: Linked;
 }
@@ -160,7 +160,7 @@ export interface DoubtJson {
   readonly until?: string | undefined;
   readonly lasted_ms?: number | undefined;
   readonly proof: 'traded' | 'rejected' | 'absent' | 'open';
-  /** Where a trade was seen. */
+  /** Source of the trade. */
   readonly source?: FillRecord['source'] | undefined;
   readonly detail?: string | undefined;
   readonly by?: string | undefined;
@@ -217,7 +217,7 @@ export const oversightJson = (scene: Scene): OversightJson => ({
 
 const isIn = ({ span: { from, until } }: Scene, at: Instant): boolean => at >= from && at < until;
 
-/** Those in the window, and the newest before it, which was in force when it began. */
+/** Entries in the window, and the newest before it, which was in force at its start. */
 function inForce<T extends { readonly at: Instant }>(
   all: readonly T[],
   { span: { from, until } }: Scene,
@@ -382,7 +382,7 @@ function approvalJson({ proposed, answers, uses }: Request, { links, checked }: 
   };
 }
 
-/** The override of a limit in words, as older records have none. */
+/** Describes the override of a limit, for older records without a description. */
 const asksOf = ({ limit, value, parent, slice, pair, side }: OverrideRecord): string =>
   [
     value === undefined ? `lift ${limit}` : `${limit} ${value}`,

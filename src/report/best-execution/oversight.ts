@@ -13,7 +13,7 @@ import { OrderLimits } from '../figures/order-limits.ts';
 import type { LimitPeriod, OrderVerdict } from '../figures/order-limits.ts';
 import type { Doubt } from '../day/doubts.ts';
 
-/** A process that began, with what it was set to. */
+/** The start of a process, with its settings. */
 export interface Start {
   readonly seq: number;
   readonly at: Instant;
@@ -27,18 +27,18 @@ export interface SettingsStep {
   readonly body: SettingsRecord;
 }
 
-/** A text of a strategy that began. */
+/** The start of a document of a strategy. */
 export interface TextStep {
   readonly seq: number;
   readonly at: Instant;
   readonly body: StrategyRecord;
 }
 
-/** A request for an approval with all that was said to it. */
+/** A request for an approval with all answers to it. */
 export interface Request {
   readonly proposed: Said;
   readonly answers: Said[];
-  /** Orders that left with it, and reloads that carried it out. */
+  /** Orders that used it, and reloads that carried it out. */
   readonly uses: number[];
 }
 
@@ -48,17 +48,17 @@ export interface Said {
   readonly body: OverrideRecord;
 }
 
-/** From the first moment to before the second. */
+/** From the first instant up to, but excluding, the second. */
 export interface Span {
   readonly from: Instant;
   readonly until: Instant;
 }
 
-/** Under which rules a desk traded, and what people did to it. Takes every record from the first. */
+/** The rules under which a desk traded, and the actions of people. Pass every record from the first. */
 export class Oversight {
   readonly starts: Start[] = [];
   readonly settings: SettingsStep[] = [];
-  /** Orders of the span that left, by what they were against the limits in force, and those beyond one. */
+  /** Orders of the span that left, by verdict against the limits in force, and the orders beyond a limit. */
   readonly verdicts: Record<OrderVerdict['verdict'], number> = {
     within: 0,
     override: 0,
@@ -118,17 +118,17 @@ export class Oversight {
     if (verdict.verdict === 'override' || verdict.verdict === 'beyond') this.exceptions.push(verdict);
   }
 
-  /** After the last record: judges what is still open. */
+  /** Call after the last record: judges the orders that are still open. */
   finish(): void {
     this.#limits.finish();
   }
 
-  /** Limits that were in force, one after another. */
+  /** Limits that were in force, in order. */
   get limits(): readonly LimitPeriod[] {
     return this.#limits.periods;
   }
 
-  /** Whether the journal records all settings, with who changed them. */
+  /** Whether the journal records all settings with the authors of their changes. */
   get isRecorded(): boolean {
     return this.#limits.isRecorded;
   }

@@ -22,7 +22,7 @@ import type { Checked, OversightJson } from './oversight-json.ts';
 import { RecordLinks } from './record-links.ts';
 import type { Linked } from './record-links.ts';
 
-/** The facts by which the executions of a desk are judged, from its journal only: plain JSON, amounts as text, times ISO. */
+/** The facts for judging the executions of a desk, from its journal only: plain JSON, amounts as text, times ISO. */
 export interface Pack extends OversightJson {
   readonly format: typeof PACK_FORMAT;
   readonly version: string;
@@ -31,15 +31,15 @@ export interface Pack extends OversightJson {
   readonly modes: readonly string[];
   readonly from: string;
   readonly until: string;
-  /** The whole journal that was read: its newest record covers all others. */
+  /** The newest record of the journal, whose hash covers all others. */
   readonly head: { readonly seq: number; readonly hash: string };
-  /** Every record that a figure names one by one, with its hash. */
+  /** Every record that a figure names individually, with its hash. */
   readonly records: readonly NamedRecord[];
   readonly periods: readonly PackPeriod[];
   readonly outliers: {
     readonly rule: string;
     readonly bounds: readonly CostBound[];
-    /** Those with the largest distance from the median first. */
+    /** Largest distance from the median first. */
     readonly slices: readonly OutlierJson[];
     readonly left_out: number;
   };
@@ -57,7 +57,7 @@ export interface NamedRecord {
  */
 export const PACK_FORMAT = 1;
 
-/** One period: parents that started in it, each whole, as `tranche report --since --until` has them. */
+/** One period: the parents that started in it, each as a whole, as in `tranche report --since --until`. */
 export interface PackPeriod {
   readonly name: string;
   readonly from: string;
@@ -72,15 +72,15 @@ export interface PackPeriod {
   readonly untraded: readonly (Report['untraded'][number] & { readonly records: Linked })[];
 }
 
-/** Parents of one strategy, pair and side, with the records that its figures come from. */
+/** Parents of one strategy, pair and side, with the records behind its figures. */
 export type PackGroup = Report['groups'][number] & {
   /** Against the mean of the journal's own reference prices over the window of each parent. */
   readonly reference_twap_slippage_bps?: string | undefined;
   readonly answer_times: AnswerTimes;
   readonly records: {
-    /** Intents: each is a quote request. */
+    /** Intents; each is a quote request. */
     readonly requests: Linked;
-    /** Quotes that an order left for. */
+    /** Quotes of orders that left. */
     readonly orders: Linked;
     /** Fills and their corrections. */
     readonly fills: Linked;
@@ -99,7 +99,7 @@ interface Refused {
 
 export type OutlierJson = Omit<Outlier, 'records'> & { readonly records: Linked };
 
-/** A calendar month, or the whole window. `until` is not of it. */
+/** A calendar month, or the whole window. Excludes `until`. */
 export interface PeriodSpan {
   readonly name: string;
   readonly from: Instant;
@@ -107,18 +107,18 @@ export interface PeriodSpan {
 }
 
 export interface PackInput extends Pick<ReportInput, 'version' | 'prices' | 'strategy' | 'currencies'> {
-  /** One after another without gaps; at least one. */
+  /** Consecutive, without gaps; at least one. */
   readonly periods: readonly PeriodSpan[];
-  /** What a check of the approvals found, by the record of each. It is asked once all records have been read. */
+  /** Results of the check of the approvals, by record. Called once all records have been read. */
   readonly checked?: (() => ReadonlyMap<number, Checked>) | undefined;
 }
 
-/** Outliers that are listed; the others are counted. */
+/** Maximum number of listed outliers; the others are only counted. */
 const OUTLIERS_MAX = 100;
 
 /**
- * Computes the pack from the records of a journal, oldest first. Pure; reads the records once. The caller reads them again for
- * those that `links` names.
+ * Computes the pack from the records of a journal, oldest first. Pure; reads the records once. The caller reads them
+ * again for the records that `links` names.
  */
 export function packOf(
   records: Iterable<StoredRecord>,
@@ -173,12 +173,12 @@ interface Head {
   readonly hash: string;
 }
 
-/** What the figures of a report do not keep: the numbers of records. */
+/** Collects the record numbers, which the figures of a report do not contain. */
 class Watch {
   readonly trails = new AttemptTrails();
   readonly oversight: Oversight;
   readonly untraded: { readonly at: Instant; readonly key: string; readonly seq: number }[] = [];
-  /** The newest record, and of each period the newest before its end. */
+  /** The newest record, and for each period the newest before its end. */
   head: Head = { seq: 0, hash: '' };
   readonly heads: (Head | undefined)[] = [];
   readonly #periods: readonly PeriodSpan[];

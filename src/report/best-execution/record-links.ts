@@ -3,14 +3,14 @@ export interface Linked {
   readonly count: number;
   /** Numbers of the first of them, ascending. */
   readonly first: readonly number[];
-  /** Names all of them for `--list`; left out where `first` is all. */
+  /** Name of the whole list for `--list`; omitted if `first` is complete. */
   readonly list?: string | undefined;
 }
 
-/** Records of one figure that are named one by one. */
+/** Maximum number of records that a figure names individually. */
 const FIRST_MAX = 12;
 
-/** Which records prove which figure: each figure names a few of them, and all can be listed. */
+/** The records that prove each figure: each figure names a few, and all can be listed. */
 export class RecordLinks {
   readonly #lists = new Map<string, readonly number[]>();
   readonly #named = new Set<number>();
@@ -24,7 +24,7 @@ export class RecordLinks {
     return { count: all.length, first, ...(all.length === first.length ? {} : { list: name }) };
   }
 
-  /** All records of a figure; `undefined` if there is none of this name. */
+  /** All records of a figure; `undefined` if no figure has this name. */
   listed(name: string): readonly number[] | undefined {
     return this.#lists.get(name);
   }
@@ -33,7 +33,7 @@ export class RecordLinks {
     return [...this.#lists.keys()];
   }
 
-  /** Every record that a link names one by one, ascending. */
+  /** Every record that a link names individually, ascending. */
   get named(): readonly number[] {
     return [...this.#named].toSorted((a, b) => a - b);
   }

@@ -6,31 +6,31 @@ import type { Doubt } from './doubts.ts';
 const ROWS_MAX = 12;
 
 export interface DayWordsOptions {
-  /** Makes ids that others wrote fit for the reader. */
+  /** Sanitizes foreign ids for the reader. */
   readonly name?: ((text: string) => string) | undefined;
-  /** Rows of one heading; more are counted. */
+  /** Maximum number of rows per heading; more are only counted. */
   readonly rowsMax?: number | undefined;
-  /** Ends each line with the records that prove it. */
+  /** Appends to each line the records that prove it. */
   readonly hasRecords?: boolean | undefined;
 }
 
-/** A line, and what proves it. */
+/** A line, and the records that prove it. */
 export interface Said {
   readonly words: string;
   readonly records: Records;
 }
 
-/** A heading, and what it has to say; without rows, only the heading is shown. */
+/** A heading with its rows; without rows, only the heading is shown. */
 export interface DaySection {
   readonly heading: string;
   readonly rows: readonly Said[];
-  /** What proves a heading without rows. */
+  /** Records that prove a heading without rows. */
   readonly records?: Records | undefined;
 }
 
 /**
- * A day in words, made only from reasons and figures: what was planned, what traded, what did not and why, what it cost, what happened, who
- * did what, and what waits for whom (`waiting`).
+ * A day in words, derived only from reasons and figures: what was planned, what traded, what did not and why, costs,
+ * events, actions of people, and requests that wait for someone (`waiting`).
  */
 export function dayWords(
   day: Day,
@@ -121,7 +121,7 @@ function doubtLine({ order, since, proof, by, records }: Doubt, name: (text: str
   return { words: `${name(order)}, since ${isoOf(since)}: ${end}`, records };
 }
 
-/** `3, 5-9`: numbers of records, runs of them in short; at most a handful. */
+/** Record numbers with runs abbreviated: `3, 5-9`; at most a handful. */
 export function ranges(records: Records): string {
   const runs: [first: number, last: number][] = [];
   for (const seq of records.toSorted((a, b) => a - b)) {

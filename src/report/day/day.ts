@@ -44,10 +44,10 @@ export interface Day {
     readonly records: Records;
   }[];
   readonly alerts: readonly AlertCount[];
-  /** What changed the desk or a part of it: halts, pauses, reloads, approvals, people. */
+  /** Changes of the desk or a part of it: halts, pauses, reloads, approvals, people. */
   readonly actions: readonly Action[];
   readonly doubts: readonly Doubt[];
-  /** Records of processes that began. */
+  /** Records of the starts of processes. */
   readonly starts: Records;
 }
 
@@ -91,7 +91,10 @@ export interface Traded {
   readonly fees: string;
   /** Quote per base, six digits. */
   readonly averagePrice: string;
-  /** Against the reference price when each parent was decided, without fees; positive is bad. Absent where a fill has no such price. */
+  /**
+   * Against the reference price at the decision of each parent, without fees; positive is bad. Omitted if a fill has no
+   * such price.
+   */
   readonly cost?: { readonly amount: string; readonly bps: string } | undefined;
   readonly records: Records;
 }
@@ -101,7 +104,7 @@ export interface UntradedSum {
   readonly reason: Reason;
   /** Slices that did not trade. */
   readonly slices: number;
-  /** Evaluations without one. */
+  /** Evaluations without a trade. */
   readonly looks: number;
   readonly records: Records;
 }
@@ -120,7 +123,7 @@ export function dayOf(
   return { from, until, ...fold.day() };
 }
 
-/** Something that grows with each record about it. */
+/** An entry that grows with each record about it. */
 interface Sum {
   readonly records: number[];
 }
@@ -138,7 +141,7 @@ class DayFold {
   readonly #doubts = new Doubts();
   readonly #starts: number[] = [];
 
-  /** A record from before the period. */
+  /** Processes a record from before the period. */
   before(record: StoredRecord): void {
     this.#doubts.take(record);
     this.#doubts.forgetProven();
@@ -210,7 +213,7 @@ class DayFold {
   }
 }
 
-/** The sum of this key, with one more record. */
+/** The entry of this key, extended by one record. */
 function grown<S extends Sum>(sums: Map<string, S>, key: string, seq: number, make: () => S): S {
   const sum = sums.get(key) ?? make();
   sums.set(key, sum);
@@ -218,7 +221,7 @@ function grown<S extends Sum>(sums: Map<string, S>, key: string, seq: number, ma
   return sum;
 }
 
-/** What a person, or the desk itself, did to the desk according to a record. */
+/** The action of a person, or of the desk itself, in a record. */
 export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
   const action = (what: string): Action | undefined =>
     'by' in body && 'why' in body ? { what, by: body.by, why: body.why, at, records: [seq] } : undefined;
@@ -233,7 +236,7 @@ export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
       // Signing in changes nothing.
       return body.step === 'signed_in' ? undefined : action(`${body.person} ${body.step} as ${body.role}`);
     case 'settings':
-      // Reloads and people have records of their own, and a first start has nothing to compare with.
+      // Reloads and people have their own records, and at a first start there is nothing to compare with.
       return body.cause === 'start' && body.changes.some(({ before }) => before !== undefined)
         ? action(`settings differ from those of the previous start: ${changesText(body.changes)}`)
         : undefined;

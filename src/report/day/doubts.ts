@@ -5,14 +5,14 @@ import type { Instant } from '../../core/time.ts';
 export interface Doubt {
   readonly order: string;
   readonly since: Instant;
-  /** When it was proven; absent while it is open, as all that follows. */
+  /** When the outcome was proven; omitted, like all fields below, while the doubt is open. */
   readonly until?: Instant | undefined;
   readonly proof?: 'traded' | 'rejected' | 'absent' | undefined;
-  /** Where a trade was seen. */
+  /** Source of the trade. */
   readonly source?: FillRecord['source'] | undefined;
-  /** The words of the record that ended it. */
+  /** Text of the record that ended it. */
   readonly detail?: string | undefined;
-  /** The person who resolved it, where the account could not. */
+  /** The person who resolved it, if the account could not. */
   readonly by?: string | undefined;
   readonly records: readonly number[];
 }
@@ -52,7 +52,7 @@ export class Doubts {
     });
   }
 
-  /** Those that are still open, and those that ended since the last call of `forgetProven`. */
+  /** The open doubts, and those that ended since the last call of `forgetProven`. */
   all(): readonly Doubt[] {
     return [...this.#doubts.values()];
   }

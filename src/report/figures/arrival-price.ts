@@ -15,7 +15,7 @@ interface Begin {
   readonly decision: Seen | undefined;
 }
 
-/** For a parent without any attempt, both are the price when it was due: all of its cost is opportunity. */
+/** For a parent without any attempt, both are the price when it was due, so that all of its cost is opportunity. */
 export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
   if (parent.unbegun !== undefined) {
     const due = prices.midAt(parent.pair, parent.decidedAt, SLOT_AGE_MAX_MS);
@@ -27,8 +27,8 @@ export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
 }
 
 /**
- * The price when the parent was due. On time, it is the arrival price; late, the price at the slot if known: an unknown price
- * adds no delay cost.
+ * The price when the parent was due. For a parent on time, the arrival price; for a late one, the price at the slot if
+ * known: an unknown price adds no delay cost.
  */
 function decisionOf(
   { pair, decidedAt, begunAt, arrival: noted }: ParentFacts,

@@ -16,8 +16,8 @@ import type { Instant } from '../../core/time.ts';
 
 /**
  * The yearly self-assessment of a desk (RTS 6 Art. 9, SEC 15c3-5 (e)): what it traded and how fast, what its controls
- * refused, every halt and who lifted it, every order with an unknown outcome and how it ended, and what people decided.
- * Computed only from the journal.
+ * refused, every halt and who lifted it, every order with an unknown outcome and how it ended, and the decisions of
+ * people. Computed only from the journal.
  */
 export interface Assessment {
   readonly desks: readonly string[];
@@ -48,11 +48,14 @@ export interface Assessment {
   readonly deaths: number;
 }
 
-/** What orders were held against, and how. */
+/** The limits that orders were compared with, and the results. */
 export interface LimitsJudged {
-  /** The journal has records of its settings. If not, limits are those of its starts and reloads, if it has these. */
+  /**
+   * Whether the journal records its settings. If not, the limits come from its starts and reloads, if these contain
+   * any.
+   */
   readonly isRecorded: boolean;
-  /** Oldest first: those in force in the period of the assessment. */
+  /** Oldest first: the limits in force in the period of the assessment. */
   readonly periods: readonly (LimitPeriod & { readonly orders: number })[];
   /** Number of orders by verdict. */
   readonly counts: Readonly<Record<OrderVerdict['verdict'], number>>;
@@ -129,7 +132,7 @@ interface RefusalCount {
   last: Instant;
 }
 
-/** Most events in any span of `spanMs` that is open at its end. */
+/** Maximum number of events in any span of `spanMs` that excludes its end. */
 class Window {
   readonly #spanMs: number;
   #times: Instant[] = [];
@@ -265,7 +268,7 @@ class Fold {
     const { periods } = this.limits;
     return {
       isRecorded: this.limits.isRecorded,
-      // Those that ended before the assessment began are not of it.
+      // Omits periods that ended before the assessment began.
       periods: periods
         .filter((_, index) => (periods[index + 1]?.since ?? Infinity) >= from)
         .map((period) => ({ ...period, orders: this.#ordersUnder.get(period.record) ?? 0 })),
@@ -334,7 +337,7 @@ class Fold {
     this.#end(at, body.client_order_id, body.result);
   }
 
-  /** Both the fill and the end of its attempt report a doubt's end: the first one counts. */
+  /** Both the fill and the end of its attempt report the end of a doubt: the first one counts. */
   #end(at: Instant, id: string, how: string): void {
     const since = this.#open.get(id);
     if (since === undefined) return;

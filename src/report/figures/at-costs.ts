@@ -1,12 +1,12 @@
 import { add, scale, ratioOf } from '../../core/money.ts';
 import type { Money } from '../../core/money.ts';
 
-/** Factors of the cost of trading that are reported: none, as it was, twice. */
+/** Factors of the trading cost that are reported: none, actual, double. */
 export const COST_TIMES = [0, 1, 2] as const;
 
 /**
- * What a sum that holds a cost would be if the same fills had cost this many times as much: no fill is simulated again, and no fill
- * changes.
+ * A sum that includes a cost, recomputed for each factor of that cost. The fills stay the same; none is simulated
+ * again.
  */
 export const atCosts = (
   sum: Money,

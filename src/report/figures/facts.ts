@@ -21,7 +21,7 @@ export interface Facts {
   readonly parents: ReadonlyMap<string, ParentFacts>;
   readonly attempts: ReadonlyMap<string, AttemptFacts>;
   readonly untraded: readonly UntradedFacts[];
-  /** Changes of what the account holds: reads of the account, and fills in between. Oldest first. */
+  /** Changes of the account's holdings: reads of the account, and fills in between. Oldest first. */
   readonly holdings: readonly HoldingFacts[];
   readonly corrections: number;
   readonly records: number;
@@ -31,16 +31,13 @@ export interface Facts {
   readonly head: string | undefined;
 }
 
-/**
- * One run of a strategy, with one content of its document. The same content put back later starts another
- * run.
- */
+/** One run of a strategy, with one content of its document. The same content, restored later, starts another run. */
 export interface LifeFacts {
   readonly record: StrategyRecord;
   finished?: { readonly at: Instant; readonly reason: Reason };
   /** When it finished, or another run replaced it. */
   overAt?: Instant;
-  /** What its kernel last knew. */
+  /** Last state of its kernel. */
   state?: unknown;
 }
 
@@ -57,20 +54,20 @@ export interface ParentFacts {
   readonly decidedAt: Instant;
   /** When its first slice was decided. */
   readonly begunAt: Instant;
-  /** Reference price then, if one was known. */
+  /** Reference price at that time, if one was known. */
   readonly arrival: string | undefined;
   /** Planned total of the strategy; omitted if unknown. */
   readonly told: string | undefined;
   readonly slices: Slices;
   /** Slots that passed without an attempt. */
   readonly missed: MissedFacts[];
-  /** It never started; `overAt`: when that was certain, omitted while it may still start. */
+  /** Set if it never started; `overAt`: when that was certain, omitted while it may still start. */
   readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
   fills: FillFacts[];
 }
 
 export interface MissedFacts extends MissedSlice {
-  /** When the desk saw that its time was over. */
+  /** When the desk noticed that its time was over. */
   readonly at: Instant;
 }
 

@@ -22,14 +22,14 @@ import type { ParentFigures, Shortfall } from './shortfall.ts';
 
 /** Input of a report besides the records. */
 export interface ReportInput {
-  /** Version of the program that makes the report. */
+  /** Version of the program that creates the report. */
   readonly version: string;
   /** Market history; without it, dependent figures are omitted with a warning. */
   readonly prices?: Iterable<PriceColumns> | undefined;
-  /** Limits of the parents' start times. Default: all. */
+  /** Bounds of the parents' start times. Default: all. */
   readonly since?: Instant | undefined;
   readonly until?: Instant | undefined;
-  /** End of the period covered, if the records end earlier: a finished desk writes no more. */
+  /** End of the period, if the records end earlier: a finished desk records nothing more. */
   readonly end?: Instant | undefined;
   readonly strategy?: string | undefined;
   /** Assumptions that are not in the records, such as the model of a backtest. One sentence each. */
@@ -115,7 +115,7 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
   return figuresFrom(foldJournal(records, prices), prices, input);
 }
 
-/** The figures of a part of what was read, such as one month of a year: the records need not be read again. */
+/** The figures of a part of the facts, such as one month of a year, without reading the records again. */
 export function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figures {
   const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
   const last = instant(Math.max(facts.last ?? 0, input.end ?? 0));
@@ -201,8 +201,8 @@ function groupFigures(
 }
 
 /**
- * Parents of one strategy, pair and side, and which of the lists holds which parent. Most parents belong to the group of the previous
- * one.
+ * Parents of one strategy, pair and side, and the index of the list that contains each parent. Most parents belong to
+ * the group of the previous one.
  */
 function membersOf(parents: readonly ParentFigures[]): {
   readonly groups: readonly (readonly ParentFigures[])[];
@@ -242,7 +242,7 @@ export function benchmark(parent: ParentFigures, prices: PriceBook, weight: Benc
   benchmarks.set(parent, known.set(weight, found));
   return found;
 }
-/** A parent belongs to one book of prices. */
+/** Cached per parent, because a parent belongs to one price book. */
 const benchmarks = new WeakMap<ParentFigures, Map<Benchmark, Price | undefined>>();
 
 /** The cost of a parent against a benchmark price. */
@@ -304,7 +304,7 @@ function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
   let [shortfall, missedCost] = [NO_SHORTFALL, NO_MONEY];
   let [withoutPrice, missed] = [0, 0];
   for (const parent of parents) {
-    // What is in no shortfall explains no part of one.
+    // A parent outside all shortfalls contributes no part of one.
     const isNone = parent.shortfall === undefined || isWhole(parent);
     for (const { missedCost: one } of isNone ? [] : parent.slices) {
       if (one === undefined) continue;
@@ -323,14 +323,14 @@ function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
   };
 }
 
-/** Whether every slice that ended got all that it wanted. */
+/** Whether every slice that ended traded all that it wanted. */
 function isWhole({ facts: { slices } }: ParentFigures): boolean {
   for (const { end } of slices.values())
     if (end !== undefined && (end.body.result !== 'filled' || end.body.reason !== undefined)) return false;
   return true;
 }
 
-/** Most parents are on time and trade all at one price: their common parts are added up once. */
+/** Most parents are on time and trade at one price, so their equal parts are computed once. */
 function sumOf(a: Shortfall, b: Shortfall): Shortfall {
   const trading = add(a.trading, b.trading);
   const paper = add(a.paper, b.paper);
@@ -350,5 +350,5 @@ function sumOf(a: Shortfall, b: Shortfall): Shortfall {
   };
 }
 
-/** Most of many parts are nothing. */
+/** Most parts are zero. */
 const plus = (a: Money, b: Money): Money => (b === NO_MONEY ? a : add(a, b));

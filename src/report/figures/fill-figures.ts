@@ -19,23 +19,23 @@ export interface FillsFigures {
   readonly fills: number;
   /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */
   readonly spreadBps: Ratio | undefined;
-  /** Of the fills, each counted once. */
+  /** Distribution over the fills, each counted once. */
   readonly spreadBpsOfFills: Spread | undefined;
   readonly markOuts: readonly MarkOut[];
 }
 
 export interface MarkOut {
   readonly minutes: number;
-  /** Fills with a price that long after them. */
+  /** Number of fills with a price that long after them. */
   readonly fills: number;
-  /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over those. Positive is good. */
+  /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over these fills. Positive is good. */
   readonly bps: Ratio | undefined;
 }
 
 /** One fill with the prices for comparison; quote currency, positive is bad. */
 export interface FillRow {
   readonly record: FillRecord;
-  /** `m_i`: of the attempt, before its quote was requested. */
+  /** `m_i`: reference price of the attempt, before its quote request. */
   readonly reference: string | undefined;
   /** `s·(amount_i − q_i·m_i)`: the effective half spread, impact included. */
   readonly spread: Money | undefined;
@@ -56,10 +56,10 @@ export function fillRow({ record, figures, attempt }: FillFacts, arrival: Price 
 }
 
 interface Question {
-  /** Those of one side. */
+  /** Fills of one side. */
   readonly fills: readonly FillFacts[];
   readonly side: 'buy' | 'sell';
-  /** Of all of them. */
+  /** Sum over all fills. */
   readonly amount: Money;
   readonly prices: PriceBook;
 }
@@ -101,8 +101,8 @@ interface Marked extends Question {
 }
 
 /**
- * In doubles, whose sum is off by a few parts in 10^16: of a gain of less than eleven times the amount, which is as much as is
- * rounded from doubles at all, that is less than the millionth of a unit that rounding leaves.
+ * Computed in doubles, whose sum has a relative error of a few parts in 10^16. For a gain of less than eleven times the
+ * amount, the limit for rounding from doubles, the error is less than the millionth of a unit that rounding tolerates.
  */
 function markOutOf(marked: Marked): MarkOut {
   const { fills, sizes, amount, side, minutes, prices } = marked;

@@ -53,7 +53,10 @@ class Gatherer implements Facts {
   readonly #filled = new Set<string>();
   /** The newest run of each strategy. */
   readonly #lifeOf = new Map<string, LifeFacts>();
-  /** Legs of all lives, and those of the newest life of each text: one that begins again names them alike, and they are others. */
+  /**
+   * Legs of all lives, and of the newest life of each document: a life that restarts uses the same names for other
+   * legs.
+   */
   readonly #allLegs: Legs[] = [];
   readonly #legsOf = new Map<string, Legs>();
   #legs: Legs | undefined;
@@ -184,7 +187,7 @@ class Gatherer implements Facts {
     }
   }
 
-  /** What is known of the legs of a life; of one after the other mostly the same. */
+  /** The legs of the life of a wake. Consecutive wakes are mostly of the same life. */
   #legsAt(wake: WakeRecord): Legs {
     if (this.#legs?.strategy === wake.strategy && this.#legs.hash === wake.hash) return this.#legs;
     this.#legs = this.#legsOf.get(textKey(wake)) ?? this.#addLegs(legsOfLife(wake, undefined));
@@ -219,7 +222,7 @@ class Gatherer implements Facts {
     return facts;
   }
 
-  /** Parents without any attempt get their places once all records have been read. */
+  /** Places the parents without any attempt, once all records have been read. */
   close(): void {
     const desk = this.starts.at(-1)?.body.desk ?? '';
     const unbegun = this.#allLegs
@@ -245,7 +248,7 @@ class Gatherer implements Facts {
     const booked = new Booked(fill, at, this.#attemptOf(fill.client_order_id));
     this.holdings.push({ at, fill: booked });
     const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
-    // Capacity for one: a growing list reserves room for many, and most parents have one slice.
+    // Allocated for one fill: a growing list reserves room for many, and most parents have one slice.
     if (parent.fills.length === 0) parent.fills = [booked];
     else parent.fills.push(booked);
   }
@@ -284,7 +287,7 @@ class Gatherer implements Facts {
   }
 }
 
-/** A fill whose amounts are parsed on first use: many readers need none of them. */
+/** A fill whose amounts are parsed on first use, because many readers need none of them. */
 class Booked implements FillFacts {
   readonly at: Instant;
   readonly attempt: AttemptFacts | undefined;

@@ -6,14 +6,14 @@ import type { PriceColumns } from './prices.ts';
 export interface Gaps {
   readonly gaps: number;
   readonly missingBars: number;
-  /** From the end of a bar to the begin of the next one, ms, and when that bar ended. */
+  /** Longest time from the end of a bar to the start of the next, ms, and when that bar ended. */
   readonly longestMs: number;
   readonly longestAt: Instant | undefined;
 }
 
 /**
- * The gaps between two moments. Stretches without gaps are recognized by their length and skipped: the time grows with the
- * number of gaps, not of bars.
+ * The gaps between two instants. Skips stretches without gaps, which it recognizes by their length, so that the time
+ * grows with the number of gaps, not of bars.
  */
 export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until: number): Gaps {
   let [gaps, missing, longestMs] = [0, 0, 0];
@@ -34,7 +34,7 @@ export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until
     longestMs = span - barMs;
     longestAt = instant(at(low) + barMs);
   };
-  // Single trades have no grid that one could be missing from, and most histories no hole at all.
+  // Trades have no regular interval, and most histories have no gap at all.
   if (barMs > 0 && at(rows - 1) - at(0) > (rows - 1) * barMs)
     look(rowFrom(times, rows, from), rowFrom(times, rows, until));
   return { gaps, missingBars: missing, longestMs, longestAt };

@@ -6,11 +6,11 @@ import type { Instant } from '../../core/time.ts';
 import type { LifeFacts, MissedFacts, ParentFacts } from './facts.ts';
 import { Slices } from './slices.ts';
 
-/** What was known of a parent before its first slice. */
+/** Known data of a parent before its first slice. */
 interface Before {
   readonly at: Instant;
   readonly missed: MissedFacts[];
-  /** As a rebalancing decided it. */
+  /** The leg as a rebalancing decided it. */
   readonly decided: DecidedLeg | undefined;
   /** Its calendar was closed: nothing was planned. */
   isClosed: boolean;
@@ -23,14 +23,14 @@ export interface Legs {
   readonly strategy: string;
   readonly hash: string;
   readonly life: LifeFacts | undefined;
-  /** Of those that have begun too: a map with many deletions is rebuilt all the time. */
+  /** Includes parents that have begun, because a map with many deletions is rebuilt repeatedly. */
   readonly before: Map<string, Before>;
   readonly parentOf: Map<string, ParentFacts>;
   /** Legs of the current rebalancing. */
   decided: readonly DecidedLeg[];
 }
 
-/** Names the text that runs, as a wake does. */
+/** Identifies the running document, as a wake does. */
 interface Text {
   readonly strategy: string;
   readonly hash: string;
@@ -76,7 +76,8 @@ export function decide(legs: Legs, state: unknown, { at, since }: When): void {
 
 /** Records the slots that passed without an attempt. */
 export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: When): void {
-  // Of several times that passed together, only the last is certainly closed: an outage must not hide behind it.
+  // Of several times that passed together, only the last was certainly closed, so an outage is not taken for a closed
+  // time.
   const isClosed = reason === 'blackout' && missed.every(({ leg }) => leg === missed[0]?.leg);
   for (const slice of missed) {
     const parent = legs.parentOf.get(slice.leg);
@@ -139,8 +140,8 @@ interface DecidedLeg extends Told {
 }
 
 /**
- * The trades that a rebalancing decided at once, with their sizes: its buys begin when its sells have ended, and are decided
- * with them. Other kinds keep no such list, and report nothing here.
+ * The trades that a rebalancing decided at once, with their sizes: its buys start after its sells have ended, but are
+ * decided with them. Empty for other kinds, which have no such list.
  */
 function legsIn(state: unknown): readonly DecidedLeg[] {
   if (!isRecord(state) || !Array.isArray(state['legs'])) return NONE;
@@ -153,7 +154,7 @@ function legsIn(state: unknown): readonly DecidedLeg[] {
 }
 const NONE: readonly DecidedLeg[] = [];
 
-/** Whether a state names the legs that are known, one after another: their progress is reported elsewhere. */
+/** Whether a state contains the known legs in order: then their progress is reported elsewhere. */
 function isDecided(decided: readonly DecidedLeg[], state: unknown): boolean {
   const all = isRecord(state) && Array.isArray(state['legs']) ? (state['legs'] as readonly unknown[]) : NONE;
   if (all.length !== decided.length) return false;

@@ -47,7 +47,7 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${open.length} of ${parents.length} parents are still running: their remainders are valued at the last known price.`;
   if (quoting.open > 0)
     yield `${quoting.open === 1 ? '1 order has' : `${quoting.open} orders have`} an unknown outcome: if one traded, its fill is missing here.`;
-  // Of the others no price of the end is asked for.
+  // The others need no end price.
   const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
   const stale = short.filter(
     ({ facts: { pair }, end, window }) =>
@@ -95,7 +95,7 @@ function* stalePricesOf({ fills, prices, input }: Figures): Generator<string> {
 }
 
 /**
- * Where the source has no bar, the last price was used. Histories with the same gaps, such as those of one venue, are
+ * If the source lacks a bar, the last price was used. Histories with the same gaps, such as those of one venue, are
  * reported together.
  */
 function* holesOf({ prices, from, until }: Figures): Generator<string> {
@@ -110,7 +110,7 @@ function* holesOf({ prices, from, until }: Figures): Generator<string> {
   }
 }
 
-/** Ratios and means of few fills are mostly chance. */
+/** Ratios and means of few fills depend mostly on chance. */
 function* fewOf({ fills, quoting }: Figures): Generator<string> {
   if (fills.length > 0 && fills.length < FILLS_MIN)
     yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: with so few fills, spread, mark-outs and ages are mostly random.`;

@@ -15,18 +15,18 @@ import { SettingHistory } from '../../core/risk/setting-history.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Limits that were in force for a time, and what they were held against. */
+/** Limits in force for a time, with the orders compared with them. */
 export interface LimitPeriod {
-  /** Number of the record that brought them. */
+  /** Number of the record that set them. */
   readonly record: number;
   readonly since: Instant;
   readonly by: string;
   readonly why: string;
   readonly approvals: readonly string[];
-  /** `start`: the journal has only what older versions wrote at a start or reload. */
+  /** `start`: the limits come from a start or reload of an older version, the only source in the journal. */
   readonly source: 'settings' | 'start';
   readonly limits: LimitTexts;
-  /** From the period before; all of them in the first. */
+  /** Changes from the previous period; all limits in the first. */
   readonly changes: readonly LimitChange[];
 }
 
@@ -36,19 +36,19 @@ export interface OrderVerdict {
   readonly client_order_id: string;
   readonly pair: string;
   readonly side: string;
-  /** In the currency of the limits: as quoted if that is the currency of the quote, otherwise at its worst. */
+  /** In the currency of the limits: as quoted if that is the quote currency, otherwise at its worst. */
   readonly notional: string;
-  /** Record of the limits in force; `undefined`: the journal does not say. */
+  /** Record of the limits in force; `undefined`: the journal does not contain it. */
   readonly limits_record: number | undefined;
-  /** `override`: beyond a limit that others lifted for this order. */
+  /** `override`: beyond a limit that others loosened for this order. */
   readonly verdict: 'within' | 'override' | 'beyond' | 'unknown';
   /** The limits that it exceeds, with their figures: `max_order_notional limit=1000 value=1200`. */
   readonly exceeds: readonly string[];
 }
 
 /**
- * Limits that the records of an order suffice to judge. The others depend on balances, prices and the state of that moment; the gate held
- * them, and its refusals are in the journal.
+ * Limits for which the records of an order are sufficient. The others depend on balances, prices and the state at that
+ * moment; the gate checked them, and its refusals are in the journal.
  */
 export const JUDGED =
   'pairs, sides, max_order_notional, max_order_quantity, max_day_notional, max_pair_day_notional, and the worst price of the intent';
@@ -57,14 +57,14 @@ interface Open {
   readonly intent: IntentRecord;
   readonly at: Instant;
   readonly period: number;
-  /** It left: it counts against the day at its worst until its end. */
+  /** The order left: until its end it counts in the day at its worst. */
   isOut: boolean;
 }
 
-/** Days of fills kept: an order counts the fills of its own day, and a late proof may be of the day before. */
+/** Days of fills kept: an order counts the fills of its own day, and a late proof may belong to the day before. */
 const DAYS_KEPT = 3;
 
-/** What was traded by day, in the currency of the limits: the whole, and each pair. */
+/** Traded value by day, in the currency of the limits: in total, and by pair. */
 class DaySums {
   readonly #days = new Map<number, Map<string, Money>>();
   readonly #fills = new Map<string, { readonly day: number; readonly pair: string; notional: Money }>();
@@ -74,7 +74,7 @@ class DaySums {
     this.#add(fill.day, fill.pair, fill.notional);
   }
 
-  /** The account shows `now` where `was` was booked, in quote currency. */
+  /** Replaces the booked amount `was` by the amount `now` that the account shows, in quote currency. */
   correct(id: string, was: Money, now: Money): void {
     const known = this.#fills.get(id);
     if (known === undefined || was.isZero()) return;
@@ -101,7 +101,7 @@ class DaySums {
   }
 }
 
-/** Judges every order against the limits that were in force when it left. Feed it all records in their order. */
+/** Judges every order against the limits that were in force when it left. Pass all records in their order. */
 export class OrderLimits {
   readonly periods: LimitPeriod[] = [];
   readonly #history = new SettingHistory();
@@ -109,7 +109,7 @@ export class OrderLimits {
   readonly #days = new DaySums();
   readonly #proposals = new Map<string, OverrideRecord>();
   readonly #approved = new Map<string, OverrideRecord>();
-  /** The day of limits does not go back with the clock. */
+  /** The day of limits, which never goes back with the clock. */
   #today = 0;
   readonly #judged: (verdict: OrderVerdict) => void;
 
@@ -172,7 +172,7 @@ export class OrderLimits {
     }
   }
 
-  /** Judges what is still open, and may have left without a record of its quote. */
+  /** Judges the orders that are still open, and may have left without a record of their quote. */
   finish(): void {
     for (const open of this.#open.values()) if (!open.isOut) this.#judge(open.at, open, undefined);
   }
@@ -199,7 +199,7 @@ export class OrderLimits {
     this.#days.forget(day - DAYS_KEPT + 1);
   }
 
-  /** The record of its quote is written in the tick in which an order leaves: the limits of this moment are those of the gate. */
+  /** The quote is recorded in the tick in which the order leaves, so the current limits are those of the gate. */
   #leave(at: Instant, quote: QuoteRecord): void {
     const open = this.#open.get(quote.client_order_id);
     if (open === undefined || open.isOut) return;
@@ -276,7 +276,7 @@ export class OrderLimits {
     return found;
   }
 
-  /** Traded today, and at worst what left and has not ended, without this order. */
+  /** Traded today, plus at worst the orders that left and have not ended, without this order. */
   #dayNotional({ client_order_id: id }: IntentRecord, pair?: string): Money {
     let sum = this.#days.from(this.#today, pair);
     for (const { intent, isOut } of this.#open.values())
@@ -285,7 +285,7 @@ export class OrderLimits {
     return sum;
   }
 
-  /** Whether the override that an order names lifts this limit so far. */
+  /** Whether the override of an order loosens this limit far enough. */
   #lifts(override: string | undefined, { limit, value }: Exceeded): boolean {
     const known = override === undefined ? undefined : this.#approved.get(override);
     if (known === undefined || known.limit !== limit.split('.')[0]) return false;

@@ -14,8 +14,9 @@ interface Ended {
 }
 
 /**
- * The window that its document gives a parent, however it was sliced and whenever it stopped trading; longer where it was extended,
- * and not beyond the end of the period. Where the document gives none: from the first slice to the end of the parent.
+ * The window that its document defines, regardless of how it was sliced and when it stopped trading; longer if it was
+ * extended, but not beyond the end of the period. Without such a definition: from the first slice to the end of the
+ * parent.
  */
 export function windowOf(parent: ParentFacts, { endedAt, isOpen }: Ended, until: Instant): ParentWindow {
   const told = toldWindow(parent);

@@ -18,10 +18,10 @@ export interface PriceColumns {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /** Rows from the first to before the second of a column, where these can be had without all of it. */
+  /** Rows of a column from the first up to, but excluding, the second, if a part can be read separately. */
   readonly part?:
     ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
-  /** The last price stays valid (a delisted pair). */
+  /** The last price remains valid (a delisted pair). */
   readonly isDelisted?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Noted {
 }
 const NOTHING_NOTED: Noted = { times: [], texts: [] };
 
-/** The start of a period, moments a step apart after it, and its end. Unix ms. */
+/** The start of a period, equidistant instants after it, and its end. Unix ms. */
 export interface Moments {
   readonly from: number;
   readonly stepMs: number;
@@ -41,8 +41,8 @@ export interface Moments {
 }
 
 /**
- * The first moment after the start. Whole hours and days end when they do in UTC, so that the last point of a month is its end; the
- * first step is shorter where the period begins in between.
+ * The first instant after the start. Whole hours and days end as in UTC, so that the last point of a month is its end;
+ * the first step is shorter if the period starts in between.
  */
 const firstOf = ({ from, stepMs }: Moments): number =>
   stepMs % HOUR_MS === 0 ? (Math.floor(from / stepMs) + 1) * stepMs : from + stepMs;
@@ -63,13 +63,13 @@ export interface Seen {
 }
 export type PriceSource = 'prices' | 'journal';
 
-/** A tape price does not apply to a moment further away than this, or than three bars. */
+/** A tape price further from an instant than this, or than three bars, does not apply. */
 const AGE_MAX_MS = 15 * MINUTE_MS;
 /** Significant digits of benchmarks, which are means of many prices. */
 const BENCHMARK_DIGITS = 12;
 
 /**
- * Prices at past moments: from tapes, or from the journal's reference prices for pairs without a tape. Never looks
+ * Prices at past instants: from tapes, or from the journal's reference prices for pairs without a tape. Never looks
  * ahead: a bar counts from its end on.
  */
 export class PriceBook {
@@ -81,7 +81,7 @@ export class PriceBook {
     this.#histories = new Map([...tapes].map((tape) => [tape.pair, new History(tape)]));
   }
 
-  /** A reference price of the journal. Records come oldest first; a clock that was set back does not change that. */
+  /** Adds a reference price of the journal. Records come oldest first, even after the clock was set back. */
   note(pair: string, at: Instant, text: string): void {
     const noted = this.#noted.get(pair) ?? { times: [], texts: [] };
     if (noted.times.length === 0) this.#noted.set(pair, noted);
@@ -97,13 +97,13 @@ export class PriceBook {
     return this.#historyOf(pair)?.tape;
   }
 
-  /** Cached, because consecutive queries mostly ask for the same pair. */
+  /** Cached, because consecutive queries mostly concern the same pair. */
   #historyOf(pair: string): History | undefined {
     if (this.#last?.tape.pair !== pair) this.#last = this.#histories.get(pair);
     return this.#last;
   }
 
-  /** The newest price known at `at`. One of the journal may be as old as `journalAgeMaxMs`. */
+  /** The newest price known at `at`. A price of the journal may be as old as `journalAgeMaxMs`. */
   midAt(pair: string, at: Instant, journalAgeMaxMs = Number.POSITIVE_INFINITY): Seen | undefined {
     return this.tapeAt(pair, at) ?? this.#notedAt(pair, at, journalAgeMaxMs);
   }
@@ -133,7 +133,7 @@ export class PriceBook {
     return { price: price(text), at: instant(known), from: 'journal' };
   }
 
-  /** The prices of a pair as numbers at these moments, for statistics of a portfolio; NaN where none is known. */
+  /** The prices of a pair as numbers at these instants, for statistics of a portfolio; NaN if unknown. */
   numbersAt(pair: string, moments: Moments): Float64Array {
     const history = this.#historyOf(pair);
     if (history !== undefined) return history.numbersAt(moments);
@@ -144,8 +144,9 @@ export class PriceBook {
   }
 
   /**
-   * The mean of the price over time, `(1/T) ∫ m(t) dt`, where `m` is the last price known. Twelve significant digits, to the
-   * nearest. `undefined` without a tape that covers the interval. An interval without length has the price at its moment.
+   * The mean of the price over time, `(1/T) ∫ m(t) dt`, where `m` is the last known price. Twelve significant digits,
+   * to the nearest. `undefined` without a tape that covers the interval. For an empty interval, the price at its
+   * instant.
    */
   timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
     const history = this.#historyOf(pair);
@@ -167,8 +168,9 @@ export class PriceBook {
   }
 
   /**
-   * The same for the reference prices in the journal, each until the next: only those of the decisions and attempts of the desk.
-   * `undefined` where none is known at `from` or less than two lie within the interval, whose mean would be the arrival price.
+   * The same for the reference prices in the journal, each valid until the next: only those of the decisions and
+   * attempts of the desk. `undefined` if none is known at `from`, or if fewer than two are within the interval, because
+   * the mean would then be the arrival price.
    */
   meanReference(pair: string, from: Instant, to: Instant): Price | undefined {
     const { times, texts } = this.#noted.get(pair) ?? NOTHING_NOTED;
@@ -185,8 +187,9 @@ export class PriceBook {
   }
 
   /**
-   * The mean of the price over volume, `Σ v·p / Σ v`, of the bars that ended within the interval, each at the mean of its high,
-   * low and close; of trades, each at its price. `undefined` without a tape, or when nothing with a volume lies within.
+   * The mean of the price over volume, `Σ v·p / Σ v`: of the bars that ended within the interval, each at the mean of
+   * its high, low and close; of trades, each at its price. `undefined` without a tape, or without volume in the
+   * interval.
    */
   volumeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
     const history = this.#historyOf(pair);
@@ -211,7 +214,7 @@ export class PriceBook {
     return volume.value > 0 ? stated(amount.value / volume.value) : undefined;
   }
 
-  /** Prices between two moments for a chart, at most `points` of them: the tape's, else those that the journal holds. */
+  /** Prices between two instants for a chart, at most `points` of them: from the tape, otherwise from the journal. */
   line(
     pair: string,
     { from, to, points }: { readonly from: number; readonly to: number; readonly points: number },
@@ -235,18 +238,18 @@ export class PriceBook {
   }
 }
 
-/** The exact decimal that a row of a tape stands for: what its shortest text says, mostly without writing it. */
+/** The exact decimal of a row of a tape: that of its shortest text, mostly without creating the text. */
 export const exactPrice = (close: number): Price => price(String(close));
 
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
-/** One tape with its last position, so that sequential reads are short. */
+/** One tape with the last position, so that sequential reads are fast. */
 class History {
   readonly tape: PriceColumns;
-  /** When the first row was known. */
+  /** When the first row became known. */
   readonly #begin: number;
-  /** Bars without a hole between them: their times need not be read. */
+  /** Bars without a gap, so that their times need not be read. */
   readonly #isWhole: boolean;
   readonly #ageMaxMs: number;
   #row = 0;
@@ -261,7 +264,7 @@ class History {
     this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
-  /** Cache of prices: a sweep reads the same moments of the same tape repeatedly, scattered over memory. */
+  /** Cached prices: a sweep reads the same instants of the same tape repeatedly, scattered over memory. */
   numbersAt(moments: Moments): Float64Array {
     const known = lastNumbers.get(this.tape);
     if (known !== undefined && isSame(known.moments, moments)) return known.numbers;
@@ -270,7 +273,7 @@ class History {
     return numbers;
   }
 
-  /** One loop for each tape: it waits for many rows at once. Without holes it asks for no time. */
+  /** A separate loop for each tape, so that the processor can load many rows at once. Without gaps it reads no times. */
   #numbersAt(moments: Moments): Float64Array {
     const count = countOf(moments);
     const { close, rows, barMs } = this.tape;
@@ -286,32 +289,32 @@ class History {
     return numbers;
   }
 
-  /** When a row was known. */
+  /** When a row became known. */
   knownAt(row: number): number {
     const { times, barMs } = this.tape;
     return this.#isWhole ? this.#begin + row * barMs : (times[row] ?? Number.NaN) + barMs;
   }
 
-  /** Cached, because the same row is mostly asked for again. */
+  /** Cached, because the same row is mostly read again. */
   priceIn(row: number): Price {
     if (this.#exact?.row !== row) this.#exact = { row, price: exactPrice(this.tape.close[row] ?? 0) };
     return this.#exact.price;
   }
 
-  /** The last row that is known at `at`; -1 when none is, or it is too old to say anything. */
+  /** The last row known at `at`; -1 when there is none, or when it is too old. */
   freshRowAt(at: number): number {
     const row = this.rowAt(at);
     if (row === this.tape.rows - 1 && this.tape.isDelisted === true) return row;
     return row >= 0 && at - this.knownAt(row) <= this.#ageMaxMs ? row : -1;
   }
 
-  /** The last row that is known at `at`; -1 when none is. */
+  /** The last row known at `at`; -1 when there is none. */
   rowAt(at: number): number {
     const { rows, barMs } = this.tape;
     const slot = barMs > 0 ? Math.floor((at - this.#begin) / barMs) : 0;
     if (this.#isWhole) return Math.max(-1, Math.min(slot, rows - 1));
-    // Without a gap since the last search, a row is as far away as its time. With one it lies before: from there in steps that
-    // double.
+    // Without a gap since the last search, the distance in rows follows from the time. With a gap, the row is earlier:
+    // the search continues from there in steps that double.
     const guess = Math.max(0, Math.min(this.#row + slot - this.#slot, rows - 1));
     this.#slot = slot;
     let [low, high, step] = [guess, rows, 1];
@@ -338,7 +341,7 @@ class History {
   }
 }
 
-/** What each tape was asked for last. */
+/** Last answer for each tape. */
 const lastNumbers = new WeakMap<
   PriceColumns,
   { readonly moments: Moments; readonly numbers: Float64Array }
@@ -347,7 +350,10 @@ const lastNumbers = new WeakMap<
 const isSame = (one: Moments, other: Moments): boolean =>
   one.from === other.from && one.stepMs === other.stepMs && one.until === other.until;
 
-/** The last index below `count` for which `holds`, which holds up to some index and not beyond it; -1 when none. */
+/**
+ * The last index below `count` for which `holds` is true, if it is true up to some index and false after it; -1 when it
+ * is never true.
+ */
 function lastWhere(count: number, holds: (index: number) => boolean): number {
   let [low, high] = [-1, count - 1];
   while (low < high) {

@@ -14,7 +14,7 @@ export interface Quoting {
   readonly fills: number;
   /** Orders that the venue did not fill. */
   readonly rejected: number;
-  /** Orders whose outcome was unknown for a time, and those where it still is. */
+  /** Orders whose outcome was unknown for a time, and those for which it still is. */
   readonly doubts: number;
   readonly open: number;
   /** Acceptable quotes with too little time left for an order. */
@@ -33,7 +33,7 @@ export interface Quoting {
   readonly attemptsPerFill: number | undefined;
   /** Milliseconds from the quote's arrival to the order's first byte. */
   readonly ageMs: Spread | undefined;
-  /** Milliseconds that the quotes of these orders lived. */
+  /** Lives of the quotes of these orders, milliseconds. */
   readonly lifeMs: Spread | undefined;
   /** Attempts that did not trade, by reason. */
   readonly refusals: readonly { readonly reason: Reason; readonly attempts: number }[];
@@ -48,7 +48,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Reasons without a usable quote. After every other reason one was in hand. */
+/** Reasons without a usable quote. Every other reason implies one. */
 const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable', 'rate_limited', 'too_large', 'unsupported_pair', 'venue_refused', 'venue_failed', 'unauthorised',
   'quote_mismatch', 'quote_invalid', 'selling_off',
@@ -100,7 +100,7 @@ export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
   };
 }
 
-/** Whether an order left: its quote was written down with it, or the venue reported its outcome. */
+/** Whether an order left: its quote was recorded, or the venue reported its outcome. */
 const hasLeft = ({ quote, result }: AttemptFacts): boolean =>
   quote !== undefined || result === 'filled' || result === 'rejected';
 
@@ -108,7 +108,7 @@ const hadQuote = (attempt: AttemptFacts): boolean =>
   hasLeft(attempt) ||
   (attempt.result === 'discarded' && attempt.reason !== undefined && !WITHOUT_QUOTE.has(attempt.reason));
 
-/** To the nearest of six decimals. */
+/** Rounded to six decimals, to the nearest. */
 function share(part: number, whole: number): number | undefined {
   if (whole === 0) return undefined;
   const millionths = nearestWhole((part / whole) * 1e6);
@@ -117,11 +117,11 @@ function share(part: number, whole: number): number | undefined {
     : millionths / 1e6;
 }
 
-/** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
+/** Mean rounded to three decimals, to the nearest; ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
   const sorted = new Float64Array(values);
-  // Ages of one life are mostly all the same.
+  // Ages of one life are mostly equal.
   if (!isAscending(sorted)) sorted.sort();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
   let sum = 0;

@@ -1,13 +1,16 @@
 import type { Report } from '../json/schema.ts';
 
-/** A command that answers what a report of a backtest cannot. */
+/** A command that answers a question that the report of a backtest cannot. */
 export interface Rerun {
-  /** What it tells. */
+  /** The answer that it gives. */
   readonly tells: string;
   readonly command: string;
 }
 
-/** The same backtest over other histories, at other costs and with other settings; none where the report does not know its arguments. */
+/**
+ * The same backtest over other histories, at other costs and with other settings; none if the report does not know its
+ * arguments.
+ */
 export function rerunsOf({ backtest, bootstrap, strategies, portfolios }: Report): readonly Rerun[] {
   const given = backtest?.arguments;
   if (backtest === undefined || given === undefined) return [];

@@ -38,13 +38,13 @@ export const QUANTITY_DECIMALS = 18;
 export interface Shortfall {
   /** `s·Q·(P_a − P_d)`: between the time it was due and its first slice. */
   readonly delay: Money;
-  /** `s·(Σ amount − F·P_a)`: what was traded, against arrival. It is `timing + execution`. */
+  /** `s·(Σ amount − F·P_a)`: the traded part, against arrival. It is `timing + execution`. */
   readonly trading: Money;
   /** `s·Σ (F_k·d_k − F_k·P_a)`: how the price moved from arrival to the decision of each slice. */
   readonly timing: Money;
-  /** `s·Σ (amount_k − F_k·d_k)`: what each slice paid against the price at its decision. */
+  /** `s·Σ (amount_k − F_k·d_k)`: the price of each slice against the price at its decision. */
   readonly execution: Money;
-  /** `s·(Q − F)·(P_end − P_a)`: what was not traded. */
+  /** `s·(Q − F)·(P_end − P_a)`: the untraded part. */
   readonly opportunity: Money;
   readonly fees: Money;
   readonly total: Money;
@@ -59,7 +59,7 @@ export interface ParentFigures {
   readonly facts: ParentFacts;
   readonly base: string;
   readonly quote: string;
-  /** `Q`, base currency. For a parent that spends an amount: what was bought, and what is unspent at `P_d`. */
+  /** `Q`, base currency. For a parent that spends an amount: the bought quantity, plus the unspent amount at `P_d`. */
   readonly planned: Quantity | undefined;
   /** `F`, base currency. */
   readonly traded: Quantity;
@@ -93,7 +93,10 @@ export interface SliceFigures {
   readonly execution: Money | undefined;
   /** Untraded remainder, base currency. */
   readonly untraded: Quantity;
-  /** `s·u·(P_later − d_k)`: what is untraded, at the next fill of the parent or at the end of its window. `undefined` when nothing is. */
+  /**
+   * `s·u·(P_later − d_k)`: the untraded part, at the next fill of the parent or at the end of its window. `undefined`
+   * without one.
+   */
   readonly missedCost: Money | undefined;
 }
 
@@ -107,7 +110,7 @@ export interface Setting {
 export const parentFigures = (parent: ParentFacts, setting: Setting): ParentFigures =>
   new Counted(parent, setting);
 
-/** Figures that few of many parents need are computed on demand. */
+/** Computed on demand, because most parents need only a few figures. */
 class Counted implements ParentFigures {
   readonly facts: ParentFacts;
   readonly base: string;
@@ -180,7 +183,7 @@ function slicesOf(whole: ParentFigures): readonly SliceFigures[] {
 export const against = (side: 'buy' | 'sell', amount: Money): Money =>
   side === 'buy' ? amount : negate(amount);
 
-/** `part / whole` in basis points, to the nearest of four decimals; `undefined` of nothing. */
+/** `part / whole` in basis points, rounded to four decimals, to the nearest; `undefined` if `whole` is zero. */
 export function bpsOf(part: Money, whole: Money): Ratio | undefined {
   if (whole.isZero()) return undefined;
   return (
@@ -189,7 +192,7 @@ export function bpsOf(part: Money, whole: Money): Ratio | undefined {
   );
 }
 
-/** A fraction likewise; `undefined` where the last bits of a double decide. */
+/** The same for a fraction; `undefined` if the rounding error of a double decides. */
 export function roundedBps(fractionOf: number): Ratio | undefined {
   const units = nearestWhole(fractionOf * UNITS);
   return units === undefined ? undefined : scale(UNIT_BPS, ratioOf(units));
@@ -202,7 +205,7 @@ export function statedBps(part: Money, whole: Money): string | undefined {
   return units === undefined ? bpsOf(part, whole)?.toFixed(4) : withFourDecimals(units);
 }
 
-/** Ten thousandths of a basis point; the quotient of two doubles is wrong by far less. */
+/** Ten thousandths of a basis point; the error of the quotient of two doubles is far smaller. */
 const UNITS = 1e8;
 const UNIT_BPS = ratio('0.0001');
 
@@ -248,7 +251,10 @@ function plannedOf(
   return add(traded, spent.gt(0) ? quantityDown(spent, at, QUANTITY_DECIMALS) : NO_QUANTITY);
 }
 
-/** The untraded remainder of a slice, base currency; an amount at the price of its decision, cut down to 18 decimals. */
+/**
+ * The untraded remainder of a slice, base currency; for an amount, at the price of its decision, truncated to 18
+ * decimals.
+ */
 function leftOf({ intent }: SliceFacts, { traded, amount }: Pick<Sums, 'traded' | 'amount'>): Quantity {
   if (intent.by === 'quantity') {
     const left = subtract(quantity(intent.size), traded);
@@ -260,8 +266,8 @@ function leftOf({ intent }: SliceFacts, { traded, amount }: Pick<Sums, 'traded' 
 }
 
 /**
- * A parent that is whole ends with its last fill; another ends with its life, or with the outcome of its last slot if the life has many
- * parents.
+ * A fully traded parent ends with its last fill; any other ends with its life, or with the outcome of its last slot if
+ * the life has many parents.
  */
 function endOf(
   parent: ParentFacts,
@@ -315,7 +321,7 @@ function shortfallOf({
   const atArrival = cost(arrival, traded);
   const atSlices = decidedValue(parent, arrival, atArrival);
   const trading = against(side, subtract(amount, atArrival));
-  // Most parents begin when they are due, decide at one price and trade all: nothing to work out then.
+  // Most parents start when they are due, decide at one price and trade everything, and need no computation.
   const isOnTime = decision === arrival;
   const paid = isOnTime ? trading : against(side, subtract(amount, cost(decision, traded)));
   const missed = left.isZero() ? NO_MONEY : against(side, cost(subtract(end, decision), left));
@@ -332,7 +338,10 @@ function shortfallOf({
   };
 }
 
-/** `Σ F_k·d_k`: what was traded, at the price of the decision of each slice; a slice that knew none counts at arrival. */
+/**
+ * `Σ F_k·d_k`: the traded quantity at the price of the decision of each slice; a slice without such a price counts at
+ * arrival.
+ */
 function decidedValue(
   { slices, fills, arrival: first }: ParentFacts,
   arrival: Price,
@@ -385,7 +394,7 @@ const priceAfter = (
   end: Price | undefined,
 ): Price | undefined => tradedFrom(fills, over?.at ?? at) ?? end;
 
-/** The price at which was traded first from a moment on. */
+/** The price of the first fill from an instant on. */
 export function tradedFrom(fills: readonly FillFacts[], from: Instant): Price | undefined {
   const inOrder = asTraded(fills);
   let [low, high] = [0, inOrder.length];
@@ -399,7 +408,10 @@ export function tradedFrom(fills: readonly FillFacts[], from: Instant): Price | 
   return next && price(next.record.price);
 }
 
-/** What the account shows late is booked behind fills that are newer. Put in order once: each slice of a long parent asks. */
+/**
+ * Fills in the order of their trades: trades that the account shows late are booked after newer fills. Sorted once,
+ * because each slice of a long parent reads them.
+ */
 function asTraded(fills: readonly FillFacts[]): readonly FillFacts[] {
   const known = ordered.get(fills);
   if (known?.length === fills.length) return known;

@@ -37,7 +37,7 @@ export class Slices {
 
 export interface SliceFacts {
   readonly slice: number;
-  /** When it was due: its slot, or what began it. */
+  /** When it was due: its slot, or the trigger that started it. */
   readonly slot: Instant;
   /** When it was decided. */
   readonly at: Instant;

@@ -1,4 +1,4 @@
-/** Adds numbers up without losing the small ones to the large ones (Neumaier). */
+/** Sums numbers without losing small ones next to large ones (Neumaier). */
 export class Sum {
   #sum = 0;
   #lost = 0;

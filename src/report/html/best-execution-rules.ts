@@ -6,7 +6,7 @@ import type { RecordAnchors } from './record-anchors.ts';
 
 const LINE_BREAK = new Markup('\n');
 
-/** Settings of starts, texts of strategies, and limits with their changes. */
+/** Settings of starts, documents of strategies, and limits with their changes. */
 export function inForce({ policy, limits }: Pack, anchors: RecordAnchors): Markup {
   const names = [
     ...new Set([...Object.keys(limits.at_start ?? {}), ...Object.keys(limits.at_end ?? {})]),
@@ -62,7 +62,7 @@ ${policy.strategies.map(({ strategy, hash, document }) => markup`<details open><
 </section>`; // prettier-ignore
 }
 
-/** How many orders were within the limits in force when they left, and those that were not. */
+/** Number of orders within the limits in force when they left, and the orders beyond them. */
 function against(
   { orders, judged_by: judged, exceptions, at_end: atEnd }: Pack['limits'],
   anchors: RecordAnchors,
@@ -85,7 +85,7 @@ ${table({
 })}`; // prettier-ignore
 }
 
-/** Changes of one record that the page shows; the first record of a journal has every setting. */
+/** Maximum number of changes shown per record: the first record of a journal has every setting. */
 const CHANGES_MAX = 20;
 
 const settingsTable = (steps: NonNullable<Pack['policy']['settings']>, anchors: RecordAnchors): Markup =>
@@ -110,7 +110,7 @@ const settingsTable = (steps: NonNullable<Pack['policy']['settings']>, anchors: 
 const startNote = ({ at_start: atStart }: Pack['limits']): string | undefined =>
   atStart === undefined ? 'Not recorded at the start of the window' : undefined;
 
-/** One setting a line: no text of others looks like another setting. */
+/** One setting per line, so that no foreign text looks like another setting. */
 const settings = (document: unknown): readonly string[] =>
   Object.entries(typeof document === 'object' && document !== null ? document : { document }).map(
     ([key, value]) =>

@@ -18,11 +18,11 @@ import { page } from './page.ts';
 import { RecordAnchors, checkWords } from './record-anchors.ts';
 
 export interface PackPageOptions {
-  /** Of each record that the pack names, what it says in one line. */
+  /** Description of each record that the pack names, in one line. */
   readonly words: ReadonlyMap<number, string>;
 }
 
-/** The pack as one self-contained HTML document that prints: no script, no network; figures lead to the records below them. */
+/** The pack as one self-contained HTML document for print: no script, no network. Figures link to their records below. */
 export function packHtml(pack: Pack, { words }: PackPageOptions): string {
   const anchors = new RecordAnchors();
   const span = `${timeText(pack.from)} to ${timeText(pack.until)} UTC`;
@@ -41,7 +41,7 @@ ${actions(pack, anchors)}`;
     header: markup`<h1>Best execution</h1>
 <p>Desk ${pack.desks.join(', ')}, ${span} ${pack.modes.map((mode) => markup`<span class="badge">${mode}</span>`)}</p>
 <p class="soft">${pack.signs.costs} A parent counts entirely in the period in which it started. Each figure comes from the records beside it: the numbers link to the table at the end; +n more are listed by <code>tranche best-execution JOURNAL --list NAME</code> with the same window.</p>`,
-    // The table comes last: it holds what the parts above it have named.
+    // The table comes last, because it contains the records that the parts above have named.
     main: markup`${main}${proof(pack, anchors, words)}`,
     footer: `Made by Tranche ${pack.version} from ${pack.head.seq} records. Formulas: docs/report.md; to verify this pack: docs/auditing.md.`,
   });
@@ -156,7 +156,7 @@ ${table({
 })}</section>`; // prettier-ignore
 }
 
-/** Benchmarks that no group has are left out. */
+/** Benchmarks that no group has are omitted. */
 function costTable(groups: readonly PackGroup[]): Markup {
   const benchmarks = [
     ['#References', 'References: mean of the reference prices in the journal over the window', (group: PackGroup) => group.reference_twap_slippage_bps],

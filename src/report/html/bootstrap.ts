@@ -10,7 +10,7 @@ const ROW = 34;
 const LEFT = 190;
 const WIDE = 530;
 
-/** Confidence intervals of a backtest over resampled history; nothing without one. */
+/** Confidence intervals of a backtest over resampled history; empty without a bootstrap. */
 export function bootstrapSection({ bootstrap }: Report): Markup {
   if (bootstrap === undefined) return markup``;
   const { figures, notes, level, resamples, anchoring } = bootstrap;
@@ -32,7 +32,7 @@ ${anchoring === undefined ? '' : anchoringTable(anchoring)}
 <ul class="plain">${notes.map((line) => markup`<li>${line}</li>`)}</ul></section>`;
 } // prettier-ignore
 
-/** What it changes whether blocks keep their time of day. */
+/** The effect of whether blocks keep their time of day. */
 const anchoringTable = ({ resamples, figures }: NonNullable<BootstrapFacts['anchoring']>): Markup =>
   table({
     caption: 'Effect of keeping the time of day',
@@ -59,7 +59,7 @@ function shown(value: number | undefined): string {
   return value < 0 ? `\u2212${digits}` : digits;
 }
 
-/** 5 % to 95 % as a line, the middle half as a bar, the median as a stroke, the unchanged history as a ring. */
+/** 5 % to 95 % as a line, the middle half as a bar, the median as a stroke, the actual history as a ring. */
 function whiskers(figures: readonly Figure[]): Markup {
   if (figures.length === 0) return markup``;
   const ends = figures.flatMap(({ p5, p95, history }) => [p5, p95, history ?? 0, 0]);

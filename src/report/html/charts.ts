@@ -16,7 +16,7 @@ const GROUPS_MAX = 12;
 const LINE_POINTS = 800;
 const MARKS_MAX = 1_000;
 const BARS_MAX = 120;
-/** A price chart reaches so far beyond what was traded, as a share of it. */
+/** Margin of a price chart before and after the trading, as a share of its duration. */
 const MARGIN = 0.04;
 
 /** Decimals needed to distinguish values that are `step` apart. */
@@ -92,10 +92,10 @@ export function costsBySlice(groups: readonly Group[]): Markup {
 /** Cost of one slice, as numbers for drawing: exact values are in `report.json`. */
 interface SliceCost {
   readonly at: number;
-  /** Against the arrival price of its parent, and what it comes to at that price. */
+  /** Against the arrival price of its parent, and the value at that price. */
   readonly cost: number;
   readonly atArrival: number;
-  /** Against the price when it was decided, and what it comes to at that one. */
+  /** Against the price at its decision, and the value at that price. */
   readonly execution: number;
   readonly atDecision: number;
 }
@@ -153,11 +153,11 @@ interface Drawn {
   readonly id: string;
   readonly title: string;
   readonly isSmall: boolean;
-  /** What the cost is measured against. */
+  /** Benchmark of the cost. */
   readonly against: string;
 }
 
-/** Basis points; more bars than fit are drawn together. */
+/** Basis points; if there are more bars than fit, neighbours are combined. */
 function barsOf(slices: readonly SliceCost[], of: Measure, { id, title, isSmall, against }: Drawn): Markup {
   const each = Math.ceil(slices.length / (isSmall ? BARS_MAX / 2 : BARS_MAX));
   const bars = Array.from({ length: Math.ceil(slices.length / each) }, (_, i): Point => [i + 1, bpsOfSlices(slices.slice(i * each, (i + 1) * each), of)]); // prettier-ignore

@@ -10,13 +10,13 @@ import type { RecordRow } from './record-anchors.ts';
 
 export interface DayPage {
   readonly day: Day;
-  /** What waited for a person at its end. */
+  /** Requests that waited for a person at the end of the day. */
   readonly waiting: readonly string[];
   readonly version: string;
   readonly desks: readonly string[];
-  /** At least those that `recordsOfDay` names. */
+  /** Must include the records that `recordsOfDay` names. */
   readonly records: readonly RecordRow[];
-  /** The newest record of the journal that was read. */
+  /** The newest record of the journal. */
   readonly head: { readonly seq: number; readonly hash: string };
 }
 
@@ -29,7 +29,9 @@ export function recordsOfDay(day: Day): readonly number[] {
   return [...new Set(linked.flatMap((records) => records.slice(0, NAMED_MAX)))].toSorted((a, b) => a - b);
 }
 
-/** A day in words as one self-contained HTML document that prints: no script, no network; each line leads to its records. */
+/**
+ * A day in words as one self-contained HTML document for print: no script, no network. Each line links to its records.
+ */
 export function dayHtml({ day, waiting, version, desks, records, head }: DayPage): string {
   const span = `${timeText(isoOf(day.from))} to ${timeText(isoOf(day.until))} UTC`;
   const anchors = new RecordAnchors();

@@ -79,7 +79,7 @@ function backtestTable({ backtest: made }: Report): Markup {
   });
 }
 
-/** The strategy documents, so that the reader knows what was run. */
+/** The strategy documents, so that the reader sees what ran. */
 function texts({ strategies }: Report): Markup {
   const told = strategies.flatMap(({ strategy, document }) =>
     document === undefined ? [] : [{ strategy, document }],
@@ -92,7 +92,7 @@ function texts({ strategies }: Report): Markup {
     )}`;
 }
 
-/** Text of others has no line breaks of its own here: none of it looks like another setting. */
+/** Without line breaks of foreign text, so that none of it looks like another setting. */
 const line = ([key, value]: readonly [string, unknown]): string =>
   `${key}: ${typeof value === 'string' && !value.includes('\n') ? value : JSON.stringify(value)}`;
 const LINE_BREAK = new Markup('\n');

@@ -199,7 +199,7 @@ ${costsBySlice(figures.groups)}
 </section>`;
 }
 
-/** What this report cannot say, and which command does. */
+/** Questions that this report cannot answer, and the commands that do. */
 function otherAssumptions(report: Report): Markup {
   const reruns = rerunsOf(report);
   if (reruns.length === 0) return markup``;

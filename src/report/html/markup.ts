@@ -34,7 +34,7 @@ function written(piece: Piece): string {
 const escaped = (text: string): string =>
   forTerminal(text).replaceAll(/[&<>"']/gu, (mark) => `&#${mark.charCodeAt(0)};`);
 
-/** What a table says. */
+/** Content of a table. */
 export interface Table {
   readonly caption: string;
   /** Headers; those that begin with `#` contain numbers. */
@@ -77,7 +77,10 @@ export function grouped(amount: string, decimals = 2): string {
   return `${whole.startsWith('-') ? '\u2212' : ''}${digits}${after === undefined ? '' : `.${after}`}`;
 }
 
-/** Money for people, with decimals that say something beside the whole that it is a part of: a coin is worth more than a dollar. */
+/**
+ * Money for people, with decimals that matter beside the whole of which it is a part: a coin is worth more than a
+ * dollar.
+ */
 export function valued(amount: string, whole: string): string {
   const reach = money(whole).abs();
   return grouped(amount, reach.isZero() || reach.gte(1_000) ? 2 : reach.gte(10) ? 4 : 8);
@@ -87,14 +90,14 @@ export function valued(amount: string, whole: string): string {
 export function priced(each: string): string {
   const size = money(each).abs();
   if (size.gte('0.1')) return grouped(each, size.gte(1_000) ? 2 : size.gte(10) ? 3 : size.gte(1) ? 4 : 6);
-  // Of cheap coins six decimals would say nothing.
+  // For cheap coins, six decimals would show nothing.
   return grouped(
     each,
     size.isZero() ? 6 : Math.min(18, 4 - Math.floor(Math.log10(Math.abs(approximate(money(each)))))),
   );
 }
 
-/** A quantity for people: thousands apart, decimals that say something, no zeros at the end. */
+/** A quantity for people: with thousands separators, only significant decimals, no trailing zeros. */
 export function sized(amount: string): string {
   const reach = money(amount).abs();
   const shown = grouped(amount, reach.gte(1_000) ? 2 : reach.gte(1) ? 4 : 8);

@@ -6,11 +6,14 @@ import type { Markup, Piece } from './markup.ts';
 
 type Portfolio = Report['portfolios'][number];
 
-/** A portfolio in tables: which asset earned what, also without rebalancing, why it is not its targets, at other costs, what was rebalanced, weights, and figures of the period. */
+/**
+ * A portfolio in tables: gains by asset, also without rebalancing, why it differs from its targets, other costs,
+ * rebalancings, weights, and figures of the period.
+ */
 export const portfolioTables = (portfolio: Portfolio): Markup =>
   markup`${gains(portfolio)}${held(portfolio)}${gap(portfolio)}${otherCosts(portfolio)}${rebalancings(portfolio)}${weights(portfolio)}${overPeriod(portfolio)}`;
 
-/** Coloured by its sign, which is good where it is positive. */
+/** Coloured by its sign; positive is good. */
 function signed(amount: string, whole: string): Piece {
   const value = money(amount);
   return markup`<span class="${value.isZero() ? '' : value.lt(0) ? 'bad' : 'good'}">${valued(amount, whole)}</span>`;
@@ -52,7 +55,7 @@ function gains({ gains: all = [], start, cash }: Portfolio): Markup {
   });
 } // prettier-ignore
 
-/** Whether rebalancing paid: in money, so only if there were no deposits or withdrawals in the meantime. */
+/** Whether rebalancing paid: in money, so only without deposits and withdrawals in the meantime. */
 function held({ gains: all = [], course, start, cash }: Portfolio): Markup {
   if (course === undefined || start === undefined || all.some(({ flows }) => flows !== '0')) return markup``;
   const { return: own, tearsheet } = course;
@@ -83,7 +86,7 @@ const GAP_PARTS = [
   ['total', 'Difference', 'Value at the end of the portfolio less that of the targets held'],
 ] as const; // prettier-ignore
 
-/** Spread, impact and fees when they were paid; empty where they are not known. */
+/** Spread, impact and fees, if they were paid; empty if unknown. */
 function paidNote({ at_costs: all = [], cash }: Portfolio): string {
   const [free, as] = [0, 1].map((times) => all.find((one) => one.times === times)?.sum);
   if (free === undefined || as === undefined) return '';
@@ -109,7 +112,7 @@ function gap(portfolio: Portfolio): Markup {
 }
 
 const TIMES = ['nothing', 'as much as it did', 'twice as much'];
-/** How many times a cost counts, in words. */
+/** The factor of a cost, in words. */
 export const timesWords = (times: number): string => TIMES[times] ?? `${times} times as much`;
 
 function otherCosts({ at_costs: all = [], start, cash }: Portfolio): Markup {

@@ -1,16 +1,16 @@
 import { markup, table, timeText } from './markup.ts';
 import type { Markup, Piece } from './markup.ts';
 
-/** Records of a link that a page names; it counts the others. */
+/** Maximum number of records of a link that a page names; it counts the others. */
 export const NAMED_MAX = 3;
 
-/** A record as the table of a page shows it. */
+/** A row of the table of records. */
 export interface RecordRow {
   readonly seq: number;
   /** ISO 8601. */
   readonly at: string;
   readonly kind: string;
-  /** What it says, in one line. */
+  /** Description in one line. */
   readonly words: string;
   readonly hash: string;
 }
@@ -27,7 +27,7 @@ export class RecordAnchors {
     return markup`<span class="records">${shown.map((seq, i) => markup`${i === 0 ? '' : ', '}<a href="#r${seq}">${seq}</a>`)}${more === 0 ? '' : ` +${more}`}</span>`;
   }
 
-  /** The rows that were named, so it comes last on a page. */
+  /** The rows of all named records. Call it last for a page. */
   table(rows: readonly RecordRow[]): Markup {
     return table({
       caption: 'Records that this page names',
@@ -43,7 +43,7 @@ export class RecordAnchors {
   }
 }
 
-/** How a reader checks that a page was made from a given journal. */
+/** How a reader verifies that a page was created from a given journal. */
 export const checkWords = ({ seq, hash }: { readonly seq: number; readonly hash: string }): Markup =>
   markup`<p>The hash of record ${seq} covers every record before it: <code>${hash}</code></p>
 <p>To verify that these figures come from your journal, and that no record was changed or removed, run <code>tranche journal verify JOURNAL --head ${hash}</code>. The same window over the same records produces this page again, byte for byte.</p>`;

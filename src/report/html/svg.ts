@@ -7,10 +7,10 @@ export type Point = readonly [x: number, y: number];
 
 export interface Line {
   readonly name: string;
-  /** Which of the colours of the style sheet. */
+  /** Number of a colour in the style sheet. */
   readonly colour: 1 | 2 | 3 | 4 | 5;
   readonly points: readonly Point[];
-  /** `step`: holds until the next point. `area`: filled down to zero. */
+  /** `step`: constant until the next point. `area`: filled down to zero. */
   readonly shape?: 'line' | 'step' | 'area' | 'dashes' | undefined;
 }
 
@@ -22,37 +22,37 @@ export interface Marks {
 }
 
 export interface Chart {
-  /** Distinct in the document: names the texts that describe it. */
+  /** Unique in the document: prefix of the ids of its descriptions. */
   readonly id: string;
   readonly title: string;
-  /** What it shows, in words: for those who do not see it. */
+  /** Description for readers who cannot see the chart. */
   readonly says: string;
   readonly lines?: readonly Line[] | undefined;
   readonly marks?: readonly Marks[] | undefined;
-  /** Where values should be. */
+  /** Target range of the values. */
   readonly band?: { readonly name: string; readonly low: number; readonly high: number } | undefined;
   /** Instead of lines: one bar each, from zero. */
   readonly bars?: readonly Point[] | undefined;
   /** `time`: Unix ms. `count`: whole numbers. */
   readonly x: 'time' | 'count';
-  /** How a value is written at its axis; `step` is the distance between two of them. */
+  /** Formats a value at the axis; `step` is the distance between two of them. */
   readonly value: (value: number, step?: number) => string;
   readonly height?: number | undefined;
-  /** One of several beside each other. */
+  /** One of several charts side by side. */
   readonly isSmall?: boolean | undefined;
-  /** The axis begins at zero, or holds it. */
+  /** The axis includes zero. */
   readonly zero?: boolean | undefined;
-  /** Equal ratios are equally far apart; ignored where a value is not above zero. */
+  /** Logarithmic axis; ignored if a value is not above zero. */
   readonly isLog?: boolean | undefined;
-  /** What the horizontal axis counts. */
+  /** Label of the horizontal axis. */
   readonly across?: string | undefined;
 }
 
 const WIDTH = 880;
 const SMALL_WIDTH = 520;
-/** Of a wide chart on a phone. */
+/** Width of a wide chart on a phone. */
 const NARROW_WIDTH = 440;
-/** Room that the time at a tick takes. */
+/** Width of the time at a tick. */
 const TICK_WIDTH = 100;
 const LEFT = 74;
 const RIGHT = 14;
@@ -88,7 +88,7 @@ function drawn(given: Drawing, all: readonly Point[], kind: string): Markup {
     </svg>`;
 }
 
-/** A chart as wide as it is drawn. */
+/** A chart with the width at which it is drawn. */
 type Drawing = Chart & { readonly width: number };
 
 interface Frame {
@@ -96,7 +96,7 @@ interface Frame {
   readonly y: (value: number) => number;
   readonly from: number;
   readonly to: number;
-  /** Values that have a line across. */
+  /** Values with a horizontal line. */
   readonly levels: readonly number[];
 }
 
@@ -113,7 +113,7 @@ function frameOf(given: Drawing, all: readonly Point[]): Frame {
   if (given.isLog === true && low > 0)
     return { from, to, ...logarithmic(low, high, height), x: across(from, to, width) };
   const pad = high === low ? Math.max(Math.abs(high) * 0.001, 1e-9) : (high - low) * 0.06;
-  // What is never below zero, as a price, has an axis that is not either.
+  // If no value is below zero, as with a price, the axis does not go below zero either.
   low = low >= 0 && (zero || low < pad) ? 0 : low - pad;
   high += zero && high === 0 ? 0 : pad;
   return {
@@ -130,7 +130,7 @@ const across =
   (at) =>
     LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT);
 
-/** Beyond this ratio levels go up by about twofold. */
+/** Beyond this ratio, levels roughly double. */
 const LOG_LEVELS_FROM = 5;
 
 function logarithmic(lowest: number, highest: number, height: number): Pick<Frame, 'levels' | 'y'> {
@@ -194,7 +194,7 @@ function path({ shape = 'line', colour, points }: Line, { x, y }: Frame): Markup
   return markup`<path class="area c${colour}" d="${d}V${floor}H${one(x(first[0]))}Z" /><path class="line c${colour}" d="${d}" />`;
 }
 
-/** Of the points that a column of the picture, two units wide, holds, those that are seen: the first, the lowest, the highest, the last. */
+/** The visible points of each column of the picture, two units wide: the first, the lowest, the highest, the last. */
 function thinned(points: readonly Point[], x: (at: number) => number): readonly Point[] {
   if (points.length <= WIDTH) return points;
   const seen: Point[] = [];
@@ -209,12 +209,15 @@ function thinned(points: readonly Point[], x: (at: number) => number): readonly 
   return seen;
 }
 
-/** More marks in a chart than this would hide the line: those that point up then stand at its foot, those that point down at its head. */
+/**
+ * With more marks than this, they would hide the line: those that point up are then drawn at the bottom, those that
+ * point down at the top.
+ */
 const MARKS_ON_LINE_MAX = 60;
 const isAside = ({ shape }: Marks, all: readonly Marks[]): boolean =>
   shape !== 'ring' && all.reduce((sum, { points }) => sum + points.length, 0) > MARKS_ON_LINE_MAX;
 
-/** All marks of one kind in one path: a thousand of them are a few kilobytes. */
+/** All marks of one kind in one path, so that a thousand take only a few kilobytes. */
 function symbols(one: Marks, { x, y }: Frame, { marks = [], height = 240 }: Chart): Markup {
   const { shape, colour, points } = one;
   const reach = points.length > 300 ? 2.5 : points.length > MARKS_ON_LINE_MAX ? 3.5 : 5;
@@ -269,10 +272,10 @@ function legend({ lines = [], marks = [], band, bars = [], isSmall }: Chart): Ma
   </ul>`;
 }
 
-/** One decimal: a tenth of a unit is less than anybody sees. */
+/** One decimal, because a tenth of a unit is not visible. */
 export const one = (value: number): number => Math.round(value * 10) / 10;
 
-/** Round values (1, 2 or 5 times a power of ten apart) that lie between two, about `count` of them. */
+/** About `count` round values (1, 2 or 5 times a power of ten apart) between two values. */
 export function ticks(low: number, high: number, count: number): readonly number[] {
   const rough = (high - low) / count;
   if (!(rough > 0)) return [low];
@@ -289,7 +292,7 @@ const DAY = 24 * HOUR;
 const STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800].map((each) => each * SECOND);
 const LONG_STEPS = [1, 2, 3, 6, 12, 24, 48, 120, 240].map((each) => each * HOUR);
 
-/** Times on the clock (UTC) between two, about `most` of them; the beginnings of months and years when it is long. */
+/** At most about `most` round times (UTC) between two instants; starts of months and years for long periods. */
 function timeTicks(from: number, to: number, most: number): readonly number[] {
   const step = [...STEPS, ...LONG_STEPS].find((each) => (to - from) / each <= most);
   if (step !== undefined)
@@ -311,7 +314,7 @@ function timeLabel(from: number, to: number): (at: number) => string {
   const [start, end] = to - from > 12 * 30 * DAY ? [0, 7] : to - from > 4 * DAY ? [5, 10] : to - from > 10 * 60 * SECOND ? [11, 16] : [11, 19]; // prettier-ignore
   return (at) => {
     const iso = isoOf(instant(at));
-    // A day begins: which one matters more than that it is midnight.
+    // The start of a day shows its date instead of midnight.
     return end > 11 && at % DAY === 0 ? iso.slice(5, 10) : iso.slice(start, end);
   };
 }

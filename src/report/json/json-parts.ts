@@ -7,7 +7,7 @@ import { statedBps } from '../figures/shortfall.ts';
 import type { Shortfall } from '../figures/shortfall.ts';
 
 type Json<Row> = { readonly [Key in keyof Row]: Exclude<Row[Key], undefined> };
-/** A row to which fields that are known are added one by one. */
+/** A row to which known fields are added one by one. */
 export type Draft<Row> = { -readonly [Key in keyof Row]: Row[Key] };
 
 /** Without the fields that are `undefined`. */
@@ -25,7 +25,7 @@ export const atCostsJson = (
 export const slippage = (beyond: Against | undefined): string | undefined =>
   beyond && statedBps(beyond.over, beyond.at);
 
-/** What a unit cost on average, twelve decimals; `undefined` when nothing was traded. */
+/** The average price of a unit, twelve decimals; `undefined` when nothing traded. */
 export function averageOf(amount: Money, traded: Quantity): string | undefined {
   if (traded.isZero()) return undefined;
   if (lastAverage.amount !== amount || lastAverage.traded !== traded)
@@ -33,7 +33,7 @@ export function averageOf(amount: Money, traded: Quantity): string | undefined {
   return lastAverage.text;
 }
 const AVERAGE_DECIMALS = 12;
-/** Most parents trade in one slice, and both state it. */
+/** Cached, because most parents trade in one slice, and both have the same average. */
 let lastAverage: { readonly amount?: Money; readonly traded?: Quantity; readonly text: string } = {
   text: '',
 };

@@ -136,7 +136,7 @@ function gapJson(gap: Gap | undefined): CourseJson['gap'] {
   return { ...rest, build_up: buildUp };
 }
 
-/** Drawdowns that are listed. */
+/** Maximum number of listed drawdowns. */
 const DRAWDOWNS_MAX = 5;
 
 function tearsheetJson({ points, stepMs }: EquityCurve): CourseJson['tearsheet'] {

@@ -60,7 +60,7 @@ export function reportOf(figures: Figures): Report {
       : { carry: input.carry.map(({ currency, amount }) => ({ currency, amount: text(amount) })) }),
     quoting: quotingJson(figures.quoting),
     groups: figures.groups.map(groupJson),
-    // A list of many, for who prints it: what a terminal shows needs none of it.
+    // Computed on demand, because a terminal shows none of this long list.
     get parents(): Report['parents'] {
       return (parents ??= parentsJson(figures));
     },

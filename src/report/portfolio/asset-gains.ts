@@ -6,11 +6,11 @@ import { inCash, worthOf } from './fill-costs.ts';
 import type { Cash } from './fill-costs.ts';
 import type { Held } from './holdings.ts';
 
-/** What one currency brought in. In cash, exact: start + traded + flows + gain = end. */
+/** The gain of one currency. In cash, exact: start + traded + flows + gain = end. */
 export interface AssetGain {
   readonly currency: string;
   readonly start: Money;
-  /** Paid for what was bought less received for what was sold, fees included; of all currencies it sums to nothing. */
+  /** Paid for buys minus received for sells, fees included; the sum over all currencies is zero. */
   readonly traded: Money;
   /** Changes that no trade within the portfolio explains, at the price of their time. */
   readonly flows: Money;
@@ -22,12 +22,14 @@ interface Asked extends Cash {
   readonly story: readonly Held[];
   readonly from: Instant;
   readonly until: Instant;
-  /** In cash, of each currency of the portfolio. */
+  /** Value of each currency of the portfolio, in cash. */
   readonly start: ReadonlyMap<string, Money>;
   readonly end: ReadonlyMap<string, Money>;
 }
 
-/** Which currency earned what; `undefined` where a price is missing. The gains sum to end − start − flows of the portfolio. */
+/**
+ * The gain of each currency; `undefined` if a price is missing. The gains sum to end − start − flows of the portfolio.
+ */
 export function assetGainsOf(asked: Asked): readonly AssetGain[] | undefined {
   const { story, from, until, start, end } = asked;
   const traded = new Map<string, Money>();

@@ -17,11 +17,11 @@ export interface TargetPortfolio {
 }
 
 /**
- * The portfolio at the start of its period, at equidistant points of UTC and at its end. For statistics and charts, never as
- * money.
+ * The portfolio at the start of its period, at equidistant points in UTC and at its end. For statistics and charts,
+ * never as money.
  */
 export interface EquityCurve {
-  /** The first and the last step are shorter where the period begins or ends between two points. */
+  /** The first and the last step are shorter if the period starts or ends between two points. */
   readonly stepMs: number;
   readonly points: EquityPoints;
   readonly currencies: readonly string[];
@@ -32,15 +32,21 @@ export interface EquityCurve {
   readonly return: number;
   /** The same for the target weights, restored at every point without cost. */
   readonly targetReturn: number;
-  /** Standard deviation of the difference of the returns of the points, a year; each counts as the time that it took. */
+  /** Standard deviation of the return differences between points, per year; each is weighted by its duration. */
   readonly trackingError: number | undefined;
   /** Largest fall from a peak, as a fraction of the peak. */
   readonly drawdown: number;
   readonly drawdownAt: Instant | undefined;
   readonly drift: Drift;
-  /** The same from the first point within all bands on; until then the portfolio is being bought. `undefined` where no point is. */
+  /**
+   * The same from the first point within all bands, because the portfolio is being bought until then. `undefined` if no
+   * point is within all bands.
+   */
   readonly sinceBuilt: SinceBuilt | undefined;
-  /** What each of the currencies would have gained at its target weight of the value at the first point, bought then without cost and held. */
+  /**
+   * Gain of each currency if it had been bought at its target weight of the value at the first point, without cost, and
+   * held.
+   */
   readonly holdGains: readonly number[];
   /** Value of all balance changes without a fill, and of trades against currencies outside the portfolio. */
   readonly flows: number;
@@ -51,7 +57,7 @@ export interface SinceBuilt extends Drift {
   readonly trackingError: number | undefined;
 }
 
-/** Mean and largest of the largest drift at each point, and the share of points outside the band. */
+/** Mean and maximum of the largest drift at each point, and the share of points outside the band. */
 export interface Drift {
   readonly mean: number;
   readonly max: number;
@@ -70,9 +76,9 @@ export interface EquityPoints {
   readonly targetIndexes: Float64Array;
   /** The same for the target weights, bought at the first point without cost and held. */
   readonly holdIndexes: Float64Array;
-  /** Below its peak, a fraction; 0 or less. */
+  /** Distance below its peak, a fraction; 0 or less. */
   readonly drawdowns: Float64Array;
-  /** Of each of the currencies at the first point, then at the second, and so on. */
+  /** Weight of each currency at the first point, then at the second, and so on. */
   readonly weights: Float64Array;
 }
 
@@ -96,7 +102,7 @@ export interface EquityScene {
   readonly story: readonly Held[];
   readonly from: Instant;
   readonly until: Instant;
-  /** What was traded, in cash. */
+  /** Traded value, in cash. */
   readonly traded: number;
 }
 
@@ -123,7 +129,10 @@ export function equityCurveOf({
   return walk.count < 2 ? undefined : walk.course(stepMs, traded);
 }
 
-/** Goes from point to point and keeps what the statistics need. All lists that go by currency have its place in `currencies`. */
+/**
+ * Visits the points in order and stores the data for the statistics. All lists by currency follow the order of
+ * `currencies`.
+ */
 class Walk implements EquityPoints {
   readonly currencies: readonly string[];
   count = 0;
@@ -134,7 +143,7 @@ class Walk implements EquityPoints {
   readonly holdIndexes: Float64Array;
   readonly drawdowns: Float64Array;
   readonly weights: Float64Array;
-  /** Of the return of a point to that of the targets; none of the first. */
+  /** Difference between the return of a point and that of the targets; none for the first. */
   readonly #differences: Float64Array;
   #peak = 1;
   #lowest = 0;
@@ -150,12 +159,12 @@ class Walk implements EquityPoints {
   readonly #isAbsolute: boolean;
   readonly #threshold: number;
   readonly #targets: Float64Array;
-  /** In cash: of each of the currencies at the first moment, then at the second, and so on. */
+  /** In cash: price of each currency at the first instant, then at the second, and so on. */
   readonly #prices: Float64Array;
-  /** Holdings, without what does not belong to the portfolio. */
+  /** Holdings, without amounts that do not belong to the portfolio. */
   readonly #amounts: Float64Array;
   readonly #worths: Float64Array;
-  /** The moments of the first point and of the point before. */
+  /** The instants of the first and of the previous point. */
   #first = 0;
   #before = 0;
 
@@ -210,7 +219,7 @@ class Walk implements EquityPoints {
     this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + change);
   }
 
-  /** A moment without all prices is skipped, and its flows count with the next one. */
+  /** Skips an instant without all prices; its flows count with the next one. */
   step(moment: number, at: number): void {
     const { count, weights } = this;
     const prices = this.#prices;
@@ -259,7 +268,7 @@ class Walk implements EquityPoints {
     if (this.#flowing.size > 0) this.#flowing.clear();
   }
 
-  /** Since the point before; its difference to that of the targets is kept. */
+  /** Return since the previous point; also stores the difference from that of the targets. */
   #return(moment: number, value: number): number {
     const { count } = this;
     const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
@@ -270,7 +279,7 @@ class Walk implements EquityPoints {
     return own;
   }
 
-  /** Of the target weights at one moment, held until another. */
+  /** Return of the target weights at one instant, held until another. */
   #targetReturn(from: number, to: number): number {
     const prices = this.#prices;
     const targets = this.#targets;
@@ -321,21 +330,21 @@ class Walk implements EquityPoints {
     };
   }
 
-  /** What a currency, bought at its target weight at the first point, adds to the return until the last. */
+  /** Contribution of a currency, bought at its target weight at the first point, to the return until the last. */
   #held(place: number): number {
     const priceAt = (moment: number): number =>
       this.#prices[moment * this.currencies.length + place] ?? Number.NaN;
     return (this.#targets[place] ?? 0) * (priceAt(this.#before) / priceAt(this.#first) - 1);
   }
 
-  /** Of the steps after a point. */
+  /** Tracking error of the steps after a point. */
   #trackingError(stepMs: number, first: number): number | undefined {
     const { count } = this;
     return deviation(this.#differences.subarray(first + 1, count), this.times.subarray(first, count), stepMs);
   }
 }
 
-/** Of the points so far. */
+/** Statistics of the points so far. */
 class Drifts {
   #count = 0;
   #sum = 0;
@@ -355,7 +364,7 @@ class Drifts {
   }
 }
 
-/** The prices of a currency in cash, through the one that it trades against where it has no pair of its own. */
+/** The prices of a currency in cash, through the currency that it trades against if it has no pair against cash. */
 function pricesOf(
   currency: string,
   { basis }: TargetPortfolio,
@@ -370,8 +379,9 @@ function pricesOf(
 }
 
 /**
- * Standard deviation (of a sample) of values per year, each the sum over the time since the previous one: a value over `w` steps
- * has `w` times the mean and the variance of one. Of equal steps it is the usual one. `undefined` of fewer than ten.
+ * Standard deviation (of a sample) of values per year, each the sum over the time since the previous one: a value over
+ * `w` steps has `w` times the mean and the variance of one. For equal steps it is the usual one. `undefined` for fewer
+ * than ten.
  */
 function deviation(values: Float64Array, times: Float64Array, stepMs: number): number | undefined {
   if (values.length < 10) return undefined;

@@ -8,7 +8,7 @@ import type { PriceBook } from '../figures/prices.ts';
 import { fillRow } from '../figures/fill-figures.ts';
 import { against } from '../figures/shortfall.ts';
 
-/** What a trade between two currencies of a portfolio cost it. In cash; positive is bad. */
+/** The cost of a trade between two currencies of a portfolio. In cash; positive is bad. */
 export interface FillCost {
   /** When the holdings changed. */
   readonly at: Instant;
@@ -17,13 +17,13 @@ export interface FillCost {
   readonly fees: Money;
 }
 
-/** Money in cash at a moment. */
+/** Converts money into cash at an instant. */
 export interface Cash {
   readonly basis: Basis;
   readonly prices: PriceBook;
 }
 
-/** `amount` of a currency, in cash at the newest price then; `undefined` without one. */
+/** `amount` of a currency, in cash at the newest price at that time; `undefined` without one. */
 export function inCash(
   { basis, prices }: Cash,
   { currency, amount, at }: { readonly currency: string; readonly amount: Money; readonly at: Instant },
@@ -33,7 +33,10 @@ export function inCash(
   return each && cost(each, holding(amount));
 }
 
-/** The cost of a fill that was booked at a moment. Where the price before its quote is not known, against the newest price then; nothing without any. */
+/**
+ * The cost of a fill booked at an instant. If the price before its quote is unknown, against the newest price at that
+ * time; nothing without any.
+ */
 export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost {
   const { record, figures } = fill;
   const { pair, side, quote: currency, executed_at: at } = record;
@@ -48,7 +51,7 @@ export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost
   };
 }
 
-/** What a currency got, or lost, as cash would count it, at the other side of its trade where that is cash. */
+/** The value in cash that a currency received or lost: the other side of its trade if that is cash. */
 export function worthOf({ record, figures }: FillFacts, cash: Cash): Money | undefined {
   const { base, quote, side, executed_at: at } = record;
   if (base === cash.basis.cash) return counted(figures.quantity);

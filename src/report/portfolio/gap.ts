@@ -3,24 +3,26 @@ import type { EquityCurve } from './equity-curve.ts';
 import type { FillCost } from './fill-costs.ts';
 
 /**
- * Why a portfolio did not earn what its targets did: what the value at the start became with both, in cash, and which part of the
- * difference comes from where. Decimal text; positive: the portfolio earned more. The parts sum to the total, to the last digit.
+ * Why a portfolio earned less or more than its targets: the difference between what the value at the start became with
+ * each, in cash, split into its causes. Decimal text; positive: the portfolio earned more. The parts sum to the total
+ * exactly.
  */
 export interface Gap {
   readonly total: string;
   /** Spread and impact of the trades. */
   readonly trading: string;
   readonly fees: string;
-  /** Weights away from their targets, times returns, until every weight was first within its band. */
+  /** Weights away from their targets, times returns, until every weight was within its band for the first time. */
   readonly buildUp: string;
   /** The same from then on. */
   readonly drift: string;
 }
 
 /**
- * Of each step the difference of the two returns, `r − t = Σ (w − w*)·r_c − costs / V`, w the weights that were held in it. What a step
- * adds or takes counts with the growth of the portfolio before it and that of the targets after it: then the steps sum to the
- * difference of the two ends (GRAP 1997, "Synthèse des modèles d'attribution de performance").
+ * For each step, the difference of the two returns is `r − t = Σ (w − w*)·r_c − costs / V`, where w are the weights
+ * held in it. Each step is multiplied by the growth of the portfolio before it and that of the targets after it, so
+ * that the steps sum to the difference of the two ends (GRAP 1997, "Synthèse des modèles d'attribution de
+ * performance").
  */
 export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
   const { points, sinceBuilt } = curve;
@@ -30,7 +32,7 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
   const ordered = costs.toSorted((a, b) => a.at - b.at);
   const builtAt = sinceBuilt?.at ?? Number.POSITIVE_INFINITY;
   let [trading, fees, buildUp, drift, next] = [0, 0, 0, 0, 0];
-  // What was traded by the first point is in its value.
+  // Trades up to the first point are part of its value.
   while ((ordered[next]?.at ?? Number.POSITIVE_INFINITY) <= (times[0] ?? 0)) next++;
   for (let i = 1; i < count; i++) {
     const [at, before] = [times[i] ?? 0, indexes[i - 1] ?? 1];
@@ -57,10 +59,10 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
   });
 }
 
-/** Decimals that say something of a value of this size. */
+/** Number of useful decimals for a value of this size. */
 export const decimalsOf = (value: number): number => (value >= 1_000 ? 2 : value >= 10 ? 4 : 8);
 
-/** Rounded so that the parts sum exactly: the larger of the two parts that no fill states takes the rest. */
+/** Rounded so that the parts sum exactly: the larger of the two parts without fills gets the remainder. */
 function inWholeUnits(start: number, parts: Readonly<Record<keyof Gap, number>>): Gap {
   const decimals = decimalsOf(start);
   const units = (value: number): bigint => BigInt(Math.round(value * 10 ** decimals));

@@ -4,7 +4,7 @@ import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { FillFacts, HoldingFacts } from '../figures/facts.ts';
 
-/** A change of the account's holdings at a moment. */
+/** A change of the account's holdings at an instant. */
 export interface Held {
   readonly at: Instant;
   /** New balance of each currency that changed. */
@@ -51,14 +51,14 @@ export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
   return story;
 }
 
-/** What was held at a moment; `undefined` before the first read of the account. */
+/** The holdings at an instant; `undefined` before the first read of the account. */
 export const heldAt = (story: readonly Held[], moment: Instant): ReadonlyMap<string, Quantity> | undefined =>
   heldUntil(
     story,
     story.findLastIndex(({ at }) => at <= moment),
   );
 
-/** The same without the fills of that very moment. */
+/** The same without the fills of that instant. */
 export const heldBefore = (
   story: readonly Held[],
   moment: Instant,

@@ -39,21 +39,21 @@ export interface PortfolioFigures {
   readonly driftType: DriftType;
   readonly threshold: string;
   readonly targets: Readonly<Record<string, string>>;
-  /** Exact values at the first and the last moment with prices for everything. */
+  /** Exact values at the first and the last instant with all prices. */
   readonly start: Valuation | undefined;
   readonly end: Valuation | undefined;
   /** `decisions`: evaluations that led to trades. */
   readonly decisions: number;
-  /** Those that traded most. */
+  /** The rebalancings that traded most. */
   readonly rebalancings: readonly Rebalancing[];
   readonly traded: Money;
   /** Statistics of the points: none without prices. */
   readonly course: EquityCurve | undefined;
-  /** Why its return is not that of its targets. */
+  /** Why its return differs from that of its targets. */
   readonly gap: Gap | undefined;
-  /** What each currency brought in; `undefined` where a price is missing. */
+  /** The gain of each currency; `undefined` if a price is missing. */
   readonly gains: readonly AssetGain[] | undefined;
-  /** The value at the end if the trades of the period had cost nothing, what they did, or twice that. */
+  /** The value at the end if the trades of the period had cost nothing, their actual cost, or double. */
   readonly atCosts: ReturnType<typeof atCosts> | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface Valuation {
   readonly worths: ReadonlyMap<string, Money>;
   /** Fractions, six decimals. */
   readonly weights: Readonly<Record<string, string>>;
-  /** Largest drift of any currency then, as `driftType` says, six decimals. */
+  /** Largest drift of any currency at that time, of type `driftType`, six decimals. */
   readonly drift: string;
 }
 
@@ -158,7 +158,7 @@ function portfolioOf(scene: Scene): PortfolioFigures {
   };
 }
 
-/** Of the trades of the period between two currencies of the portfolio. */
+/** Costs of the trades of the period between two currencies of the portfolio. */
 function fillCostsOf({ plan, prices, story, from, until }: Scene): readonly FillCost[] {
   const isOurs = (currency: string): boolean => plan.targets.has(currency) || currency === plan.basis.cash;
   return story.flatMap(({ at, fill }) => {
@@ -175,7 +175,7 @@ function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money 
   return each === undefined ? NO_MONEY : cost(each, holding(figures.amount));
 }
 
-/** Exact, from the newest prices known then; `undefined` when one is missing. */
+/** Exact, from the newest prices known at that time; `undefined` when one is missing. */
 function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | undefined {
   const valued = valuedOf({ plan, prices }, at, heldAt(story, at));
   if (valued === undefined) return undefined;
@@ -200,7 +200,7 @@ function valuedOf(
   return holdings && valueOn(plan.targets, plan.basis, { holdings, midOf });
 }
 
-/** Targets of a document that keeps some; with the defaults of its kind. */
+/** The targets of a document that has any, with the defaults of its kind. */
 function planOf({ record }: LifeFacts): TargetPortfolio | undefined {
   const { document, type } = record;
   if (type !== 'rebalance' || !isRecord(document) || !isRecord(document['target_weights'])) return undefined;

@@ -10,7 +10,7 @@ import type { Cash } from './fill-costs.ts';
 /** One decision to trade and its result, in cash. */
 export interface Rebalancing {
   readonly at: Instant;
-  /** What was farthest from its target before the first trade; `undefined` where a price or the holdings are not known. */
+  /** The currency farthest from its target before the first trade; `undefined` if a price or the holdings are unknown. */
   readonly farthest: { readonly currency: string; readonly weight: Ratio } | undefined;
   /** Amounts of the fills by the side of their orders, without fees. */
   readonly bought: Money;
@@ -19,7 +19,7 @@ export interface Rebalancing {
   readonly cost: Money;
 }
 
-/** Listed at most: more than a person reads. */
+/** Maximum number of listed rebalancings. */
 const REBALANCINGS_MAX = 50;
 
 interface Asked extends Cash {
@@ -27,11 +27,11 @@ interface Asked extends Cash {
   readonly decisions: ReadonlyMap<Instant, readonly FillFacts[]>;
   readonly targets: ReadonlyMap<string, Ratio>;
   readonly driftType: DriftType;
-  /** Before the trades of that moment. */
+  /** Weights before the trades of that instant. */
   readonly weightsAt: (at: Instant) => ReadonlyMap<string, Ratio> | undefined;
 }
 
-/** Those that traded most, oldest first. */
+/** The rebalancings that traded most, oldest first. */
 export function rebalancingsOf(asked: Asked): readonly Rebalancing[] {
   return [...asked.decisions]
     .map(([at, fills]) => ({ at, ...sumsOf(fills, asked) }))

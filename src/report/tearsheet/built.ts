@@ -3,7 +3,7 @@ import type { Report } from '../json/schema.ts';
 type Portfolio = Report['portfolios'][number];
 type Course = NonNullable<Portfolio['course']>;
 
-/** Lowest and highest weight that a currency may have without being outside its band. */
+/** Lowest and highest weight of a currency within its band. */
 export interface Band {
   readonly low: number;
   readonly high: number;
@@ -19,7 +19,10 @@ export function bandOf(
   return { low: Math.max(0, target - away), high: target + away };
 }
 
-/** The index of the first point at which every weight is within its band; 0 where none does. Until then the portfolio is being bought. */
+/**
+ * The index of the first point at which every weight is within its band; 0 if there is none. The portfolio is being
+ * bought until then.
+ */
 export const builtAt = ({ points, since_built: since }: Course): number =>
   since === undefined
     ? 0
@@ -28,10 +31,13 @@ export const builtAt = ({ points, since_built: since }: Course): number =>
         points.findIndex(({ at }) => at === since.at),
       );
 
-/** Drift and tracking error since the portfolio was bought, apart from those of buying it. */
+/** Drift and tracking error since the portfolio was bought, without those of the purchase. */
 export interface ToldDrift {
   readonly drift: Pick<Course, 'drift_max' | 'drift_mean' | 'outside'>;
-  /** When it was bought, and the largest drift of all points; `undefined` where it is the same, or was never within its bands. */
+  /**
+   * When it was bought, and the largest drift over all points; `undefined` if that is the same, or if it was never
+   * within its bands.
+   */
   readonly bought: { readonly at: string; readonly driftMax: number } | undefined;
   readonly trackingError: number | undefined;
 }

@@ -4,15 +4,17 @@ import { DAY_MS, instant, isoOf } from '../../core/time.ts';
 export interface Growth {
   /** Unix ms. */
   readonly times: ArrayLike<number>;
-  /** 1 at the first moment. */
+  /** 1 at the first instant. */
   readonly indexes: ArrayLike<number>;
-  /** Rows that count: columns may be longer. */
+  /** Number of valid rows: columns may be longer. */
   readonly count: number;
-  /** Between two points; the first and the last step may be shorter. */
+  /** Time between two points; the first and the last step may be shorter. */
   readonly stepMs: number;
 }
 
-/** The formulas of empyrical and QuantStats for a risk-free rate of 0. A figure that they do not define is `undefined`. */
+/**
+ * The formulas of empyrical and QuantStats for a risk-free rate of 0. A figure is `undefined` if they do not define it.
+ */
 export interface Performance {
   readonly return: number;
   readonly cagr: number | undefined;
@@ -24,7 +26,7 @@ export interface Performance {
   readonly drawdown: number;
 }
 
-/** One fall from a peak until the index is there again. Unix ms. */
+/** One fall from a peak until the index reaches it again. Unix ms. */
 export interface Fall {
   /** A fraction of the peak, above 0. */
   readonly depth: number;
@@ -43,7 +45,7 @@ export interface MonthReturn {
 }
 
 export const YEAR_MS = 365.25 * DAY_MS;
-/** Fewer returns say nothing of a deviation. */
+/** Minimum number of returns for a deviation. */
 const RETURNS_MIN = 10;
 
 export function performanceOf(growth: Growth): Performance {
@@ -62,7 +64,7 @@ export function performanceOf(growth: Growth): Performance {
   };
 }
 
-/** Of whole steps: a shorter first or last one would count as a calm one. */
+/** Returns of whole steps: a shorter first or last one would count as a calm one. */
 function returnsOf({ times, indexes, count, stepMs }: Growth): readonly number[] {
   const returns: number[] = [];
   for (let i = 1; i < count; i++) {
@@ -94,7 +96,7 @@ function ofReturns(
   };
 }
 
-/** In the order of time. */
+/** Oldest first. */
 export function fallsOf({ times, indexes, count }: Growth): readonly Fall[] {
   const falls: Fall[] = [];
   let [peak, peakAt] = [indexes[0] ?? 1, times[0] ?? 0];
@@ -113,7 +115,9 @@ export function fallsOf({ times, indexes, count }: Growth): readonly Fall[] {
   return falls;
 }
 
-/** From the last point of a month to that of the next. A point at midnight ends the day, and the month, before it. */
+/**
+ * From the last point of a month to that of the next. A point at midnight belongs to the day, and the month, before it.
+ */
 export function monthsOf({ times, indexes, count }: Growth): readonly MonthReturn[] {
   const months: MonthReturn[] = [];
   let before = indexes[0] ?? 1;

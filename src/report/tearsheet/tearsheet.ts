@@ -11,7 +11,7 @@ type Portfolio = Report['portfolios'][number];
 type Course = NonNullable<Portfolio['course']>;
 type Performance = Course['tearsheet']['portfolio'];
 
-/** A portfolio against what its targets would have done: value, figures, drawdowns, months, weights. Empty without a course. */
+/** A portfolio compared with its targets: value, figures, drawdowns, months, weights. Empty without an equity curve. */
 export function tearsheet(portfolio: Portfolio, id: string): Markup {
   const { course } = portfolio;
   if (course === undefined) return markup``;
@@ -140,7 +140,7 @@ function months({ tearsheet: { months: all } }: Course): Markup {
   });
 }
 
-/** Marks a month or a year that the period covers in part. */
+/** Marks a month or a year that the period covers only in part. */
 const PART = '°';
 
 const isPartOfYear = (of: Months): boolean =>
@@ -160,7 +160,9 @@ const lengthOf = (ms: number): string =>
     ? countOf(Math.round((10 * ms) / HOURS) / 10, 'hour')
     : countOf(Math.round((10 * ms) / (24 * HOURS)) / 10, 'day');
 
-/** From the first point at which every weight is within its band: buying the portfolio would stretch the axes. */
+/**
+ * From the first point at which every weight is within its band: the purchase of the portfolio would stretch the axes.
+ */
 function weightCharts(portfolio: Portfolio, course: Course, id: string): Markup {
   const { targets, cash } = portfolio;
   const currencies = [...new Set([...Object.keys(targets), cash])];
