@@ -20,9 +20,9 @@ export interface Ask {
   readonly isDry: boolean;
   /** Written when its order left. */
   quote?: { readonly at: Instant; readonly body: QuoteRecord };
-  /** The first information about its outcome, and when; a doubt says nothing about the duration of an order. */
+  /** The first information about its outcome, and when; a doubt does not show the duration of an order. */
   end?: { readonly at: Instant; readonly result: AskResult; readonly reason: Reason | undefined };
-  /** How the account shows that it ended. */
+  /** How it ended according to the account. */
   result?: AskResult;
   reason?: Reason | undefined;
   fill?: FillRecord;
@@ -97,7 +97,7 @@ function note(ask: Ask | undefined, at: Instant, body: StoredRecord['body']): vo
   ask.reason = body.reason;
 }
 
-/** Worth of an amount of a quote currency in USD; `undefined` if no fill determines a rate. */
+/** Value of an amount of a quote currency in USD; `undefined` if no fill determines a rate. */
 export function usdOf({ rates }: Asked, quote: string, amount: string): number | undefined {
   if (quote === 'usd') return approximate(money(amount));
   const rate = rates.get(quote);

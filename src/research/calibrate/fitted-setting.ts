@@ -8,7 +8,7 @@ export interface FittedSetting extends Estimate {
   readonly pair?: string | undefined;
   /** Number of observations behind it. */
   readonly count: number;
-  /** What was observed, in a few words: `quotes`, `orders`. */
+  /** The kind of observation, in a few words: `quotes`, `orders`. */
   readonly of: string;
   /** Spread of the observations: middle half and 95th percentile. */
   readonly spread?: { readonly p25: number; readonly p75: number; readonly p95: number } | undefined;
@@ -58,7 +58,7 @@ export const FLOORS = {
 export const tooFew = (name: SettingName, count: number, of: string): string =>
   `${count} ${of}: at least ${FLOORS[name]} are needed`;
 
-/** Basis points to four decimals, shares to six, times to whole ms: what a file says. */
+/** Rounds for a file: basis points to four decimals, shares to six, times to whole ms. */
 export const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
 export const roundedFit = (fitted: FittedSetting, decimals: number): FittedSetting => ({

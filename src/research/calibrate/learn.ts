@@ -68,8 +68,8 @@ const fitLife = ({ asks }: Asked): readonly Learnt[] => [
 ]; // prettier-ignore
 
 /**
- * A quote arrived `age_ms` before its order left, which is when its record was created; it was asked for when the intent was written. An
- * order took from then to the first record of its outcome, unless that was a doubt.
+ * A quote arrived `age_ms` before its order left, which is when its record was created; it was requested when the
+ * intent was written. An order lasted from then to the first record of its outcome, unless that was a doubt.
  */
 function fitLatency({ asks }: Asked): readonly Learnt[] {
   const quotes = asks.flatMap(({ at, quote }) =>
@@ -96,8 +96,9 @@ function fitLatency({ asks }: Asked): readonly Learnt[] {
 const DRY = 'in a dry run the desk answers its orders itself';
 
 /**
- * A fee that is rounded up says that the rate is at most what was paid, and more than that less one unit of its last decimal. One rate that
- * all fills allow is in between. Where none is (tiers, a rate that changed) it is the one that half of the traded money paid less than.
+ * A fee that is rounded up bounds the rate: at most the paid rate, and more than the paid rate minus one unit of its
+ * last decimal. A rate that all fills allow is within all bounds. If there is none (tiers, or a rate that changed), the
+ * result is the weighted median by traded money.
  */
 function fitFee({ asks }: Asked): Learnt {
   const real = asks.flatMap(({ fill, isDry }) => (fill === undefined || isDry ? [] : [fill]));
@@ -124,7 +125,7 @@ function fitFee({ asks }: Asked): Learnt {
   return roundedFit({ ...fitted, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
 }
 
-/** A stated maximum is exact. Without one, a quote larger than the base model allows proves the base wrong. */
+/** A stated maximum is exact. Without one, a quote larger than the base model allows shows that the base is wrong. */
 function fitMaximum(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const stated = Map.groupBy(asked.maxima, ({ body }) => body.pair);
   const pairs = new Set([...stated.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);

@@ -6,20 +6,21 @@ import type { Learnt } from './fitted-setting.ts';
 import { median, shareOf } from './robust.ts';
 import type { Estimate } from './robust.ts';
 
-/** The venue quoted nobody. */
+/** The venue gave no quotes. */
 const OUT: ReadonlySet<Reason> = new Set<Reason>(['quotes_unavailable', 'venue_failed']);
-/** The venue's answer was not about whether it quotes. */
+/** The answer does not show whether the venue gives quotes. */
 const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
   'rate_limited', 'venue_refused', 'unauthorised', 'unsupported_pair', 'selling_off', 'quote_invalid', 'quote_mismatch',
 ]); // prettier-ignore
 
-/** Longest that a model has. */
+/** Largest value in a model. */
 const MS_MAX = 3_600_000;
 
 /**
- * How much of the time no quotes are given: the share of first asks of a slice that found none. Later asks say nothing of it: an outage
- * is asked again and again. How long it lasts: an outage that is observed at a random instant lasts for half its length more in the
- * median, so that `length = 2·(1 − share)·median`; the factor takes off what follows by chance.
+ * Share of the time without quotes: the share of first requests of a slice that found none. Later requests are ignored,
+ * because a slice repeats its request during an outage. Length: an outage observed at a random instant lasts for half
+ * its length more in the median, so `length = 2·(1 − share)·median`; the factor removes outages that follow one another
+ * by chance.
  */
 export function fitOutages(asked: Asked, base: ExecutionModel): readonly Learnt[] {
   const firsts = asked.asks.flatMap((ask) => {
@@ -68,13 +69,16 @@ function lengthOf(asked: Asked, share: number): Learnt | undefined {
   return roundedFit({ name: 'unavailable_ms', ...all, count: outages.length, of, note }, 0);
 }
 
-/** What was left of an outage when a slice met it: at least to the last refusal in a row, at most to the next quote. */
+/**
+ * The remaining time of an outage when a slice met it: at least until the last consecutive refusal, at most until the
+ * next quote.
+ */
 interface Rest {
   readonly least: number;
   readonly most: number;
 }
 
-/** Each outage that has ended, as its slices met it. Only first asks count: each is an instant that was planned, as good as any. */
+/** Each ended outage as its slices met it. Only first requests count, because their times were planned. */
 function outagesOf(asks: readonly Ask[]): readonly (readonly Rest[])[] {
   const outages: Rest[][] = [];
   let [met, last]: [number[], number] = [[], 0];

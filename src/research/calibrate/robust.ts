@@ -10,12 +10,12 @@ export interface Estimate {
   readonly high: number;
 }
 
-/** Of the normal distribution, for two-sided intervals of 95 %. */
+/** Quantile of the normal distribution for two-sided intervals of 95 %. */
 const Z = 1.959_963_984_540_054;
 
 const ascending = (values: Iterable<number>): Float64Array => Float64Array.from(values).toSorted();
 
-/** The `p`-quantile, between neighbours by straight line (Hyndman and Fan's type 7). @param sorted not empty. */
+/** The `p`-quantile, with linear interpolation (Hyndman and Fan's type 7). @param sorted not empty. */
 export function quantileOf(sorted: ArrayLike<number>, p: number): number {
   const place = p * (sorted.length - 1);
   const below = Math.floor(place);
@@ -26,8 +26,8 @@ export function quantileOf(sorted: ArrayLike<number>, p: number): number {
 export const quantile = (values: Iterable<number>, p: number): number => quantileOf(ascending(values), p);
 
 /**
- * The median, and the order statistics that the sign test leaves: those at `1/2 ∓ z/(2·√n)` of the values. `n` may be smaller than
- * the count where values depend on one another. @param values not empty.
+ * The median, with the order statistics of the sign test as interval: those at `1/2 ∓ z/(2·√n)` of the values. `n` may
+ * be smaller than the count if values depend on one another. @param values not empty.
  */
 export function median(values: Iterable<number>, independent?: number): Estimate {
   const sorted = ascending(values);
@@ -70,9 +70,9 @@ export interface Line {
 const POINTS_MAX = 1_500;
 
 /**
- * A line by Theil and Sen: the median of the slopes of all pairs of points, and the median of what it leaves. The interval of the slope
- * is Sen's, from the variance of Kendall's S with ties; that of the level takes the worse of both ends of the slope. `undefined` when all
- * points lie above one another.
+ * A line by Theil and Sen: the median of the slopes of all pairs of points, and the median of the residuals. The
+ * interval of the slope is Sen's, from the variance of Kendall's S with ties; that of the level uses the worse of both
+ * ends of the slope. `undefined` when all points have the same x.
  */
 export function lineThrough(points: readonly (readonly [x: number, y: number])[]): Line | undefined {
   const used = points.length <= POINTS_MAX ? points : every(points, points.length / POINTS_MAX);

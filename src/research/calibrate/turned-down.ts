@@ -15,18 +15,18 @@ import { shareOf } from './robust.ts';
 /** An order that the venue answered, and how far the price had moved against the dealer since the quote, bps. */
 interface Answered {
   readonly isFilled: boolean;
-  /** `undefined` where no tape has a price of then. */
+  /** `undefined` if no tape has a price at that time. */
   readonly move: number | undefined;
 }
 
-/** Of last look: a model without it says a move that no price makes. */
+/** Threshold of last look that no price move reaches, for a model without last look. */
 const NEVER_BPS = 10_000;
 const NEEDS_PRICES = 'needs prices between quote and order: add --data PAIR=FILE';
 
 /**
- * Orders that the venue turned down. With prices, refusals after a move against the dealer are distinguished from those
- * without a reason: the threshold is the one that puts the fewest orders on the wrong side of it. Without, all of them are for
- * no reason.
+ * Orders that the venue rejected. With prices, refusals after a move against the dealer are distinguished from those
+ * without a reason: the threshold is the one that misclassifies the fewest orders. Without prices, all refusals count
+ * as without a reason.
  */
 export function fitRefusals(asked: Asked, model: ExecutionModel, tapes: readonly Tape[]): readonly Learnt[] {
   const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMaxOf(model, tape))]));
@@ -41,7 +41,7 @@ export function fitRefusals(asked: Asked, model: ExecutionModel, tapes: readonly
   const blind = orders.filter(({ move }) => move === undefined).length;
   if (threshold !== undefined) {
     const { value, low, high, above, count } = threshold;
-    // A refusal without a known price may have been a last look: counted here it would be counted twice.
+    // A refusal without a known price may have been a last look, and would be counted twice here.
     const rest = orders.filter(({ move }) => move !== undefined && move <= value);
     const left = rest.filter(({ isFilled }) => !isFilled).length;
     const still = 'orders without such a move';
@@ -69,7 +69,7 @@ interface Threshold {
   readonly above: number;
 }
 
-/** The split of the moves with the fewest fills above it and refusals below it; between the two that are nearest to it. */
+/** The threshold with the fewest fills above it and refusals below it, halfway between its two neighbours. */
 function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
   const moved = orders
     .flatMap(({ isFilled, move }) => (move !== undefined && move > 0 ? [{ isFilled, move }] : []))
@@ -90,7 +90,7 @@ function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
 
 type PriceAt = (at: Instant) => Price | undefined;
 
-/** It knows nothing of a time before a tape, after it or in a long gap. */
+/** It has no price before a tape, after it or in a long gap. */
 function priceIn(tape: Tape, gapMaxMs: number): PriceAt {
   const reader = new TapeReader(tape, gapMaxMs);
   const last = knownAt(tape, tape.rows - 1) + tape.barMs;
@@ -105,7 +105,7 @@ function answered(ask: Ask, priceAt: PriceAt | undefined): readonly Answered[] {
   const { quoted_at: quotedAt } = quote.body;
   if (priceAt === undefined || quotedAt === undefined || end === undefined)
     return [{ isFilled, move: undefined }];
-  // It arrived half way between leaving and its answer.
+  // The order arrived halfway between its departure and its answer.
   const arrivedAt = instant(quote.at + Math.max(0, end.at - quote.at) / 2);
   const [then, now] = [priceAt(quotedAt), priceAt(arrivedAt)];
   if (then === undefined || now === undefined) return [{ isFilled, move: undefined }];

@@ -8,7 +8,7 @@ import type { Rows } from './rows.ts';
 export interface Assembled {
   readonly columns: Columns;
   readonly barMs: number;
-  /** Rows of files that were newest first. */
+  /** Files whose rows were newest first. */
   readonly turnedRound: readonly string[];
   /** Unsorted files, with the number of rows that were out of order. */
   readonly sorted: readonly { readonly name: string; readonly rows: number }[];
@@ -18,7 +18,7 @@ export interface Assembled {
 export interface Duplicates {
   /** Dropped duplicate rows. */
   readonly identical: number;
-  /** Rows with the same time as another but other figures: one was kept. */
+  /** Rows with the same time as another but different figures: one was kept. */
   readonly conflicting: number;
 }
 
@@ -34,7 +34,7 @@ export interface AssembleOptions {
   readonly sort: boolean;
 }
 
-/** @throws OperatorError (`data`) with file and line of a row that a tape cannot hold. */
+/** @throws OperatorError (`data`) with file and line of a row that a tape cannot contain. */
 export function assemble(parts: readonly Rows[], options: AssembleOptions): Assembled {
   const turnedRound: string[] = [];
   const sorted: { readonly name: string; readonly rows: number }[] = [];
@@ -92,11 +92,11 @@ interface RowOrder {
   readonly isNewestFirst: boolean;
   /** Why the rows are out of order; `undefined` if they are in order. */
   readonly fault: string | undefined;
-  /** Rows against the order of the rest. */
+  /** Rows that contradict the order of the rest. */
   readonly strays: number;
 }
 
-/** Whether times fall, and the first row whose time goes against the rest. */
+/** Whether times descend, and the first row that contradicts the order of the rest. */
 function orderOf({ name, columns: { times }, lines }: Rows): RowOrder {
   let [rises, falls, risesAt, fallsAt] = [0, 0, 0, 0];
   for (let row = 1; row < times.length; row++) {
@@ -124,7 +124,7 @@ function orderOf({ name, columns: { times }, lines }: Rows): RowOrder {
 const timeText = (ms: number): string => (ms < 253_402_300_800_000 ? isoOf(instant(ms)) : `${ms} ms`);
 
 function reversed(part: Rows): Rows {
-  // The columns of trades are one array under several names: each array is turned once.
+  // The columns of trades are one array under several names, so each array is reversed only once.
   const arrays = new Set([part.lines, ...columnNames.map((name) => part.columns[name])]);
   for (const array of arrays) array.reverse();
   return part;
@@ -197,7 +197,7 @@ function inTimeOrder(joined: Joined): Joined {
     isSorted = (times[row] ?? 0) >= (times[row - 1] ?? 0);
   if (isSorted) return joined;
   const order = Uint32Array.from({ length: times.length }, (_, row) => row);
-  // The order of rows of one time is kept.
+  // Rows with the same time keep their order.
   order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0));
   return picked(joined, order);
 }
@@ -252,13 +252,13 @@ function withoutDuplicates(
 const isSame = (columns: Columns, a: number, b: number): boolean =>
   columnNames.every((name) => Object.is(columns[name][a], columns[name][b]));
 
-/** Gaps as rare as this may be damage; a bar is the shortest that is not. */
+/** Gaps rarer than this may be damage; the length of a bar is the shortest gap that is not. */
 const COMMON = 0.05;
 const COMMON_MIN = 3;
 
 /**
- * The length of a bar by the distances between rows: the usual one, or a shorter one that is common. Rows nearer than that are then
- * refused by what a tape promises.
+ * The length of a bar by the distances between rows: the usual distance, or a shorter one that is common. A tape then
+ * refuses rows that are closer.
  */
 function usualGap(joined: Joined): number {
   const { times } = joined.columns;

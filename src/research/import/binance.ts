@@ -3,12 +3,12 @@ import type { Detect, Sample } from './plan.ts';
 import { textTime } from './times.ts';
 
 const WIDTH = 12;
-/** What the column of the money that was paid is called. */
+/** Names of the column with the paid amount. */
 const MONEY = ['quotevolume', 'quoteassetvolume', 'quoteav', 'quotevol'];
 
 /**
- * Klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since 2025
- * for spot), and what people make of them, with the open time as text. Source: Binance public data, README of
+ * Klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since
+ * 2025 for spot), and common derivatives with the open time as text. Source: Binance public data, README of
  * binance-public-data, read 2026-11-22.
  */
 export const detectBinance: Detect = (sample, { unit, format }) => {
@@ -38,7 +38,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
     ...(hasHeader ? symbolIn(header) : {}),
   };
   const volume = place('volume', 5);
-  // If the header does not name it, the column in its place is something else.
+  // If the header does not name it, that column contains something else.
   const money = hasHeader ? MONEY.map((name) => header.get(name)).find((at) => at !== undefined) : 7;
   const hasVolume = !hasHeader || header.has('volume');
   const isContracts = hasVolume && money !== undefined && countsContracts(sample.rows.slice(skip), { low: prices.low, high: prices.high, volume, money }); // prettier-ignore
@@ -56,7 +56,7 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
   });
 };
 
-/** Whether the money that the rows say was paid is not what their volume costs: futures margined in coins count contracts. */
+/** Whether the paid amounts differ from the price of the volume, because futures margined in coins count contracts. */
 function countsContracts(
   rows: Sample['rows'],
   at: Readonly<Record<'low' | 'high' | 'volume' | 'money', number>>,
@@ -90,7 +90,7 @@ export const detectBinanceTrades: Detect = (sample, { unit }) => {
   const hasHeader = /^(?:agg_?trade_?)?id$/iu.test(sample.rows[0]?.[0] ?? '');
   const skip = hasHeader ? 1 : 0;
   const first = sample.rows[skip] ?? [];
-  // Ids of trades have ten digits, as seconds have: times here never are seconds.
+  // Trade ids have ten digits, like seconds; times here are never in seconds.
   const header = placesOf(hasHeader ? (sample.rows[0] ?? []) : []);
   const time = first.findIndex((cell, place) => place >= 4 && ['ms', 'us'].includes(unitOf(cell) ?? 's'));
   const found = unitOf(first[time] ?? '');

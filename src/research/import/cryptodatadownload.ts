@@ -3,9 +3,9 @@ import type { Detect, Hints, ReadPlan, Sample } from './plan.ts';
 import { namesZone, shortTime, textTime } from './times.ts';
 
 /**
- * Files of CryptoDataDownload: a line about the publisher, a header, newest first; volumes of base and quote in either order. Where
- * the unix column came to harm in a spreadsheet (`1.63875E+12`), times come from date and time instead, and are compared with the
- * rest of it.
+ * Files of CryptoDataDownload: a line about the publisher, a header, newest first; volumes of base and quote in either
+ * order. If a spreadsheet damaged the unix column (`1.63875E+12`), times come from date and time instead, and are
+ * compared with its remaining digits.
  */
 export const detectCryptoDataDownload: Detect = (sample, hints) => {
   const hasBanner = /cryptodatadownload/iu.test(sample.rows[0]?.join(',') ?? '');
@@ -52,7 +52,7 @@ function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit:
   const [atDate = 0, atUnix, atTime] = ['date', 'unix', 'time'].map((name) => places.get(name));
   const unix = atUnix === undefined ? undefined : data[0]?.[atUnix];
   if (atUnix !== undefined && unix !== undefined && unitOf(unix) !== undefined)
-    // Some of these files pass from seconds to milliseconds on the way: each row by its digits.
+    // Some of these files change from seconds to milliseconds, so the digits of each row determine its unit.
     return { roles: { time: atUnix }, time: { as: 'unix', unit: unit ?? 'mixed' }, notes: [] };
   const date = data[0]?.[atDate] ?? '';
   if (unix === undefined && textTime(date) !== undefined) {
@@ -80,14 +80,17 @@ function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit:
   };
 }
 
-/** Whether the rows fit, save for one in a hundred that may be broken: the reader then names the row. */
+/** Whether the rows fit, except for at most one in a hundred that may be damaged: the reader then names the row. */
 function fitsAll(rows: Sample['rows'], fit: (row: readonly string[]) => boolean): boolean {
   const [first] = rows;
   const misfits = rows.filter((row) => !fit(row)).length;
   return first !== undefined && fit(first) && misfits <= Math.max(1, rows.length / 100);
 }
 
-/** Whether a time can be what a spreadsheet rounded to `1.63875E+12`: half of the last digit that it left. */
+/**
+ * Whether a spreadsheet could have rounded this time to `1.63875E+12`: it differs by at most half of the last remaining
+ * digit.
+ */
 function fits(at: number | undefined, unix: string | undefined): boolean {
   if (at === undefined || unix === undefined) return at !== undefined;
   const [, part = '', exponent] = /^\d(?:[.,](\d+))?[eE]\+?(\d+)$/u.exec(unix) ?? [];

@@ -14,7 +14,7 @@ const BINARY_BYTES = 1_024;
 const SAMPLE_ROWS = 1_000;
 const BYTES_JSON_MAX = 2 ** 29;
 
-/** Text as delimited rows. Rows keep their line; elements of JSON become a line each. */
+/** Text as delimited rows. Rows keep their line; each JSON element becomes a line. */
 export function plainRows(
   name: string,
   bytes: Uint8Array,
@@ -27,7 +27,7 @@ export function plainRows(
   const zero = text.indexOf(0);
   if (zero >= 0 && zero < BINARY_BYTES)
     throw new OperatorError('data', `${name}: the file is binary, but not Parquet, Arrow, gzip or zip`);
-  // What a power failure leaves of a file that was being written.
+  // A power failure during writing leaves zero bytes.
   if (zero >= 0)
     throw new OperatorError(
       'data',
@@ -52,7 +52,7 @@ export const endsItsLastLine = (bytes: Uint8Array): boolean => {
   return last === NEWLINE || last === RETURN;
 };
 
-/** Elements of `[[…], …]`, numbers or numbers in quotes, as lines. Their digits are kept as they are written. */
+/** Elements of `[[…], …]`, numbers or quoted numbers, as lines. Their digits are unchanged. */
 function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
   const fail = (why: string, cause?: unknown): never => {
     throw new OperatorError('data', `${name}: ${why}`, cause);
@@ -72,7 +72,7 @@ function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
       if (typeof cell !== 'number' && !(typeof cell === 'string' && /^[\w.+-]*$/u.test(cell)))
         return fail(`element ${n + 1} holds ${JSON.stringify(cell) ?? 'nothing'}, not a number`);
   }
-  // What was checked is flat: no cell contains a bracket, comma or blank.
+  // The text was checked: no cell contains a bracket, comma or blank.
   const lines = text
     .replaceAll(/[\s"]/gu, '')
     .replaceAll('],[', '\n')
@@ -151,9 +151,11 @@ export function readRows(name: string, bytes: Uint8Array, plan: ReadPlan): Rows 
       throw new OperatorError('data', `${name}:${line}: ${found} cells instead of ${width}: is the file complete?`); // prettier-ignore
     };
     const parser = initParser(schema);
-    // Whole lines by `chunk`, and never `end`: the parser does not return from a short last row when it sees the end of the text.
+    // Pass whole lines by `chunk`, and never call `end`: the parser does not return from a short last row at the end of
+    // the text.
     parser.chunk<string[]>(afterLines(text, skipped), parser.stringArrs, (cells) => {
-      // The parser does not count cells: a short row runs on into the next line, and the last cell holds what a long row has too many.
+      // The parser does not count cells: a short row continues into the next line, and the last cell contains the
+      // surplus of a long row.
       if (cells.some((cell) => cell.includes('\n')) || cells.at(-1)?.includes(delimiter) === true)
         refuseRagged();
       reader.read(cells, line);
@@ -171,14 +173,14 @@ function afterLines(text: string, count: number): string {
   return text.slice(at);
 }
 
-/** Rows of plain cells: quotes are taken off before. */
+/** Schema for rows of plain cells, whose quotes have been removed. */
 function schemaOf({ delimiter, width }: ReadPlan): Parameters<typeof initParser>[0] {
   const cols = Array.from({ length: width }, (_, n) => ({ name: String(n), type: 's' as const, repl: { empty: undefined, null: undefined, NaN: undefined } })); // prettier-ignore
   const schema = { skip: 0, col: delimiter, row: '\n', encl: '', esc: '', trim: false, cols };
   return schema;
 }
 
-/** Takes the quotes off cells. A cell that needs its quotes is no number, date or name. */
+/** Removes the quotes of cells. A cell that needs its quotes is no number, date or name. */
 function unquoted(name: string, { text, first }: Lines, delimiter: string): string {
   if (!text.includes('"')) return text;
   const fail = (at: number, why: string): never => {
@@ -190,7 +192,7 @@ function unquoted(name: string, { text, first }: Lines, delimiter: string): stri
       ? fail(at, `expected a plain number, date or name, got "${shown(cell)}"`)
       : cell,
   );
-  // udsv steps over an empty line, and a line of `""` alone is one only now.
+  // udsv skips an empty line, and a line of only `""` has just become one.
   const empty = plain.startsWith('\n') ? 0 : plain.indexOf('\n\n') + 1;
   if (empty > 0 || plain.startsWith('\n'))
     throw new OperatorError(
@@ -203,7 +205,7 @@ function unquoted(name: string, { text, first }: Lines, delimiter: string): stri
   throw new OperatorError('data', `${name}:${first + line}: a quote that does not enclose a whole cell`);
 }
 
-/** The first rows. A last line that the sample cuts off is left out. */
+/** The first rows, without a last line that the sample truncates. */
 export function sampleOf(name: string, bytes: Uint8Array, isJson: boolean): Sample {
   const lines = linesOf(bytes);
   const delimiter = delimiterOf(lines);

@@ -9,7 +9,7 @@ import { detectOwn } from './own.ts';
 import { formats, placesOf, TOLD_MIN, unitOf } from './plan.ts';
 import type { Detect, Format, Hints, ReadPlan, Sample } from './plan.ts';
 
-/** Every layout of delimited rows. The first that knows a file takes it, so the general ones come last. */
+/** Every layout of delimited rows. The first that recognizes a file applies, so the general ones come last. */
 const layouts: readonly (readonly [Format, Detect])[] = [
   ['tranche', detectOwn],
   ['binance', detectBinance],
@@ -30,7 +30,7 @@ const layouts: readonly (readonly [Format, Detect])[] = [
 /**
  * How to read the rows of a file.
  *
- * @throws OperatorError (`data`) when no layout knows it, or the one that does says why not.
+ * @throws OperatorError (`data`) when no layout recognizes it, or when the one that does refuses it.
  */
 export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
   for (const [format, detect] of layouts) {
@@ -52,11 +52,11 @@ export function planFor(sample: Sample, hints: Hints, name: string): ReadPlan {
   );
 }
 
-/** Whether nothing but the digits of the first time says its unit. */
+/** Whether only the digits of the first time show its unit. */
 const isToldByDigits = ({ time, roles, skip }: ReadPlan, { rows }: Sample, { unit }: Hints): boolean =>
   time.as === 'unix' && unit === undefined && unitOf(rows[skip]?.[roles.time ?? 0] ?? '') !== undefined;
 
-/** The missing columns of a header that names most of a bar. */
+/** The missing columns of a header that names most columns of a bar. */
 function lackOf({ rows }: Sample): string {
   for (const [line, row] of rows.slice(0, 3).entries()) {
     const header = placesOf(row);

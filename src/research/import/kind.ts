@@ -1,6 +1,6 @@
-/** What is known of files before a reader is loaded: a cached tape needs none. */
+/** Detection of files before a reader is loaded: a cached tape needs no reader. */
 
-/** Increases whenever the same bytes would give another tape: tapes cached by older readers are then rebuilt. */
+/** Raise it whenever the same bytes would produce another tape: tapes cached by older readers are then rebuilt. */
 export const READER_VERSION = 3;
 
 export type TableKind = 'parquet' | 'arrow';

@@ -10,7 +10,7 @@ const VOLUMES = ['vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
 /** Columns that identify an order book, quotes or funding: their prices are not trades. */
 const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
-/** How the times of a column are written, by its first cell. */
+/** Format of the times of a column, according to its first cell. */
 function timeCellOf(
   cell: string,
   unit: Hints['unit'],
@@ -39,7 +39,7 @@ export const detectNamed: Detect = (sample, hints) => {
   if (time === undefined) return undefined;
   const price = header.get('price');
   if (!isBars && price === undefined) return undefined;
-  // The price of a whole bar, at the time when the bar begins, would be known before it was there.
+  // The price of a whole bar would become known too early if its time were the start of the bar.
   const missing = Object.entries(bars).filter(([, place]) => place === undefined);
   if (missing.length === 1)
     return {
@@ -49,8 +49,8 @@ export const detectNamed: Detect = (sample, hints) => {
 };
 
 /**
- * Minute files of Bitstamp as they go about on Kaggle: seconds, and minutes without a trade have NaN for prices, or are
- * carried on with volume 0.
+ * Minute files of Bitstamp as published on Kaggle: seconds; minutes without a trade have NaN for prices, or repeat the
+ * last price with volume 0.
  */
 export const detectBitstamp: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
@@ -103,7 +103,7 @@ export const detectTardis: Detect = (sample, hints) => {
     : withoutVolume(plan, `its amounts are contracts of ${venue}, not base currency`);
 };
 
-/** Venues whose amounts are contracts or dollars, as Tardis passes them on. */
+/** Venues whose amounts are contracts or dollars in the files of Tardis. */
 const CONTRACTS: Readonly<Record<string, string>> = {
   bitmex: 'BitMEX',
   deribit: 'Deribit',

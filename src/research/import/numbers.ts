@@ -5,16 +5,16 @@ import type { TimeUnit } from './plan.ts';
 
 export interface ParsedNumber {
   readonly value: number;
-  /** Whether digits were lost: by the double, or before, in `6.73E+04` as spreadsheets show it. */
+  /** Whether digits were lost: through the double, or earlier, in `6.73E+04` as spreadsheets show it. */
   readonly loss: 'none' | 'rounded' | 'cut short';
 }
 
 const NUMBER = /^\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,3})?$/u;
 const PLAIN = /^\d+(?:\.\d+)?$/u;
-/** A double gives up to 15 digits back as they were. */
+/** A double preserves up to 15 digits. */
 const DIGITS_MAX = 15;
 
-/** Whether `Number` reads the text as it is and loses nothing. Most cells are such. */
+/** Whether `Number` reads the text without loss, as for most cells. */
 export const isExact = (text: string): boolean => text.length <= DIGITS_MAX && PLAIN.test(text);
 
 /** A number at or above zero; `undefined` if the text is not one. */
@@ -27,18 +27,18 @@ export function parseNumber(text: string): ParsedNumber | undefined {
 }
 
 /**
- * Whether a number ends before its last digit: `6.73E+04` may be 67345.12. Programs write numbers below 10^16 out, and only
- * spreadsheets shorten them.
+ * Whether a number may have lost its last digits: `6.73E+04` may be 67345.12. Programs write numbers below 10^16 in
+ * full, and only spreadsheets shorten them.
  */
 function isCutShort(text: string): boolean {
   const [, part = '', exponent = '0'] = /^\d+(?:\.(\d*))?[eE]\+?(\d+)$/u.exec(text) ?? [];
   return Number(exponent) > part.length && Number(exponent) < 16;
 }
 
-/** Whether the shortest text of a double says the same as the text that it was read from. */
+/** Whether the shortest text of a double equals the text from which it was read. */
 const survives = (text: string, value: number): boolean => canonical(text) === canonical(decimalText(value));
 
-/** Digits without zeros around them, and the power of ten of the last: the same for texts of one decimal. */
+/** Digits without surrounding zeros, and the power of ten of the last: equal for all texts of one decimal. */
 function canonical(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', part = ''] = mantissa.split('.');
@@ -50,13 +50,13 @@ function canonical(text: string): string {
 export interface ParsedTime {
   /** Whole milliseconds. */
   readonly ms: number;
-  /** Whether the text named a finer time. */
+  /** Whether the text contained a finer time. */
   readonly wasCut: boolean;
 }
 
 const WHOLE = /^\d{1,15}$/u;
 const UNIX = /^ *(\d{1,19})(?:\.(\d*))? *$/u;
-/** Where milliseconds end, counted from the decimal point. */
+/** Position of the milliseconds, counted from the decimal point. */
 const PLACES = { s: 3, ms: 0, us: -3, ns: -6 } as const;
 
 /** A Unix time; `undefined` if the text is not one. `mixed`: its unit follows from its number of digits. */
@@ -72,7 +72,7 @@ export function parseUnixTime(text: string, unit: TimeUnit | 'mixed'): ParsedTim
 const unitByLength = (digits: number): TimeUnit =>
   digits <= 11 ? 's' : digits <= 14 ? 'ms' : digits <= 17 ? 'us' : 'ns';
 
-/** `60000125` with a scale of 3 as `60000.125`. A negative scale adds zeros. */
+/** Converts `60000125` with a scale of 3 to `60000.125`. A negative scale adds zeros. */
 export function decimalOf(units: bigint, scale: number): string {
   if (scale <= 0) return String(units * 10n ** BigInt(-scale));
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');

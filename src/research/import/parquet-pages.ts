@@ -1,11 +1,11 @@
 import type { FileMetaData } from 'hyparquet';
 
 /**
- * Holds what a Parquet file says of its pages against what it says of its columns, before anything is decoded: a decoder makes
- * room for as many values as a page claims, and a flipped bit claims millions. Source: parquet.thrift and the compact protocol
- * of Thrift, read 2026-11-23.
+ * Compares the page headers of a Parquet file with its column metadata before anything is decoded: a decoder allocates
+ * memory for as many values as a page claims, and a flipped bit can claim millions. Source: parquet.thrift and the
+ * compact protocol of Thrift, read 2026-11-23.
  *
- * @throws Error in words; RangeError where a header leads out of the file.
+ * @throws Error with a message; RangeError if a header points outside of the file.
  */
 export function refuseFalsePages(
   bytes: Uint8Array,
@@ -31,7 +31,7 @@ export function refuseFalsePages(
     }
 }
 
-/** How many values the pages up to `end` have; each page is at most as large as its column. */
+/** Number of values of the pages up to `end`; each page is at most as large as its column. */
 function valuesIn(headers: Headers, end: number, size: number): number {
   let values = 0;
   while (headers.at < end) {
@@ -49,7 +49,7 @@ function valuesIn(headers: Headers, end: number, size: number): number {
   return values;
 }
 
-/** A run of equal values takes a few bytes, however long it is: as many as a row group usually has. */
+/** A run of equal values takes a few bytes, however long it is. Maximum length: the usual size of a row group. */
 const MOST_OF_RUNS = 2 ** 24;
 
 type Field = number | Struct | undefined;
@@ -64,7 +64,7 @@ const structIn = (struct: Struct, id: number): Struct | undefined => {
   return typeof field === 'object' ? field : undefined;
 };
 
-/** Reads structs of the compact protocol: numbers and structs; texts and lists are passed over. */
+/** Reads structs of the compact protocol: numbers and structs; skips texts and lists. */
 class Headers {
   readonly #view: DataView;
   at: number;

@@ -15,7 +15,7 @@ export const formats = [
   'bitcoincharts',
   'named',
 ] as const;
-/** Layouts by the name of who publishes them; `named` is any table whose header names time, open, high, low and close. */
+/** Layouts by the name of their publisher; `named` is any table whose header names time, open, high, low and close. */
 export type Format = (typeof formats)[number];
 
 export const units = ['s', 'ms', 'us', 'ns'] as const;
@@ -27,7 +27,9 @@ export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'vo
 /** Format of the time of a row. */
 export type TimeCell =
   | { readonly as: 'unix'; readonly unit: TimeUnit | 'mixed' }
-  /** Unix ms out of the text of the cell, and of the `moreTime` cell where there is one; `undefined` when it is no time. */
+  /**
+   * Parses Unix ms from the text of the cell, and of the `moreTime` cell if there is one; `undefined` if it is no time.
+   */
   | { readonly as: 'text'; readonly read: (cell: string, more: string) => number | undefined }
   /** Milliseconds since midnight UTC of a day. */
   | { readonly as: 'ofDay'; readonly dayMs: number };
@@ -36,19 +38,19 @@ export type TimeCell =
 export interface ReadPlan {
   readonly format: Format;
   readonly of: 'bars' | 'trades';
-  /** Rows before the first one of data. */
+  /** Number of rows before the data. */
   readonly skip: number;
   readonly delimiter: ',' | ';' | '\t';
-  /** Cells of a row: each has exactly as many. */
+  /** Number of cells of each row. */
   readonly width: number;
   /** Trades have a `close` (the price) and a `volume` only. */
   readonly roles: Readonly<Partial<Record<Role, number>>>;
-  /** Two sides of a quote: bars are their middle. The roles are those of the bid, these of the ask. */
+  /** Columns of the ask, for quotes of two sides; the roles are those of the bid. Bars are the mid of both. */
   readonly ask?: Readonly<Record<'open' | 'high' | 'low' | 'close', number>> | undefined;
   readonly time: TimeCell;
-  /** An earlier Unix time is of another unit than the digits of the first one said, ms. */
+  /** An earlier Unix time has another unit than the digits of the first one imply, ms. */
   readonly timeMin?: number | undefined;
-  /** Length of a bar where the file says it, ms. */
+  /** Length of a bar if the file states it, ms. */
   readonly barMs?: number | undefined;
   /** The pair, if the file names it: `btcusd`. */
   readonly pair?: string | undefined;
@@ -71,7 +73,7 @@ export interface Sample {
   readonly isJson: boolean;
 }
 
-/** What the operator stated about the file: it overrides what was detected. */
+/** Statements of the operator about the file, which override the detection. */
 export interface Hints {
   readonly format?: Format | undefined;
   readonly unit?: TimeUnit | undefined;
@@ -85,7 +87,7 @@ export interface Hints {
 /** The plan for a file; `undefined` if it has another layout; or why the file is refused. */
 export type Detect = (sample: Sample, hints: Hints) => ReadPlan | { readonly refused: string } | undefined;
 
-/** A plan with what most have. */
+/** A plan with the usual values. */
 export function planOf(
   sample: Sample,
   plan: Pick<ReadPlan, 'format' | 'of' | 'skip' | 'roles' | 'time'> & Partial<ReadPlan>,
@@ -102,7 +104,7 @@ export function planOf(
 
 const DIGITS: Readonly<Record<number, TimeUnit>> = { 9: 's', 10: 's', 12: 'ms', 13: 'ms', 15: 'us', 16: 'us', 18: 'ns', 19: 'ns' }; // prettier-ignore
 
-/** `2021010100` and `202101010000`: an hour and a minute of a calendar, which as Unix times are of 2034 and 1976. */
+/** `2021010100` and `202101010000`: an hour and a minute of a calendar. As Unix times they would be in 2034 and 1976. */
 const CALENDAR = /^20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d)?$/u;
 
 /** The unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: not a Unix time. */
@@ -113,7 +115,7 @@ export function unitOf(cell: string): TimeUnit | undefined {
     : DIGITS[whole.length];
 }
 
-/** A Unix time whose unit its digits say is never below, ms. */
+/** A Unix time whose digits show its unit is never below this, ms. */
 export const TOLD_MIN = 1e11;
 
 /** `BTC/USD`, `BTC-USD`, `BTC_USD`, `BTCUSD` as `btcusd`; `undefined` if the text is not a pair. */
@@ -122,29 +124,29 @@ export function pairOf(symbol: string | undefined): string | undefined {
   return plain !== undefined && /^[a-z0-9]{5,24}$/u.test(plain) ? plain : undefined;
 }
 
-/** Lower case, without what spelling varies in: `Volume_(BTC)` as `volumebtc`. */
+/** Lower case, without the characters in which spellings differ: `Volume_(BTC)` becomes `volumebtc`. */
 export const plainName = (cell: string): string => cell.toLowerCase().replaceAll(/[^a-z0-9]/gu, '');
 
-/** Names of columns that say of what a row is. */
+/** Names of columns that identify the market of a row. */
 const SYMBOLS = ['symbol', 'pair', 'ticker', 'market', 'instrument', 'instrumentname', 'productid', 'currencypair', 'coin']; // prettier-ignore
 
-/** The role of the column that says of what a row is: all rows of a tape have the same one. */
+/** The role of the column that identifies the market: all rows of a tape have the same one. */
 export function symbolIn(header: ReadonlyMap<string, number>): Pick<ReadPlan['roles'], 'symbol'> {
   const symbol = SYMBOLS.map((name) => header.get(name)).find((place) => place !== undefined);
   return symbol === undefined ? {} : { symbol };
 }
 
-/** A symbol without what the spelling of one and the same varies in: `BTC/USD` as `btcusd`. */
+/** A symbol without the characters in which its spellings differ: `BTC/USD` becomes `btcusd`. */
 export const plainSymbol = (cell: string): string => cell.replaceAll(/[/_\-\s]/gu, '').toLowerCase();
 
-/** What the money is called in which volumes are given besides. */
+/** Names of quote currencies in which volumes may also be given. */
 const QUOTES = new Set(['usd', 'usdt', 'usdc', 'busd', 'fdusd', 'eur', 'gbp', 'jpy', 'krw', 'quote', 'currency', 'to']); // prettier-ignore
 
 export const QUOTED = 'no volume: the file has only quote volume';
 
 /**
- * The volume in the base currency among columns such as `Volume BTC` and `Volume USD`, which stand in either order. `isQuoted`: there
- * is only one for the quote currency.
+ * The volume in the base currency among columns such as `Volume BTC` and `Volume USD`, in either order. `isQuoted`:
+ * there is only one for the quote currency.
  */
 export function baseVolume(
   header: ReadonlyMap<string, number>,
@@ -162,7 +164,7 @@ export function baseVolume(
   return { isQuoted: volumes.length > 0 };
 }
 
-/** Places of cells by their plain names; the first, if a name occurs twice. */
+/** Positions of cells by their plain names; the first, if a name occurs twice. */
 export function placesOf(header: readonly string[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const [place, cell] of header.entries()) {
@@ -174,7 +176,7 @@ export function placesOf(header: readonly string[]): ReadonlyMap<string, number>
 
 const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 0.001, ms: 1, us: 1_000, ns: 1_000_000 };
 
-/** A cell of a sample as Unix ms, to the resolution of a double: for looking, not for columns. */
+/** A cell of a sample as Unix ms, with the precision of a double: for detection, not for columns. */
 export const unixOf = (cell: string, unit: TimeUnit): number => Number(cell) / PER_MS[unit];
 
 /** A cell, shortened for a message. */
@@ -188,8 +190,8 @@ export const numberOf = (cell: string | undefined): number =>
 export type PriceOrder = 'ohlc' | 'ochl';
 
 /**
- * The order of the four prices in these rows, from cell `from` on: the one in which fewer highs are below an open or a close.
- * `undefined` when both are as good. Rows without four numbers do not count.
+ * The order of the four prices in these rows, from cell `from` on: the one in which fewer highs are below an open or a
+ * close. `undefined` if both are equal. Rows without four numbers do not count.
  */
 export function orderOf(rows: readonly (readonly string[])[], from: number): PriceOrder | undefined {
   let [ohlc, ochl] = [0, 0];

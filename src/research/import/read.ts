@@ -18,7 +18,7 @@ import { unpack } from './unpack.ts';
 import type { Container } from './unpack.ts';
 
 export interface SourceFile {
-  /** As messages name it. */
+  /** Name for messages. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -26,19 +26,19 @@ export interface SourceFile {
 export interface ImportOptions extends Hints {
   /** Required if the file does not name it. */
   readonly pair?: string | undefined;
-  /** Used if neither `pair` nor the file names it; otherwise that is an error. */
+  /** Used if neither `pair` nor the file names a pair. */
   readonly anyPair?: string | undefined;
   readonly keep?: Keep | undefined;
   /** Whether to sort unsorted files, which are otherwise refused. */
   readonly sort?: boolean | undefined;
-  /** Most bytes of a file out of its container, and of its columns; left out: 1 GiB. */
+  /** Maximum number of bytes of an extracted file, and of its columns; default: 1 GiB. */
   readonly maxBytes?: number | undefined;
 }
 
 export interface SourceReport {
   readonly name: string;
   readonly bytes: number;
-  /** Of the bytes as they came, hex. */
+  /** SHA-256 of the original bytes, hex. */
   readonly sha256: string;
   readonly container: Container;
   readonly formats: readonly Format[];
@@ -60,7 +60,7 @@ export interface ImportReport extends Survey {
   readonly duplicates: Duplicates;
   /** Dropped rows without prices. */
   readonly empty: number;
-  /** Figures of more digits than a double holds, rounded to the nearest. */
+  /** Figures with more digits than a double preserves, rounded to the nearest. */
   readonly rounded: {
     readonly prices: number;
     readonly volumes: number;
@@ -80,7 +80,7 @@ interface Part {
 /**
  * Reads files of one pair as one tape.
  *
- * @throws OperatorError (`data`) that names file and row of what is wrong; (`usage`) when the pair is not known.
+ * @throws OperatorError (`data`) that names file and row of the fault; (`usage`) when the pair is unknown.
  */
 export async function importTape(
   files: readonly SourceFile[],
@@ -131,7 +131,7 @@ async function partOf(
   const plain = plainRows(place, bytes);
   const plan = planFor(sampleOf(name, plain.bytes, plain.isJson), options, place);
   const rows = readRows(place, plain.bytes, plan);
-  // What was packed has a checksum, and JSON its last bracket.
+  // A compressed file has a checksum, and JSON has its last bracket.
   if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
   const note = `its last line, ${rows.lines.at(-1) ?? 0}, is not terminated: if the file was truncated there, its last figure is incomplete`;
   return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
@@ -159,7 +159,7 @@ function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions)
   throw new OperatorError('usage', 'the files do not name their pair: add --pair, such as --pair btcusd');
 }
 
-/** A figure of one pair under the name of another is the operator's choice, such as USDT for USD, or a mistake. */
+/** A figure of one pair under the name of another is either intended, such as USDT for USD, or a mistake. */
 const otherPair = (found: string | undefined, said: string): readonly string[] =>
   found === undefined || found === said ? [] : [`it names ${found}: read as ${said}, as given`];
 
@@ -201,7 +201,7 @@ function reportOf(
   };
 }
 
-/** What there is to say about a tape that no file was read for. */
+/** A report about a tape that was not read from a file. */
 export function reportOfTape(tape: Tape, notes: readonly string[]): ImportReport {
   return {
     of: tape.barMs === 0 ? 'trades' : 'bars',

@@ -7,7 +7,7 @@ import type { ReadPlan } from './plan.ts';
 
 /** The rows of one file, unsorted and not yet compared with one another. */
 export interface Rows {
-  /** As messages name it. */
+  /** Name for messages. */
   readonly name: string;
   readonly columns: Columns;
   /** Line (of JSON and tables: the element or row), counted from 1, of each row. */
@@ -18,12 +18,12 @@ export interface Rows {
 export interface RowCounts {
   /** Dropped rows without prices. */
   empty: number;
-  /** Prices and volumes of more digits than a double holds. */
+  /** Number of prices and volumes with more digits than a double preserves. */
   roundedPrices: number;
   roundedVolumes: number;
   /** Line of the first price that lost digits. */
   roundedAt: number | undefined;
-  /** Times that were finer than a millisecond. */
+  /** Number of times that were finer than a millisecond. */
   cutTimes: number;
 }
 
@@ -45,15 +45,16 @@ interface Bar {
 const EMPTY = /^(?:nan|null|none|)$/iu;
 
 /**
- * Reads rows of cells by a plan, one after another. Every failure is an OperatorError (`data`) that names the file and the line.
+ * Reads rows of cells by a plan, one after another. Every failure is an OperatorError (`data`) that names the file and
+ * the line.
  *
- * `isTable`: the rows come from a table with typed columns, where a volume or a symbol that is not known is empty.
+ * `isTable`: the rows come from a table with typed columns, in which an unknown volume or symbol is empty.
  */
 export class RowReader {
   readonly #name: string;
   readonly #plan: ReadPlan;
   readonly #isTable: boolean;
-  /** Trades and closes have one price a row. */
+  /** Trades and closes have one price per row. */
   readonly #hasBars: boolean;
   readonly #counts = noCounts();
   readonly #times = new Column();
@@ -74,7 +75,7 @@ export class RowReader {
     this.#hasBars = plan.roles.open !== undefined;
   }
 
-  /** `cells` are as many as the plan is wide. */
+  /** The number of `cells` must be the width of the plan. */
   read(cells: readonly string[], line: number): void {
     this.#line = line;
     const { roles, ask: askPlaces, priceScale } = this.#plan;
@@ -151,7 +152,7 @@ export class RowReader {
     return empty === 4 ? undefined : this.#fail(`${empty} of its four prices are empty`);
   }
 
-  /** NaN when the cell is empty and may be. */
+  /** NaN when the cell is empty and may be empty. */
   #price(cell: string): number {
     if (isExact(cell)) return Number(cell);
     const text = cell.trim();
@@ -195,7 +196,8 @@ export class RowReader {
   #middle(bid: Bar, ask: Bar): Bar {
     const middle = (low: number, high: number): number => {
       if (high < low) this.#fail(`its ask ${high} is below its bid ${low}`);
-      // The middle of two decimals has a digit more than they: 15 digits hold it and shed the error of the doubles.
+      // The middle of two decimals has one more digit than they have: 15 digits preserve it and drop the error of the
+      // doubles.
       return Number(((low + high) / 2).toPrecision(15));
     };
     return {
@@ -207,7 +209,7 @@ export class RowReader {
   }
 }
 
-/** A list of doubles that grows: eight bytes each, where an array of numbers takes more. */
+/** A growing list of doubles: eight bytes each, less than in an array of numbers. */
 class Column {
   #room = new Float64Array(1_024);
   #length = 0;

@@ -7,12 +7,15 @@ export interface Survey {
     readonly missing: number;
     /** Places where one or more are missing. */
     readonly holes: number;
-    /** The longest of them. `after` is the start of the last bar before it, Unix ms. */
+    /** The longest of them. `after`: start of the last bar before it, Unix ms. */
     readonly longest: { readonly bars: number; readonly after: number } | undefined;
   };
   /** Bars that do not begin a whole number of bars after the previous one. */
   readonly offGrid: number;
-  /** Trades with the time, price and volume of the previous one: kept, since two may well be alike. Always 0 for bars. */
+  /**
+   * Trades with the time, price and volume of the previous one. They are kept, because two trades may be equal. Always
+   * 0 for bars.
+   */
   readonly repeatedTrades: number;
   readonly zeroVolume: number;
   readonly withoutVolume: number;

@@ -14,7 +14,7 @@ import type { Rows } from './rows.ts';
 
 /** Parquet and Arrow (Feather) tables: the layouts of delimited files, by the names of their columns. */
 
-/** A table as its library gives it. */
+/** A table as its library returns it. */
 export interface Table {
   readonly names: readonly string[];
   readonly rows: number;
@@ -24,7 +24,7 @@ export interface Table {
 
 const SAMPLE_ROWS = 200;
 
-/** @throws OperatorError (`data`) that names the file, and the row that is wrong (rows count from 1). */
+/** @throws OperatorError (`data`) that names the file, and the invalid row (counted from 1). */
 export async function readTable(
   { name, place, bytes }: { readonly name: string; readonly place: string; readonly bytes: Uint8Array },
   kind: TableKind,
@@ -78,7 +78,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
     const { name, scale = 0 } = element;
     if (element.type === 'FLOAT') reads.set(name, shortest);
     if (element.converted_type !== 'DECIMAL' && element.logical_type?.type !== 'DECIMAL') continue;
-    // Taken as the integer that it is stored as: the library multiplies with a double, which loses digits.
+    // Read as the stored integer, because the library multiplies with a double, which loses digits.
     reads.set(name, (cell) => decimalCell(cell, scale));
     delete element.converted_type;
     delete element.logical_type;
@@ -88,7 +88,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
     .filter(({ num_children: children }) => children === undefined)
     .map(({ name }) => name);
   const rows = Number(metadata.num_rows);
-  // Rows that its parts have beyond its count would be left out without a word.
+  // Otherwise rows of its parts beyond the stated count would be silently dropped.
   if (metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0) !== rows)
     throw new Error(`its parts do not contain the ${rows} rows that it states`);
   refuseFalsePages(bytes, metadata, maxBytes);
@@ -97,7 +97,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
     file,
     metadata,
     compressors: {
-      // Each page says how large it is; nothing beyond that is made.
+      // Each page states its size; nothing beyond that is allocated.
       GZIP: (packed, size) => gunzipSync(packed, { maxOutputLength: Math.max(size, 1) }),
       BROTLI: (packed, size) => brotliDecompressSync(packed, { maxOutputLength: Math.max(size, 1) }),
       ZSTD: (packed, size) => zstdDecompressSync(packed, { maxOutputLength: Math.max(size, 1) }),
@@ -109,7 +109,7 @@ async function fromParquet(bytes: Uint8Array, maxBytes: number): Promise<Table> 
       for (let n = 0; n < columnData.length; n++) column[rowStart + n] = columnData[n];
     },
   });
-  // Not as the pieces arrive: nobody would hear of a cell that cannot be read.
+  // Not during decoding, where an unreadable cell would go unnoticed.
   return {
     names,
     rows,
@@ -140,7 +140,7 @@ function decimalCell(cell: unknown, scale: number): unknown {
   return typeof cell === 'bigint' || typeof cell === 'number' ? decimalOf(BigInt(cell), scale) : cell;
 }
 
-/** Cells of a column: a typed array where there are no holes, else an array. */
+/** Cells of a column: a typed array without gaps, otherwise an array. */
 function cellsOf(column: { toArray(): unknown }): ArrayLike<unknown> {
   const cells = column.toArray();
   const isCells = (value: unknown): value is ArrayLike<unknown> =>

@@ -5,8 +5,8 @@ const ISO =
 const TWELVE = /^(\d{4})-(\d{2})-(\d{2}) (\d{2})-([AP])M$/u;
 
 /**
- * Unix ms of `2018-12-31`, `20180501 00:00`, `2018-12-31 23:00:00`, `2017-08-20T22:00:00.0000000Z`,
- * `2019-03-21 00:00:00+00:00` and `2018-12-31 11-PM`; `undefined` for what is no time, or finer than ms.
+ * Unix ms of `2018-12-31`, `20180501 00:00`, `2018-12-31 23:00:00`, `2017-08-20T22:00:00.0000000Z`, `2019-03-21
+ * 00:00:00+00:00` and `2018-12-31 11-PM`; `undefined` if it is no time, or finer than ms.
  */
 export function textTime(cell: string): number | undefined {
   const twelve = TWELVE.exec(cell);
@@ -19,7 +19,7 @@ export function textTime(cell: string): number | undefined {
   const iso = ISO.exec(cell);
   if (iso === null) return undefined;
   const [, year, month, day, hour = '0', minute = '0', second = '0', part = '', zone = 'Z'] = iso;
-  // An hour of 24 and more is another day, which `utc` refuses.
+  // An hour of 24 or more would be another day, which `utc` refuses.
   if (Number(minute) > 59 || Number(second) > 59) return undefined;
   const midnight = utc(year, month, day, Number(hour));
   if (midnight === undefined || /[1-9]/u.test(part.slice(3))) return undefined;
@@ -39,13 +39,13 @@ function utc(
   hour: number,
 ): number | undefined {
   const at = Date.UTC(Number(year), Number(month) - 1, Number(day), hour);
-  // Date.UTC takes 31 April as 1 May.
+  // Date.UTC treats 31 April as 1 May.
   return new Date(at).getUTCDate() === Number(day) && new Date(at).getUTCMonth() === Number(month) - 1
     ? at
     : undefined;
 }
 
-/** Whether a text time says its zone. */
+/** Whether a text time names its zone. */
 export const namesZone = (cell: string): boolean =>
   /(?:Z|UTC|[+-]\d{2}:?\d{2})$/u.test(cell) && cell.includes(':');
 

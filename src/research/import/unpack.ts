@@ -5,14 +5,14 @@ import { OperatorError } from '../../core/errors.ts';
 
 export type Container = 'plain' | 'gzip' | 'zip';
 
-/** One file out of a container. */
+/** One file extracted from a container. */
 export interface Packed {
   /** Without folders and `.gz`. */
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** Most bytes that files of one import may have once they are out of their container: 1 GiB. */
+/** Maximum number of extracted bytes of one import: 1 GiB. */
 export const EXPANDED_BYTES_MAX = 2 ** 30;
 const MIB = 1_048_576;
 /** Head and end of a gzip file. */
@@ -22,9 +22,9 @@ const DEFLATE_MOST = 1_032;
 const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
 
 /**
- * The files in `bytes`: one, save for a zip with several. Checksums are checked.
+ * The files in `bytes`: one, except for a zip with several. Checksums are verified.
  *
- * @throws OperatorError (`data`) that names the file when it is cut off or damaged.
+ * @throws OperatorError (`data`) that names the file when it is truncated or damaged.
  */
 export function unpack(
   name: string,
@@ -32,8 +32,7 @@ export function unpack(
   maxBytes = EXPANDED_BYTES_MAX,
 ): { readonly container: Container; readonly files: readonly Packed[] } {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    // Its end says how large it is: nothing is expanded that is too large. Values beyond the bound are drawn at the
-    // bound.
+    // The end of the file states its size, so a file that is too large is not extracted.
     const said =
       bytes.length < LEAST_GZIP
         ? 0
@@ -47,7 +46,7 @@ export function unpack(
   return { container: 'plain', files: [{ name: baseOf(name), bytes }] };
 }
 
-/** `size`: bytes, where the container says so. */
+/** `size`: bytes, if the container states it. */
 const tooLarge = (name: string, size: number | undefined, maxBytes: number): OperatorError =>
   new OperatorError(
     'data',
@@ -72,11 +71,11 @@ const ENTRY = 0x02014b50;
 const LOCAL = 0x04034b50;
 const END_BYTES = 22;
 const ENTRIES_MAX = 10_000;
-/** A size or place that does not fit its field is in the ZIP64 extra field instead; some write that for every file. */
+/** Marks a size or position that is in the ZIP64 extra field instead; some programs always write it there. */
 const ELSEWHERE = 0xffffffff;
 const ZIP64 = 1;
 
-/** What the directory of a zip says about a file in it. */
+/** A file's entry in the directory of a zip. */
 interface Entry {
   readonly path: string;
   readonly flags: number;
@@ -85,11 +84,11 @@ interface Entry {
   readonly packed: number;
   readonly size: number;
   readonly at: number;
-  /** Where the next entry of the directory begins. */
+  /** Position of the next entry of the directory. */
   readonly next: number;
 }
 
-/** Files of a zip by its directory at the end; folders and hidden files are left out. */
+/** Files of a zip by the directory at its end; folders and hidden files are skipped. */
 function unzip(name: string, bytes: Uint8Array, maxBytes: number): readonly Packed[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const files: Packed[] = [];
@@ -122,7 +121,7 @@ function directoryOf(view: DataView): readonly Entry[] {
     entries.push(entry);
     at = entry.next;
   }
-  // One more than the end counts would be left out without a word.
+  // Otherwise an entry beyond the stated count would be silently dropped.
   if (entryAt(view, at) !== undefined)
     throw new Error('its directory has more files than its end record states');
   return entries;
@@ -147,7 +146,7 @@ function entryAt(view: DataView, at: number): Entry | undefined {
 const textAt = ({ buffer, byteOffset }: DataView, at: number, bytes: number): string =>
   Buffer.from(buffer, byteOffset + at, bytes).toString('utf8');
 
-/** The numbers of the ZIP64 extra field in their order: size, packed size, place, of those that need it. */
+/** The numbers of the ZIP64 extra field in order: size, packed size and position, as far as each is needed. */
 function zip64Of(view: DataView, begin: number, bytes: number): number[] {
   for (let at = begin; at + 4 <= begin + bytes; at += 4 + view.getUint16(at + 2, true)) {
     if (view.getUint16(at, true) !== ZIP64) continue;
@@ -161,7 +160,7 @@ function fileOf(view: DataView, { path, flags, method, checksum, packed, size, a
   if ((flags & 1) !== 0) throw new Error('it is encrypted');
   if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
     throw new Error('its header is damaged');
-  // The name may be all that says the day of a file.
+  // The name may be the only source of the day of a file.
   if (textAt(view, at + 30, view.getUint16(at + 26, true)) !== path)
     throw new Error('its name differs from its name in the directory');
   const begin = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);

@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 
 /** Distribution of a figure over resamples. For people: never used as money. */
 export interface Summary {
-  /** Resamples that have the figure. */
+  /** Number of resamples that have the figure. */
   readonly count: number;
   readonly mean: number;
   readonly median: number;
@@ -17,7 +17,9 @@ export interface Summary {
   readonly high: number;
 }
 
-/** @param values one for each resample that has the figure. @param level share that the interval holds. `undefined` below two. */
+/**
+ * @param values one per resample that has the figure. @param level share of values within the interval. `undefined` for fewer than two.
+ */
 export function summaryOf(values: readonly number[], level: number): Summary | undefined {
   const count = values.length;
   if (count < 2) return undefined;
@@ -32,20 +34,20 @@ export function summaryOf(values: readonly number[], level: number): Summary | u
   return { count, mean, median, standardError: Math.sqrt(squares / (count - 1)), p5, p25, p75, p95, low, high };
 } // prettier-ignore
 
-/** The `⌈p·n⌉`-th smallest and largest: as many resamples lie outside on one side as on the other. */
+/** The `⌈p·n⌉`-th smallest and largest: equal numbers of resamples are outside on each side. */
 function bounds(sorted: readonly number[], p: number): readonly [low: number, high: number] {
-  // A product such as 0.05 · 200 may come out a hair above the whole number that it is.
+  // A product such as 0.05 · 200 may be slightly above its exact whole number.
   const rank = Math.min(Math.ceil(sorted.length / 2), Math.max(1, Math.ceil(p * sorted.length - 1e-9)));
   return [sorted[rank - 1] ?? Number.NaN, sorted[sorted.length - rank] ?? Number.NaN];
 }
 
-/** Share of values below `value`; one that equals it counts half. */
+/** Share of values below `value`; an equal one counts half. */
 export const rankOf = (values: readonly number[], value: number): number =>
   values.reduce((sum, one) => sum + (one < value ? 1 : one === value ? 0.5 : 0), 0) / values.length;
 
 export const RESAMPLES = { least: 20, usual: 200, most: 10_000 } as const;
 
-/** Resamples that an interval of this level needs, those of 5 % to 95 % among them. */
+/** Minimum number of resamples for an interval of this level, and for that of 5 % to 95 %. */
 export const leastFor = (level: number): number =>
   Math.max(RESAMPLES.least, Math.ceil(2 / (1 - level) - 1e-9));
 

@@ -8,7 +8,7 @@ import type { Tape } from '../tape/tape.ts';
 /** How history is resampled. */
 export interface Resampling {
   readonly seed: string;
-  /** Length of a block; `blockFor` gives one. Whole bars. */
+  /** Length of a block, in whole bars; `blockFor` returns a default. */
   readonly blockMs: number;
   /** `removed`: the mean return of the window is removed from every pair. */
   readonly trend: 'kept' | 'removed';
@@ -21,14 +21,17 @@ interface Span {
   readonly until: Instant;
 }
 
-/** A piece of history and where it goes: `(source, source + lengthMs]` becomes `(target, target + lengthMs]`, ms since the window began. */
+/**
+ * A piece of history and its position: `(source, source + lengthMs]` becomes `(target, target + lengthMs]`, ms since
+ * the start of the window.
+ */
 export interface Piece {
   readonly target: number;
   readonly source: number;
   readonly lengthMs: number;
 }
 
-/** Steps that blocks begin and end at: all bars of all tapes end there. */
+/** Step at which blocks start and end: all bars of all tapes end at its multiples. */
 export function gridOf(tapes: readonly Tape[]): number {
   const bars = tapes.map(({ barMs }) => barMs).filter((ms) => ms > 0);
   return bars.length === 0 ? SECOND_MS : bars.reduce((a, b) => (a / divisor(a, b)) * b);
@@ -36,7 +39,7 @@ export function gridOf(tapes: readonly Tape[]): number {
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
-/** A day, or ten bars where bars are long; a quarter of a window that has not four of them. */
+/** A day, or ten bars for long bars; a quarter of a window that is shorter than four of these. */
 export function blockFor(tapes: readonly Tape[], { from, until }: Span): number {
   const grid = gridOf(tapes);
   const usual = grid * Math.max(10, Math.round(DAY_MS / grid));
@@ -55,13 +58,16 @@ export function checkBlock(blockMs: number, tapes: readonly Tape[], { from, unti
 
 interface Drawing {
   readonly lengthMs: number;
-  /** How far into the window prices of all pairs become known: the bar that has not ended with it is none. Left out: all of it. */
+  /**
+   * Time from the start of the window until the last prices of all pairs are known: a bar that ends later does not
+   * count. Omitted: the whole window.
+   */
   readonly knownMs?: number;
   readonly grid: number;
   readonly resampling: Resampling;
 }
 
-/** What the pieces of a resample are cut from, joined at its ends. Ms since the window began. */
+/** The history from which the pieces of a resample are cut, joined at its ends. Ms since the start of the window. */
 interface Ring {
   readonly begin: number;
   readonly lengthMs: number;
@@ -70,8 +76,8 @@ interface Ring {
 }
 
 /**
- * Blocks of whole days need a ring of whole days. Of a window that has some hours more, every other resample leaves out the first of them
- * and the rest the last: hours that no resample holds would be no part of history.
+ * Blocks of whole days need a ring of whole days. If the window has additional hours, resamples omit the first and the
+ * last of them in turn, so that all hours are used.
  */
 function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling }: Drawing): Ring {
   const byDay = isByDay(lengthMs, grid, resampling);
@@ -81,9 +87,9 @@ function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling 
 } // prettier-ignore
 
 /**
- * The pieces of one resample, one after another. Circular blocks of one length: history is a ring, so that every instant of it is as
- * likely as any other. The first block is cut at random, so that blocks meet anywhere. Blocks of whole days begin at the time of day
- * that they stand for. The same for all pairs.
+ * The pieces of one resample, in order. Circular blocks of one length: history is a ring, so that every instant is
+ * equally likely. The first block is cut at random, so that blocks can meet anywhere. Blocks of whole days keep their
+ * time of day. The same for all pairs.
  */
 export function piecesOf(index: number, drawing: Drawing): readonly Piece[] {
   const { lengthMs, grid, resampling } = drawing;
@@ -113,7 +119,7 @@ function isByDay(lengthMs: number, grid: number, { blockMs, isUnanchored = false
   return !isUnanchored && isOfDays && lengthMs >= 2 * DAY_MS;
 }
 
-/** Instants at which a block may begin: one per day if blocks keep their time of day, otherwise each step of the grid. */
+/** Instants at which a block may start: one per day if blocks keep their time of day, otherwise each step of the grid. */
 export function startsOf(
   tapes: readonly Tape[],
   { from, until }: Span,
@@ -157,12 +163,12 @@ export class Resampler {
   } // prettier-ignore
 }
 
-/** The rows of a window, and the row before it whose close is known when it begins. */
+/** The rows of a window, and the previous row, whose close is known when the window starts. */
 interface Source {
   readonly tape: Tape;
   readonly first: number;
   readonly last: number;
-  /** Prices are rounded to this many a unit: ten digits of the first one. */
+  /** Prices are rounded to multiples of `1 / scale`: ten digits of the first price. */
   readonly scale: number;
 }
 
@@ -173,7 +179,7 @@ function sourceOf(tape: Tape, { from, until }: Span): Source {
   return { tape, first, last, scale: 10 ** decimals };
 }
 
-/** Logarithm of the price over what is drawn from, per ms. */
+/** Change of the logarithm of the price over the ring, per ms. */
 function trendOf({ tape, first }: Source, from: Instant, { begin, lengthMs }: Ring): number {
   const closeAt = (ms: number): number =>
     tape.close[Math.max(first, lastKnownRow(tape, instant(from + ms)))] ?? Number.NaN;
@@ -212,7 +218,7 @@ function resampled(
   return tapeOf({ pair: tape.pair, barMs: tape.barMs, columns });
 } // prettier-ignore
 
-/** Steps through history and returns what became known since the previous step. */
+/** Steps through history and returns the data that became known since the previous step. */
 class Cursor {
   readonly #tape: Tape;
   readonly #first: number;
@@ -237,7 +243,10 @@ class Cursor {
     this.#stand();
   }
 
-  /** Rows that nobody saw are seen together: their highest, their lowest, all of their volume. None: the last close holds. */
+  /**
+   * Combines the rows since the previous step: their highest, their lowest, all of their volume. Without rows, the last
+   * close remains.
+   */
   advance(to: Instant): void {
     const { times, barMs, open, high, low, close, volume } = this.#tape;
     this.#stand();

@@ -18,17 +18,17 @@ import type { DriftType } from '../../core/wake.ts';
  * assets. `SLACK` is sixteen times that. The decimals themselves round at 80 digits, which is nothing beside it.
  */
 export interface Band {
-  /** Upper and lower bound of each weight, assets in order, then cash. */
+  /** Upper and lower bound of each weight: assets in order, then cash. */
   readonly upper: Float64Array;
   readonly lower: Float64Array;
-  /** What rounding may amount to, as a part of `G`. */
+  /** Bound of the rounding error, as a fraction of `G`. */
   readonly slack: number;
 }
 
 const SLACK = 2 ** -40;
 export const ASSETS_MAX = 256;
 
-/** Bounds of the weights with these targets; a threshold that is relative does not apply to a target of 0. */
+/** Bounds of the weights with these targets; a relative threshold does not apply to a target of 0. */
 export function bandOf(
   targets: readonly Ratio[],
   { driftType, threshold }: { readonly driftType: DriftType; readonly threshold: string },
@@ -42,7 +42,7 @@ export function bandOf(
   const upper = bounds(add);
   const lower = bounds(subtract);
   const largest = Math.max(...upper, ...lower.map(Math.abs));
-  // Corners are chosen for weights from 0 to 1. Others are left to the decimals: nothing is certain then.
+  // Corners are chosen for weights from 0 to 1. For others the decimals decide, because nothing is certain then.
   const isUsual = targets.every((target) => target.gte(0) && target.lte(1)) && limit.gte(0);
   return { upper, lower, slack: isUsual ? SLACK * (1 + largest) : Infinity };
 }
@@ -54,7 +54,7 @@ export interface Values {
   cash: number;
 }
 
-/** Whether a weight may leave its band somewhere between the bounds. `false` is certain. Written so that NaN says `true`. */
+/** Whether a weight may leave its band somewhere between the bounds. `false` is certain. NaN gives `true`. */
 export function mayLeave({ upper, lower, slack }: Band, { low, high, cash }: Values): boolean {
   const assets = low.length;
   let least = cash;
@@ -81,7 +81,7 @@ export function mayLeave({ upper, lower, slack }: Band, { low, high, cash }: Val
   return !(cash - u * least < -error && cash - l * (l >= 0 ? most : least) > error);
 }
 
-/** As `mayLeave`, at values that are known. `false` is certain. */
+/** Like `mayLeave`, for known values. `false` is certain. */
 export function mayLeaveAt({ upper, lower, slack }: Band, values: Float64Array, cash: number): boolean {
   const assets = values.length;
   let total = cash;
@@ -99,7 +99,7 @@ export function mayLeaveAt({ upper, lower, slack }: Band, values: Float64Array, 
   return !(cash - (upper[assets] ?? 0) * total < -error && cash - (lower[assets] ?? 0) * total > error);
 }
 
-/** Whether a weight has left its band at values that are known, beyond what rounding can amount to. `true` is certain. */
+/** Whether a weight has left its band at known values by more than the rounding error. `true` is certain. */
 export function hasLeft({ upper, lower, slack }: Band, values: Float64Array, cash: number): boolean {
   const assets = values.length;
   let total = cash;

@@ -5,24 +5,24 @@ import type { Clock, VenuePort } from '../../engine/ports.ts';
 import { knownAt } from '../tape/tape.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** What becomes of an asset whose prices end before the window: sold at its last price, or kept at it. */
+/** How to treat an asset whose prices end before the window: sold at its last price, or kept at it. */
 export type Delisting = 'liquidate' | 'freeze';
 
 /** When the last price of a tape is known. */
 export const lastKnownAt = (tape: Tape): Instant => knownAt(tape, tape.rows - 1);
 
-/** The tape as one of a pair that is delisted at its end. Columns are read through it, and not before they are used. */
+/** The tape of a pair that is delisted at its end. Reads columns only when they are used. */
 export const delistedTape = (tape: Tape): Tape =>
   Object.create(tape, { isDelisted: { value: true, enumerable: true } }) as Tape; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a tape with one more field
 
 export interface Closing {
   readonly clock: Clock;
   readonly tapes: readonly Tape[];
-  /** How long the last price of a tape can be sold at, ms; 0: not at all. */
+  /** How long an asset can be sold at the last price of a tape, ms; 0: not at all. */
   readonly sellsForMs: (tape: Tape) => number;
 }
 
-/** A venue that quotes no delisted pair: no buy from its last price on, and no sell once the time to sell is over. */
+/** A venue that quotes no delisted pair: no buy from its last price on, and no sell after the time to sell. */
 export function closingVenue(venue: VenuePort, { clock, tapes, sellsForMs }: Closing): VenuePort {
   const delisted = new Map(tapes.filter((tape) => tape.isDelisted === true).map((tape) => [tape.pair, tape]));
   if (delisted.size === 0) return venue;
@@ -48,13 +48,13 @@ export interface Liquidation {
   readonly base: string;
   readonly quote: string;
   readonly at: Instant;
-  /** How long it may take, ms. */
+  /** How long selling may take, ms. */
   readonly forMs: number;
   /** Largest order, quote currency. */
   readonly orderMax: string | undefined;
 }
 
-/** The strategy that sells all of a delisted asset, as its document says it: at the last price, through the same pipeline. */
+/** The strategy that sells all of a delisted asset, as a document: at the last price, through the same pipeline. */
 export function liquidationOf({
   pair,
   base,

@@ -11,24 +11,24 @@ import { walk } from './walk.ts';
 export type { History, Valuation };
 
 export interface DriftQuestion {
-  /** Prices are evaluated as they are known here, and at each later instant at which a price arrives. Unix ms. */
+  /** Evaluates the known prices at this instant, and at each later instant at which a price arrives. Unix ms. */
   readonly from: number;
-  /** Nothing later counts. */
+  /** End of the search. */
   readonly until?: number | undefined;
-  /** Units held of each asset: doubles, each the nearest to what is really held. */
+  /** Units held of each asset, as the nearest doubles. */
   readonly held: Float64Array;
   readonly cash: number;
-  /** A price that is older says nothing, and the portfolio is unknown then. */
+  /** The portfolio is unknown while a price is older than this. */
   readonly ageMaxMs?: number | undefined;
-  /** Decides where rounding could matter: whether there is a breach at these rows, one of each history. */
+  /** Called if rounding could matter: whether there is a breach at these rows, one of each history. */
   isBreach(rows: Int32Array): boolean;
 }
 
-/** What a search has read, for statistics. */
+/** Statistics of a search. */
 export interface Looked {
   blocks: number;
   rows: number;
-  /** Rows at which the decimals had to decide. */
+  /** Number of rows for which the decimals had to decide. */
   doubts: number;
 }
 
@@ -39,8 +39,8 @@ export interface DriftSearch {
 }
 
 /**
- * A search for breaches of a band. Assets are in the order of the bounds; what is prepared serves any number of questions.
- * Blocks of time that hold no breach for certain are passed; the rows of the others are asked one by one.
+ * A search for breaches of a band. Assets follow the order of the bounds; the preparation serves any number of
+ * questions. Skips blocks of time that certainly contain no breach, and checks the rows of the others one by one.
  */
 export function driftSearch(
   histories: readonly History[],

@@ -1,7 +1,7 @@
 import type { PriceIndex } from '../tape/index.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** What a search needs of a tape. */
+/** The fields of a tape that a search needs. */
 export type Prices = Pick<Tape, 'pair' | 'times' | 'close' | 'barMs' | 'rows'>;
 
 /** Market history of a pair, and its index. */
@@ -10,9 +10,9 @@ export interface History {
   readonly index: PriceIndex;
 }
 
-/** How an asset is valued: at the price of its pair, times that of a second one where it has none against cash. */
+/** How an asset is valued: at the price of its pair, times that of a second pair if the first is not against cash. */
 export interface Valuation {
-  /** Place of the pair among the histories. */
+  /** Index of the pair among the histories. */
   readonly pair: number;
   readonly onward?: number | undefined;
 }

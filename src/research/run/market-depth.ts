@@ -3,13 +3,13 @@ import type { Instant } from '../../core/time.ts';
 import { lastKnownRow } from '../tape/tape.ts';
 import type { ColumnName, Tape } from '../tape/tape.ts';
 
-/** Bars that volume and volatility are taken from, where a day has fewer. */
+/** Minimum number of bars for volume and volatility, if a day has fewer. */
 const BARS_MIN = 20;
 
 /**
- * What one million of quote currency costs by the square-root law with the market's own figures, basis points: coefficient · σ ·
- * √(10^6 / V). σ: standard deviation of a day's returns; V: traded in a day, quote currency. Both cover the day (at least twenty
- * bars) that ended with the last full hour. `undefined` where that has fewer bars or no volume.
+ * Cost of one million of quote currency by the square-root law with the market's own figures, basis points: coefficient
+ * · σ · √(10^6 / V). σ: standard deviation of a day's returns; V: traded in a day, quote currency. Both cover the day
+ * (at least twenty bars) that ended with the last full hour. `undefined` if that has fewer bars or no volume.
  */
 export function millionBpsOf(tape: Tape, coefficient: number): (at: Instant) => number | undefined {
   const { barMs, times } = tape;
@@ -29,7 +29,7 @@ export function millionBpsOf(tape: Tape, coefficient: number): (at: Instant) => 
       if (i > 0) squares += Math.log(close / (closes[i - 1] ?? close)) ** 2;
       traded += close * (volumes[i] ?? 0);
     }
-    // History may begin within the day.
+    // History may start within the day.
     const days = (end - Math.max(end - spanMs, times[0] ?? end)) / DAY_MS;
     const bps = (coefficient * 10_000 * Math.sqrt(squares / days)) / Math.sqrt(traded / days / 1e6);
     known = { hour, bps: closes.length >= BARS_MIN && Number.isFinite(bps) ? bps : undefined };

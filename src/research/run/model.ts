@@ -19,7 +19,7 @@ import {
 } from '../../simulator/options/options-parts.ts';
 
 /**
- * What a backtest assumes about execution: a tape shows what was traded, not what a dealer would have quoted for this size at
+ * Assumptions of a backtest about execution: a tape shows trades, not what a dealer would have quoted for this size at
  * that instant. Everything here is an assumption, and every report prints all of it.
  */
 export type ExecutionModel = z.output<typeof modelSchema>;
@@ -156,13 +156,13 @@ export const isPreset = (name: string): name is PresetName => Object.hasOwn(pres
 
 export const presetModel = (name: PresetName): ExecutionModel => modelSchema.parse(presets[name]);
 
-/** How long the last price of a tape holds beyond its bar, ms. */
+/** How long the last price of a tape remains valid beyond its bar, ms. */
 export const gapMaxOf = (
   { gapMax }: Pick<ExecutionModel, 'gapMax'>,
   { barMs }: Pick<Tape, 'barMs'>,
 ): number => gapMax ?? Math.max(HOUR_MS, barMs);
 
-/** A currency of the backtest, where it is not one that everybody knows. */
+/** A currency of the backtest that is not built in. */
 export interface VenueFacts {
   readonly seed: string;
   readonly from: Instant;
@@ -171,7 +171,7 @@ export interface VenueFacts {
   readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
 }
 
-/** The settings of the simulated venue that behaves as the model says. */
+/** Settings of the simulated venue that implement the model. */
 export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions {
   const { halfSpreadBps, impactBps, maxUsd, pricePrecision } = model;
   const pairs = facts.pairs.map((pair) => {

@@ -34,10 +34,10 @@ export interface BacktestSetup {
   readonly tapes: readonly Tape[];
   /** Start of the desk: the first close of every tape is known by then. */
   readonly from: Instant;
-  /** The desk drains at this instant, and decides nothing at it. */
+  /** The desk drains at this instant, and makes no decisions at it. */
   readonly until: Instant;
   readonly strategies: readonly StrategySource[];
-  /** As the config makes it for paper mode. */
+  /** As the config defines it for paper mode. */
   readonly policy: DeskSettings;
   readonly model: ExecutionModel;
   /** Opening balances, by currency. */
@@ -50,9 +50,9 @@ export interface BacktestSetup {
   /** Finds where a wait can come true; without it, every row of every tape reaches the desk. */
   readonly nextPossible?: NextPossible | undefined;
   readonly observer?: Partial<Observer> | undefined;
-  /** Of tapes whose pair is delisted at their end; default: frozen at the last price. */
+  /** Treatment of tapes whose pair is delisted at their end; default: frozen at the last price. */
   readonly delisting?: Delisting | undefined;
-  /** What happened to a live desk, in place of what the model says. */
+  /** Facts of a live desk that replace the model. */
   readonly live?: LiveFacts | undefined;
 }
 
@@ -64,14 +64,14 @@ export interface LiveFacts {
   readonly orderLatencyMs?: Latency | undefined;
   /** Answers of its venue that the exchange does not give. */
   readonly venue?: ((inner: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
-  /** What people ordered, and when. */
+  /** Commands of people, and their times. */
   readonly commands?: readonly { readonly at: Instant; readonly command: Command }[] | undefined;
   /** Documents that changed while it ran. */
   readonly strategies?: ((clock: VirtualClock) => StrategiesPort) | undefined;
   /** Deposits; withdrawals are below zero. */
   readonly flows?:
     readonly { readonly at: Instant; readonly currency: string; readonly amount: Quantity }[] | undefined;
-  /** Between two reads of the account, ms. Default: only interest makes a backtest read it. */
+  /** Interval between reads of the account, ms. Default: a backtest reads it only for interest. */
   readonly accountPollMs?: number | undefined;
 }
 
@@ -81,19 +81,19 @@ export interface Backtest {
   readonly clock: VirtualClock;
   readonly exchange: Exchange;
   /**
-   * The account in USD, at the prices of a moment. A desk that has finished early holds what it holds: backtests and sweeps say
-   * what that is worth at the end of the window.
+   * The account in USD, at the prices of an instant. A desk that has finished early keeps its holdings: backtests and
+   * sweeps value them at the end of the window.
    */
   valueAt(moment: Instant): Money;
   /**
-   * Goes on to `until`, or to the end. Synchronous: nothing else runs in the meantime. Whether it is over.
+   * Continues to `until`, or to the end. Synchronous: nothing else runs in the meantime. Returns whether it has ended.
    *
-   * @throws the error that ended the desk: `OperatorError` for a strategy that cannot run, else a bug.
+   * @throws the error that ended the desk: `OperatorError` for a strategy that cannot run, otherwise a bug.
    */
   run(until?: Instant): boolean;
 }
 
-/** @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be taken apart. */
+/** @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be split. */
 export function backtest(setup: BacktestSetup): Backtest {
   const { tapes, from, until, model, seed, holdings, live = {} } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
@@ -150,12 +150,14 @@ export function backtest(setup: BacktestSetup): Backtest {
     clock,
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
-    // What people order may begin something when all else is done.
+    // A command of a person may start a strategy after all others have finished.
     run: runner(desk, clock, { isUntilDone: (live.commands ?? []).length === 0 }),
   };
 }
 
-/** `undefined`: as the pairs of the venue say. @throws OperatorError (`config`) when a tape lacks the volume that is asked for. */
+/**
+ * `undefined`: the settings of the pairs apply. @throws OperatorError (`config`) when a tape lacks the required volume.
+ */
 function impactOf(
   { impactMemory, impactParticipation: coefficient }: ExecutionModel,
   { tapes, from, until }: Pick<BacktestSetup, 'tapes' | 'from' | 'until'>,
@@ -174,7 +176,7 @@ function impactOf(
   });
 }
 
-/** To the nearest cent; the venue itself truncates the value that it lends against. */
+/** To the nearest cent; the venue itself truncates the value against which it lends. */
 function valueAt({ accounts, ledger, market }: Exchange, moment: Instant): Money {
   let value = NO_MONEY;
   for (const [currency, held] of ledger.balances(accounts[0]?.name ?? ''))
@@ -224,7 +226,7 @@ export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
 });
 
-/** The end of the tape is handled as a command, after those that people gave. */
+/** The end of the tape is handled as a command, after the commands of people. */
 const commandsOf = (
   clock: VirtualClock,
   until: Instant,
@@ -242,7 +244,9 @@ const commandsOf = (
     };
   }).pipe(share());
 
-/** Whether no quotes are given at a time: whole pieces of it, so that refusals come in clusters. Depends only on the seed. */
+/**
+ * Whether no quotes are given at a time: for whole spans, so that refusals come in clusters. Depends only on the seed.
+ */
 export function outages(
   { unavailableShare, unavailableMs }: ExecutionModel,
   seed: string,

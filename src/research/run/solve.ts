@@ -15,9 +15,9 @@ import { walk } from './walk.ts';
 
 /** Start and end of the search, Unix ms. */
 export interface Span {
-  /** What is known here counts already. */
+  /** Prices known at this time count. */
   readonly from: Instant;
-  /** What becomes known later does not count. */
+  /** Prices that become known later do not count. */
   readonly until?: Instant | undefined;
   /** Prices older than this do not count, ms. */
   readonly ageMaxMs?: number | undefined;
@@ -79,9 +79,9 @@ export function nextCrossing(
 }
 
 /**
- * Whether the decimal of a double is on this side of a level, decided by only the double. Reading a decimal as the nearest double keeps
- * the order, and the decimal of a price is read as that price: one below the level's double is below the level, and one above is above.
- * Only at the level's double itself do the decimals have to be asked, once.
+ * Whether the decimal of a double is on this side of a level, decided mostly by the double. Conversion to the nearest
+ * double keeps the order: a double below the level's double is below the level, and one above is above. Only for the
+ * level's double itself, the decimals are compared, once.
  */
 function beyond(is: Beyond, text: string): (value: number) => boolean {
   const level = price(text);
@@ -106,14 +106,14 @@ export const nextDrift = (
 
 type DriftWait = Wait & { on: 'drift' };
 
-/** What a wait for a drift is in doubles. */
+/** A drift wait in doubles. */
 interface DriftProblem {
-  /** Pairs that prices are needed of. */
+  /** Pairs whose prices are needed. */
   readonly pairs: readonly string[];
   /** How each asset is valued: by which of these pairs. */
   readonly valuations: readonly Valuation[];
   readonly band: Band;
-  /** Units of each asset, and of cash. The list is the same one each time. */
+  /** Units of each asset, and of cash. The list is reused. */
   readonly heldIn: (holdings: Holdings) => { readonly held: Float64Array; readonly cash: number };
 }
 
@@ -141,7 +141,10 @@ function driftProblem(wait: DriftWait): DriftProblem {
   };
 }
 
-/** As `nextDrift`, with everything prepared that does not depend on the holdings, for a wait that is asked repeatedly. */
+/**
+ * Like `nextDrift`, with everything prepared that does not depend on the holdings, for a wait that is evaluated
+ * repeatedly.
+ */
 export function driftSolver(
   market: Market,
   wait: DriftWait,
@@ -164,16 +167,16 @@ export function driftSolver(
   };
 }
 
-/** The pair that a currency is valued by, and the one against cash after it where that is not against cash itself. */
+/** The pair that prices a currency, followed by the pair against cash if the first is not. */
 function pairsOf(currency: string, wait: DriftWait): readonly string[] {
   const bridge = wait.via?.[currency];
   return [tradedPair(currency, wait), ...(bridge === undefined ? [] : [bridge + wait.cash])];
 }
 
 /**
- * The first instant at which a price makes a wait come true. Of the kinds of wait two depend on prices: `price` on that of its
- * pair, `drift` on those of its portfolio and on what is held. Of the others `undefined`: `at` is an instant itself,
- * `inflow` and `lifted` follow the balance, `debt` balances and the venue's terms, `outcome` the own slices.
+ * The first instant at which a price makes a wait come true. Two kinds of wait depend on prices: `price` on that of its
+ * pair, `drift` on those of its portfolio and on the holdings. `undefined` for the others: `at` is an instant itself,
+ * `inflow` and `lifted` depend on the balance, `debt` on balances and the venue's terms, `outcome` on the own slices.
  */
 export function nextByPrice(
   market: Market,

@@ -13,8 +13,8 @@ import { TapeBars } from '../tape/tape-bars.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /**
- * The first instant after `from` at which the wait may come true. Too early is only slow; too late is wrong.
- * `undefined`: not while the tapes last.
+ * The first instant after `from` at which the wait may come true. A result that is too early is only slow; one that is
+ * too late is wrong. `undefined`: not before the tapes end.
  */
 export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
 
@@ -30,8 +30,8 @@ export interface TapeMarketOptions {
 }
 
 /**
- * Market history as the market of a desk. It can be asked at any time and answers with the last close that is known then.
- * It records when each of its rows becomes known; or, where it is known what can come true, only then.
+ * Market history as the market of a desk. Returns the last known close at any time. Emits each of its rows when it
+ * becomes known or, if `nextPossible` is given, only rows with which a wait may come true.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, readers } = options;
@@ -129,7 +129,7 @@ function onDemand(
       tell(at, (told) => {
         for (const listen of listeners) listen(told);
       });
-    // The woken wait has ended, and new ones check for themselves: the others keep waiting.
+    // The woken wait has ended, and new ones check for themselves; the others keep waiting.
     for (const one of expected) if (one.next <= at) lookOn(one, at);
     scheduledAt = Number.NaN;
     schedule();
@@ -172,7 +172,7 @@ export class TapeReader {
   readonly bars: TapeBars;
   readonly #tape: Tape;
   readonly #gapMaxMs: number;
-  /** The last row that is known from `#from` on, until `#until`; none before the first. */
+  /** The last row known from `#from` on, until `#until`; -1 before the first. */
   #row = -1;
   #from = Infinity;
   #until = -Infinity;
@@ -182,7 +182,7 @@ export class TapeReader {
   /** Sum of the volumes of the UTC day of `row`, up to that row. */
   #day: { readonly row: number; readonly sum: number } = { row: -1, sum: 0 };
 
-  /** @param gapMaxMs how long a price holds beyond its bar. */
+  /** @param gapMaxMs how long a price remains valid beyond its bar. */
   constructor(tape: Tape, gapMaxMs = Number.POSITIVE_INFINITY) {
     this.#tape = tape;
     this.bars = new TapeBars(tape);
@@ -200,13 +200,13 @@ export class TapeReader {
     return this.#told;
   }
 
-  /** The last close that is known at `at`, however old; the first one before that. */
+  /** The last close known at `at`, of any age; before the first, the first. */
   last(at: Instant): Price {
     this.#seek(at);
     return this.#close();
   }
 
-  /** Volume of the UTC day of the last row that is known at `at`, up to that row; `undefined` where the tape has none. */
+  /** Volume of the UTC day of the last row known at `at`, up to that row; `undefined` if the tape has none. */
   volume(at: Instant): Quantity | undefined {
     this.#seek(at);
     const { times, volume } = this.#tape;
@@ -256,7 +256,7 @@ export class TapeReader {
   }
 }
 
-/** A tape as the simulated exchange prices from it. Never asked for a time before its first close is known. */
+/** A tape as price source of the simulated exchange. Never queried for a time before its first close is known. */
 export function venueTape(tape: Tape, reader = new TapeReader(tape)): PriceTape {
   return {
     startsAt: knownAt(tape, 0),

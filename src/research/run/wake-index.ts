@@ -10,8 +10,8 @@ import type { Tape } from '../tape/tape.ts';
 type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
 
 /**
- * Where over these tapes something that is waited for can come true: the next crossing of a level, the next drift out of a band, or
- * the next price at all. A tape is indexed when a strategy first waits for its prices; `indexOf` may know an index from before.
+ * When a wait can come true over these tapes: the next crossing of a level, the next drift out of a band, or the next
+ * price at all. Indexes a tape when a strategy first waits for its prices; `indexOf` may return an existing index.
  */
 export function solvedOver(
   tapes: readonly Tape[],
@@ -49,7 +49,10 @@ export function solvedOver(
   };
 }
 
-/** Serves each wait for the same band: a strategy waits for it after every trade, with its own targets, and `notBefore` is asked elsewhere. */
+/**
+ * Serves every wait for the same band: a strategy waits for it after every trade, with its own targets, and `notBefore`
+ * is handled elsewhere.
+ */
 interface Solver {
   readonly wait: DriftWait;
   readonly solve: ReturnType<typeof driftSolver>;

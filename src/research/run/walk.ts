@@ -1,32 +1,35 @@
-/** What is looked for: asked about whole blocks first, then about the rows in the narrowest ones. */
+/** A search over blocks of time: first whole blocks, then the rows in the narrowest ones. */
 export interface Search {
-  /** How many levels there are, and how wide the blocks of the narrowest are, ms. */
+  /** Number of levels, and width of the narrowest blocks, ms. */
   readonly levels: number;
   readonly width: number;
-  /** Looked for in the blocks from the one that holds `from` to the one that holds `until`, Unix ms. */
+  /** Searches from the block that contains `from` to the block that contains `until`, Unix ms. */
   from: number;
   until: number;
-  /** How often in a row a narrowest block might have held it. Kept from one walk to the next. */
+  /** Number of consecutive narrowest blocks that might have contained a result and did not. Kept between walks. */
   misses: number;
-  /** Whether it may be in this block. Numbers count from 1970 in widths of the level. A false alarm only costs time. */
+  /**
+   * Whether the block may contain a result. Block numbers count from 1970 in widths of the level. A false positive only
+   * costs time.
+   */
   mayHold(level: number, block: number): boolean;
-  /** The first instant in these blocks of the narrowest level, Unix ms; `undefined` when they hold none. */
+  /** The first result in these blocks of the narrowest level, Unix ms; `undefined` if there is none. */
   open(first: number, last: number): number | undefined;
-  /** When the next price arrives after the blocks that were opened last, Unix ms: nothing changes before. */
+  /** When the next price arrives after the blocks opened last, Unix ms: nothing changes before. */
   resumesAt(): number;
 }
 
 const FAN_OUT = 4;
-/** Up to two to the power of this many narrowest blocks are opened unasked. */
+/** At most two to the power of this many narrowest blocks are opened without a check. */
 const UNASKED_MAX = 5;
 
 /**
- * The first instant that a search finds. After a block without it the next is asked about, four at once wherever four begin; one
- * that may hold it is opened.
+ * The first instant that a search finds. After a block without a result it checks the next, four at once wherever four
+ * begin, and opens a block that may contain a result.
  *
- * Where asking rules nothing out it costs more than it saves: after each time that a narrowest block was asked about for nothing
- * twice as many are opened unasked. One that is ruled out ends that. So asking is at most a small part of what opening costs, and
- * no more is opened for nothing than had to be opened before.
+ * If checks exclude nothing, they cost more than they save: after each vain check of a narrowest block, twice as many
+ * blocks are opened without a check, until a check excludes one. Checks therefore cost at most a small part of opening,
+ * and no more blocks are opened in vain than had to be opened before.
  */
 export function walk(search: Search): number | undefined {
   const { levels, from, until } = search;

@@ -7,9 +7,9 @@ export interface HeatMap {
   readonly figure: FigureName;
   readonly down: Axis;
   readonly across: Axis;
-  /** Rows as `down`, columns as `across`; `undefined` where no setting has the figure. */
+  /** Rows follow `down`, columns `across`; `undefined` if no setting has the figure. */
   readonly cells: readonly (readonly (number | undefined)[])[];
-  /** Further fields that were varied: each cell is the best over their values. */
+  /** Further varied fields: each cell is the best over their values. */
   readonly over: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface Axis {
   readonly values: readonly string[];
 }
 
-/** More are neither read nor seen. */
+/** Maximum number of values per axis, so that the map stays legible. */
 const AXIS_MAX = 40;
 
 /** The map of the first two fields with at least two values; `undefined` when there are none, or they have too many. */
@@ -58,7 +58,7 @@ export function heatMapOf(
   };
 }
 
-/** Each once; numbers by size, other values as they come. */
+/** Distinct values: numbers by size, others in order of appearance. */
 function valuesOf(all: readonly string[]): readonly string[] {
   const values = [...new Set(all)];
   return values.every((value) => Number.isFinite(Number(value)))
@@ -66,7 +66,7 @@ function valuesOf(all: readonly string[]): readonly string[] {
     : values;
 }
 
-/** How bad each cell is, 0 the best and 1 the worst of the map; `undefined` for empty ones. */
+/** Shade of each cell, from 0 for the best to 1 for the worst of the map; `undefined` for empty ones. */
 export function shades({ cells, figure }: HeatMap): readonly (readonly (number | undefined)[])[] {
   const sign = sweepFigures[figure].better === 'less' ? 1 : -1;
   const known = cells.flat().flatMap((cell) => (cell === undefined ? [] : [sign * cell]));

@@ -44,7 +44,7 @@ export function readFigure(name: string, option: string): FigureName {
   throw new OperatorError('usage', `${option}: expected one of ${figureNames.join(', ')}, got "${name}"`);
 }
 
-/** A setting that traded nothing is not compared: a cost that it did not pay is not a better execution. */
+/** Whether a setting traded nothing. It is not compared, because zero cost is not a better execution then. */
 export const isIdle = (figures: SweepFigures | undefined): boolean => figures?.fills === '0';
 
 /** A number for which less is better; `undefined` if the setting lacks the figure, or traded nothing. */
@@ -66,8 +66,8 @@ export function ranked(all: readonly (SweepFigures | undefined)[], name: FigureN
 }
 
 /**
- * Indices of the settings that no other one beats in both figures, by the first of them: a better value of one is only to be had
- * for a worse value of the other. Settings that are equal in both are listed together, in their order.
+ * Indices of the settings that no other one beats in both figures, sorted by the first: a better value of one figure
+ * always means a worse value of the other. Settings that are equal in both are listed together, in their order.
  */
 export function paretoFront(
   all: readonly (SweepFigures | undefined)[],
@@ -94,7 +94,7 @@ export interface Edge {
   readonly end: 'lowest' | 'highest';
 }
 
-/** Of numbers, where at least three were tried: of two either is at an edge. */
+/** Only for numbers with at least three values: of two, each is at an edge. */
 export function edgesOf(
   fields: readonly string[],
   settings: readonly (readonly string[])[],
@@ -121,10 +121,10 @@ export interface Luck {
 }
 
 /**
- * The best of many attempts is partly luck. If all settings were equal and their figures scattered normally, the best of `n`
- * would lie `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The mean is taken
- * as the median, and the deviation from the quartile on the better side: a few settings that went very wrong, or one that went
- * very well, say nothing of the scatter. `undefined` of fewer than three settings, or when too many are the same.
+ * The best of many attempts is partly luck. If all settings were equal and their figures normally distributed, the best
+ * of `n` would be `(1−γ)·Φ⁻¹(1−1/n) + γ·Φ⁻¹(1−1/(n·e))` standard deviations from their mean (γ: Euler's constant). The
+ * median replaces the mean, and the deviation comes from the quartile on the better side, so that a few extreme
+ * settings have no effect. `undefined` for fewer than three settings, or when too many are equal.
  */
 export function luckOf(all: readonly (SweepFigures | undefined)[], name: FigureName): Luck | undefined {
   const values = all.flatMap((figures) => badness(figures, name) ?? []).toSorted((a, b) => a - b);
@@ -142,7 +142,7 @@ export function luckOf(all: readonly (SweepFigures | undefined)[], name: FigureN
   };
 }
 
-/** Of ascending values; between two of them in a straight line. */
+/** Quantile of ascending values, with linear interpolation. */
 function quantile(values: readonly number[], p: number): number {
   const place = p * (values.length - 1);
   const [low, high] = [values[Math.floor(place)] ?? Number.NaN, values[Math.ceil(place)] ?? Number.NaN];
@@ -151,11 +151,11 @@ function quantile(values: readonly number[], p: number): number {
 
 const EULER = 0.577_215_664_901_532_9;
 
-/** Of `n` standard normal numbers, approximately. */
+/** Expected maximum of `n` standard normal numbers, approximately. */
 export const expectedMaximum = (n: number): number =>
   (1 - EULER) * normalQuantile(1 - 1 / n) + EULER * normalQuantile(1 - 1 / (n * Math.E));
 
-/** The value that a standard normal number stays below with probability `p`. Halving an interval: rarely asked, to 1e-12. */
+/** The quantile of the standard normal distribution for `p`. Uses bisection to 1e-12, because it is rarely called. */
 export function normalQuantile(p: number): number {
   let [low, high] = [-10, 10];
   for (let i = 0; i < 80; i++) {

@@ -53,7 +53,7 @@ const LIST_MAX = 1_000;
 /** Values of a range that random draws can still distinguish. */
 const RANGE_MAX = 1_000_000_000;
 const FIELD = /^[a-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/u;
-/** Between fields that change together, and between their values. */
+/** Separator of fields that change together, and of their values. */
 const TOGETHER = '+';
 const TOGETHER_HELP = "write 'target_weights.btc+target_weights.usd=0.6+0.4,0.5+0.5'";
 const HELP = 'write 0.01..0.10/0.01, or 12,24,48, or random(58000..62000)';
@@ -143,8 +143,9 @@ function lastDigit(...written: readonly string[]): Ratio {
 }
 
 /**
- * Every setting of a sweep, in a fixed order: the product of what is listed, the last field fastest; each of them with as many
- * draws as are asked for where a field is random. Without a random field, `samples` draws so many different ones of the product.
+ * Every setting of a sweep, in a fixed order: the product of the listed values, the last field fastest; each of them
+ * with as many draws as requested if a field is random. Without a random field, `samples` draws that many distinct
+ * settings of the product.
  *
  * @throws OperatorError `usage` when there are too many, or the number of draws is missing or too large.
  */
@@ -206,9 +207,9 @@ function chosen(
 const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * A document with one value set; what is not on the way to it is shared. Missing groups are created.
+ * A copy of a document with one value set; parts off the path are shared. Missing groups are created.
  *
- * @throws OperatorError `usage` when the way leads through a plain value or beyond a list.
+ * @throws OperatorError `usage` when the path leads through a plain value or beyond a list.
  */
 export function withValue(document: unknown, path: readonly string[], value: unknown): unknown {
   const [name, ...rest] = path;

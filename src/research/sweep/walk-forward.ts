@@ -7,7 +7,7 @@ import type { FigureName, SweepFigures } from './sweep-figures.ts';
 /** A piece of market history. */
 export interface Window {
   readonly from: Instant;
-  /** Not itself. */
+  /** Exclusive. */
   readonly until: Instant;
 }
 
@@ -39,7 +39,7 @@ export function windowsOf({ from, until }: Window, folds: number): readonly Wind
   return Array.from({ length: folds + 1 }, (_, k) => ({ from: cut(k), until: cut(k + 1) }));
 }
 
-/** @param figuresIn for each window, those of all settings. */
+/** @param figuresIn for each window, the figures of all settings. */
 export function walkForward(
   windows: readonly Window[],
   figuresIn: readonly (readonly (SweepFigures | undefined)[])[],
@@ -84,6 +84,6 @@ export function walkForward(
   });
 }
 
-/** Of an even number of settings the median is half way between the two in the middle. */
+/** For an even number of settings, the mean of the two in the middle. */
 const middle = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : (a + b) / 2;
