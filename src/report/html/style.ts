@@ -1,6 +1,6 @@
 /**
- * The style sheet of a report: light or dark as in the reader's system, white on paper, with colours that most
- * colour-blind people can distinguish.
+ * The style sheet of a report: light and dark as the reader's system is, white on paper, colours that most colour-blind people can
+ * distinguish.
  */
 export const STYLE = `
 :root {
@@ -38,7 +38,7 @@ p { margin: 0.4rem 0; max-width: 52rem; }
 .notes ul, .plain { margin: 0; padding-left: 1.1rem; }
 .scroll {
   overflow-x: auto; margin: 0.75rem 0 1.25rem;
-  /* A shadow at an edge with hidden content beyond it. */
+  /* A shadow at an edge that hides more. */
   background: linear-gradient(to right, var(--page) 30%, transparent) left, linear-gradient(to left, var(--page) 30%, transparent) right,
     linear-gradient(to right, var(--edge), transparent) left, linear-gradient(to left, var(--edge), transparent) right;
   background-size: 2.5rem 100%, 2.5rem 100%, 0.9rem 100%, 0.9rem 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll;
@@ -75,7 +75,7 @@ pre { overflow-x: auto; background: var(--card); border-radius: 0.5rem; padding:
 .bar.part { opacity: 0.55; } .bar.bad { fill: var(--bad); } .bar.good { fill: var(--good); } .bar.small { fill: var(--c5); }
 .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }
 footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
-/* On a phone, a wide chart is redrawn for its width, so that all of it is visible and its text remains legible. */
+/* On a phone a wide chart is drawn anew for its width: all of it is seen, and its words stay as large as they can be read. */
 @media screen and (max-width: 42rem) {
   body { padding: 1.25rem 1rem 3rem; }
   figure.wide > svg.wide { display: none; } figure.wide > svg.narrow { display: block; } .narrow .tick { font-size: 13px; }
