@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '../../src/core/time.ts';
 import { noPostgres } from '../journal/postgres-server.ts';
 import { aFleet } from './support/fleet.ts';
 import type { Fleet } from './support/fleet.ts';
@@ -47,7 +48,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     it('is taken by the next run of a daemon that died, which waits for its own name', async () => {
-      const fleet = await aFleet([]);
+      const fleet = await aFleet(['a'], { startsAt: { a: Date.now() + HOUR_MS } });
       const dies = fleet.daemon('one');
       await dies.said('fleet ready');
       await dies.kill();
