@@ -28,8 +28,13 @@ describe.skipIf(missing !== undefined)(
       expect(await one.ended()).toMatchObject({ code: 0 });
       await fleet.everyOrderOnce();
     });
+  },
+);
 
-    it('is not started by a daemon that is told to end while it claims the desk', async () => {
+describe.skipIf(missing !== undefined)(
+  `a daemon of a fleet${missing === undefined ? '' : ` (skipped: ${missing})`}`,
+  () => {
+    it('that is told to end while it claims a desk does not start the desk', async () => {
       const fleet = await aFleet(['a']);
       const lock = await connected(fleet.server.home);
       await lock.query('BEGIN; LOCK TABLE tranche.fleet_desk IN SHARE MODE');
@@ -47,7 +52,7 @@ describe.skipIf(missing !== undefined)(
       expect(one.stderr).not.toContain('desk starting');
     });
 
-    it('is taken by the next run of a daemon that died, which waits for its own name', async () => {
+    it('that died leaves its name to its next run, which waits for it', async () => {
       const fleet = await aFleet(['a'], { startsAt: { a: Date.now() + HOUR_MS } });
       const dies = fleet.daemon('one');
       await dies.said('fleet ready');

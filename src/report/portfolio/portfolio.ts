@@ -200,7 +200,7 @@ function valuedOf(
   return holdings && valueOn(plan.targets, plan.basis, { holdings, midOf });
 }
 
-/** The targets of a document that has any, with the defaults of its kind. */
+/** The target portfolio of a rebalancing strategy, with the defaults of its kind. */
 function planOf({ record }: LifeFacts): TargetPortfolio | undefined {
   const { document, type } = record;
   if (type !== 'rebalance' || !isRecord(document) || !isRecord(document['target_weights'])) return undefined;

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
@@ -43,8 +43,8 @@ export interface ProgramOptions {
   readonly flags?: readonly string[];
 }
 
-/** Code that Node compiled, for all processes of all runs: compiling takes most of a start. */
-const COMPILED = join(tmpdir(), `tranche-tests-${userInfo().username}`);
+/** Code that Node compiled, for all processes of all runs: they would compile it again at each start. */
+const COMPILED = join(tmpdir(), `tranche-tests-${String(process.getuid?.() ?? '')}`);
 
 /** Generous: the machine may be busy with other things. */
 const PATIENCE_MS = 120_000;
