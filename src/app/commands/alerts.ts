@@ -22,7 +22,7 @@ export interface AlertsCommandOptions extends JournalOptions {
 const URGENCY: readonly Severity[] = ['info', 'warning', 'critical'];
 
 /**
- * Lists the alerts in the journal, and for each kind what to do about it. The desk may be running. Exit codes: 0, 64 for invalid
+ * Lists the alerts in the journal and, for each kind, what to do about it. The desk may be running. Exit codes: 0, 64 for invalid
  * arguments, 65 for a damaged journal, 74 for an unreadable one.
  */
 export function alerts(options: AlertsCommandOptions, io: CommandIo): number {

@@ -23,7 +23,7 @@ export interface AssessOptions {
   /** URL of the journal. */
   readonly journal: string;
   readonly since?: Instant | undefined;
-  /** Config whose controls are shown as written there. */
+  /** Config whose controls the assessment shows as written. */
   readonly config?: string | undefined;
   /** Output of `npm run simulate -- --json FILE`. */
   readonly simulation?: string | undefined;
@@ -32,7 +32,7 @@ export interface AssessOptions {
   readonly json?: boolean | undefined;
 }
 
-/** The limits of a config file, and whether they are those of the last start. */
+/** The limits of a config file, and whether the last start used that config. */
 interface Written {
   readonly hash: string;
   readonly isLast: boolean;
@@ -88,7 +88,6 @@ const simulationSchema = z.record(
 );
 type Simulation = z.infer<typeof simulationSchema>;
 
-/** Schema of one simulation result. */
 const SIMULATION_BYTES_MAX = 16 * 1_048_576;
 
 function readSimulation(file: string, { cwd }: CommandIo): Simulation {
@@ -282,7 +281,7 @@ const stateOf = ({ state, transport }: ControlRecord): string => (transport === 
 
 const listed = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
 
-/** Text of people or the venue must not end a table cell or move a cursor. */
+/** Escapes text of people or the venue, which must not end a table cell or move the cursor. */
 const cell = (value: string): string => forTerminal(value).replaceAll('|', '\\|');
 
 const rows = (head: readonly string[], body: readonly (readonly string[])[]): string =>

@@ -38,7 +38,7 @@ export interface BacktestOptions extends InputOptions, BootstrapOptions {
   readonly assume: readonly string[];
   readonly seed: string;
   readonly everyTick?: boolean | undefined;
-  /** File that the journal is written to. */
+  /** File for the journal. */
   readonly journal?: string | undefined;
   /** Folder for the report files. */
   readonly out?: string | undefined;
@@ -117,7 +117,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
 }
 
 /**
- * Options that a repeated run needs after an interruption: files that the first run wrote block the same
+ * Describes how to repeat an interrupted run, with the options that it then needs: files that the first run wrote block the same
  * command.
  */
 function anewWith({
@@ -134,7 +134,7 @@ function anewWith({
   return `the same command starts over${more.length === 0 ? '' : ` with ${more.join(' and ')}`}`;
 }
 
-/** A backtest writes its journal to a file; the name may have the form that other commands accept. */
+/** Returns the file of `--journal`, without the `sqlite:` prefix of other commands. @throws OperatorError `usage` for any other store. */
 function fileOf(journal: string): string {
   if (/^(?:postgres(?:ql)?|memory):/u.test(journal))
     throw new OperatorError('usage', `--journal: a backtest writes its journal to a file, not to ${journal}`);
@@ -179,7 +179,7 @@ function prepared({ options, input, named, liquidations, journal, alerts, tally 
 }
 
 /**
- * Finds the next instant at which a wait can fire; `undefined`: the desk processes every row. Both give the
+ * Returns a function that finds the next instant at which a wait can fire. With `undefined`, the desk processes every row. Both give the
  * same journal.
  */
 function lookingBy(
@@ -191,10 +191,10 @@ function lookingBy(
   return solvedOver(tapes, (tape) => indexThrough(cacheFolder, tape));
 }
 
-/** Number of parts after which progress is shown. */
+/** Number of parts of a run that shows its progress. */
 const PIECES = 200;
 
-/** Runs to the end; in parts if progress is shown, because virtual time blocks everything else. */
+/** Runs the backtest to its end. On a terminal it runs in parts to show progress, because virtual time blocks everything else. */
 async function go(running: Backtest, { from, until }: BacktestInput, screen: Screen): Promise<void> {
   if (screen.isTTY !== true) {
     running.run();

@@ -27,27 +27,27 @@ export interface BestExecutionOptions extends JournalOptions {
   readonly from?: string | undefined;
   readonly until?: string | undefined;
   readonly per: 'month' | 'window';
-  /** Of days and months. */
+  /** Time zone of days and months. */
   readonly zone: string;
   readonly strategy?: string | undefined;
-  /** `btcusd=FILE`, each: prices of a pair. */
+  /** Prices of pairs, each as `btcusd=FILE`. */
   readonly data?: readonly string[] | undefined;
   readonly cache?: string | undefined;
-  /** Folder that the files go to. */
+  /** Folder for the files of the pack. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
-  /** A figure whose records are printed instead. */
+  /** Figure whose records the command prints instead of the pack. */
   readonly list?: string | undefined;
-  /** The only field of the JSON to print. */
+  /** Field of the JSON to print instead of all fields. */
   readonly part?: string | undefined;
 }
 
-/** What the pack consists of. Scripts rely on the names. */
+/** The files of a pack. Scripts rely on the names. */
 const PACK_FILES = ['best-execution.html', 'best-execution.json'] as const;
 
 /**
- * The best execution pack of a journal, made only from the journal: it need not rest, and nothing is written to it. Exit codes
- * as of `tranche report`.
+ * Makes the best execution pack of a journal, using only the journal and the prices of `data`. The desk may be running, and the command
+ * writes nothing to the journal. Exit codes as of `tranche report`.
  */
 export async function bestExecution(options: BestExecutionOptions, io: CommandIo): Promise<number> {
   const zone = namedZone(options.zone);
@@ -118,7 +118,7 @@ function readWindow(
   return window;
 }
 
-/** Bounded by the records where the options name no bound. @throws OperatorError if there is nothing between them. */
+/** Returns the window; the records are its bounds where the options name none. @throws OperatorError for an empty journal or window. */
 function windowOf(
   journal: Journal,
   { from, until }: Window,
@@ -141,7 +141,7 @@ function windowOf(
   return window;
 }
 
-/** Ten years of months: a typing error in a year is reported, not executed. */
+/** Ten years of months, so that the command reports a typing error in a year. */
 const PERIODS_MAX = 120;
 
 function periodsOf(
@@ -166,7 +166,7 @@ function periodsOf(
   return periods;
 }
 
-/** Ids of strategies are noted as they come by. */
+/** Yields the same records, and adds the ids of their strategies to `ids`. */
 function* noting(records: Iterable<StoredRecord>, ids: Set<string>): Generator<StoredRecord> {
   for (const record of records) {
     if (record.body.kind === 'strategy') ids.add(record.body.strategy);
@@ -174,7 +174,7 @@ function* noting(records: Iterable<StoredRecord>, ids: Set<string>): Generator<S
   }
 }
 
-/** Proves the approvals of the records that come by. */
+/** Checks the approvals in the records that it passes on. */
 class CheckedApprovals {
   readonly #proof = new ApprovalsProof();
   readonly #times = new Map<number, Instant>();

@@ -18,17 +18,17 @@ export interface CalibrateOptions extends JournalOptions {
   readonly base: PresetName;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** `btcusd=FILE`, each: prices of a pair. */
+  /** Prices of pairs, each as `btcusd=FILE`. */
   readonly data?: readonly string[] | undefined;
   /** Folder of imported market history. */
   readonly cache?: string | undefined;
-  /** File of the model. */
+  /** File for the model. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
 }
 
 /**
- * Fits the execution model of backtests to a journal. It reads only, and the desk may be running. Exit codes: 0, 64 for invalid
+ * Fits the execution model of backtests to a journal, which it only reads; the desk may be running. Exit codes: 0, 64 for invalid
  * arguments, 65 for a damaged journal or damaged prices, 74 for an unreadable journal or unwritable file.
  */
 export async function calibrate(options: CalibrateOptions, io: CommandIo): Promise<number> {

@@ -21,7 +21,7 @@ export interface DayPageOptions extends DayOptions {
   readonly overwrite?: boolean | undefined;
 }
 
-/** Writes the result of `day` as a printable page. Apart from it: who may read a day need not write files. @throws OperatorError */
+/** Writes a day as a printable page. A module apart from `day`, whose callers need no right to write files. @throws OperatorError */
 export async function dayPage(options: DayPageOptions, io: CommandIo): Promise<void> {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
   const span = spanOf(options.day, { zone, now: io.now });
@@ -45,7 +45,7 @@ export async function dayPage(options: DayPageOptions, io: CommandIo): Promise<v
   }
 }
 
-/** Whose journal was read, and how far. */
+/** Collects the desks and the head of the records that it passes on. */
 class Source {
   readonly desks = new Set<string>();
   head = { seq: 0, hash: '' };

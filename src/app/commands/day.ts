@@ -16,7 +16,7 @@ export interface DayOptions extends JournalOptions {
   readonly zone?: string | undefined;
 }
 
-/** Describes a day in words, each line with its records, using only the journal. @throws OperatorError */
+/** Prints a description of one day, each line with its records, using only the journal. @throws OperatorError */
 export function day(options: DayOptions, io: CommandIo): number {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
   const span = spanOf(options.day, { zone, now: io.now });
@@ -52,7 +52,7 @@ export function spanOf(
   return { from: at(date), until: at(date.add({ days: 1 })) };
 }
 
-/** What waited for a person when the day ended, from the records until then. */
+/** Collects what waits for a person at the end of a day, from the records before that end. */
 export class Waiting {
   readonly #until: Instant;
   readonly #requests = new Map<string, string>();

@@ -29,9 +29,9 @@ export interface ExecuteOptions extends SteerOptions {
 }
 
 /**
- * Places one order of a person: a strategy of its own in the folder of the desk, which a reload begins. It passes the limits, the gate
- * and the journal like every other. Exit codes: 0, 64 for a mistake in the arguments or without `--yes`, 69 when no daemon runs, 75 when
- * the desk refuses, 78 when the order is not possible with this config.
+ * Places one order of a person: writes a strategy for it into the folder of the desk, and reloads the desk. The order passes the limits,
+ * the gate and the journal like every other order. Exit codes: 0, 64 for invalid arguments or without `--yes`, 69 when no daemon runs,
+ * 75 when the desk refuses, 78 when the order is not possible with this config.
  */
 export async function execute(options: ExecuteOptions, io: CommandIo): Promise<number> {
   const { config, folder } = deskOf(options, io);
@@ -66,7 +66,7 @@ interface Placed {
   readonly document: object;
 }
 
-/** Has the desk begin what the file says. A file that the desk refuses goes away again. */
+/** Reloads the desk, so that it starts the strategy of the file. Deletes the file unless the desk accepts it. */
 async function begin(
   options: ExecuteOptions,
   io: CommandIo,
@@ -92,14 +92,14 @@ async function begin(
   }
 }
 
-/** The config of the desk, and the folder of its strategies. */
+/** Reads the config of the desk and the folder of its strategies. */
 function deskOf(
   options: ExecuteOptions,
   io: CommandIo,
 ): { readonly config: Config; readonly folder: string } {
   if (options.url !== undefined)
     throw new OperatorError('usage', "tranche execute writes into the strategy folder of the desk: run it on the desk's machine, without --url"); // prettier-ignore
-  // The token is the daemon's affair.
+  // Only the daemon needs the token.
   const env = { TRANCHE_TOKEN: 'none-of-this-command', ...io.env };
   const read = readConfig(options.config, { env, cwd: io.cwd, now: io.now, mode: options.mode });
   if (read.loaded === undefined)
@@ -113,7 +113,7 @@ function deskOf(
   return { config: read.loaded.config, folder };
 }
 
-/** A reload begins all that has changed: nobody must place an order and start something else with it. */
+/** Refuses when other strategy files have changed: a reload starts all changes, and an order must not start any of them. */
 async function refuseOtherChanges(options: ExecuteOptions, io: CommandIo): Promise<void> {
   const { status, body } = await ask(options, io, {
     path: '/api/v1/reload',
@@ -152,7 +152,7 @@ function documentOf(
   };
 }
 
-/** The pair that is meant: the one that is named, or the only one of the desk with this currency as its base. */
+/** Returns the named pair, or the only pair of the desk with this currency as its base. */
 function pairFor(
   currency: string,
   named: string | undefined,

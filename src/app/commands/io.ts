@@ -7,7 +7,7 @@ export interface Out {
   write(text: string): unknown;
 }
 
-/** What a command may touch of its process. Data goes to `stdout`, everything for people to `stderr`. */
+/** The access of a command to its process. Data goes to `stdout`, everything for people to `stderr`. */
 export interface CommandIo {
   readonly stdout: Out;
   readonly stderr: Out;
@@ -19,6 +19,6 @@ export interface CommandIo {
   readonly colour: boolean;
 }
 
-/** Who types, as the operating system names them: goes into the journal. */
+/** Returns the user who runs the command, as the operating system names them. The name goes into the journal. */
 export const whoami = ({ env }: Pick<CommandIo, 'env'>): string =>
   `cli:${env['SUDO_USER'] ?? env['USER'] ?? env['LOGNAME'] ?? `uid ${String(process.getuid?.() ?? '')}`}`;

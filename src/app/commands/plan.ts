@@ -30,7 +30,7 @@ export interface PlanOptions extends FactOptions {
   readonly files?: readonly string[] | undefined;
   readonly mode?: Mode | undefined;
   readonly days?: number | undefined;
-  /** As if it were that time. */
+  /** Start of the plan; default: now. */
   readonly from?: string | undefined;
   readonly zone?: string | undefined;
   readonly brief?: boolean | undefined;
@@ -39,9 +39,9 @@ export interface PlanOptions extends FactOptions {
   readonly ics?: string | undefined;
 }
 
-/** What `plan` needs of its process besides files and variables. */
+/** Access to the process that `plan` needs besides files and variables. */
 export interface PlanIo extends CommandIo {
-  /** Takes a secret out of the variables of this process and out of all that it prints. */
+  /** Removes a secret from the variables of this process and from everything that it prints. */
   readonly forget?: ((secret: Secret | undefined) => void) | undefined;
 }
 
@@ -49,8 +49,8 @@ const DAYS = 7;
 const DAYS_MAX = 400;
 
 /**
- * Every slot ahead with its size, and whether the desk can do it: nothing is traded. Exit codes: 0 feasible, 78 when a file is
- * not usable or the plan cannot be done, 64 for a mistake in the arguments, 74 when the calendar cannot be written.
+ * Lists every coming slot with its size, and whether the desk can execute it; trades nothing. Exit codes: 0 feasible, 78 when a file is
+ * not usable or the plan is not feasible, 64 for invalid arguments, 74 when the calendar cannot be written.
  */
 export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
@@ -94,7 +94,7 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   return told.feasible ? 0 : exitCodes.config;
 }
 
-/** What the journal of the config knows, where there is one. A plan does without it rather than not at all. */
+/** Reads the snapshot of the config's journal. If it cannot be read, the plan assumes that no strategy has started. */
 function begunOf(journal: string, io: PlanIo): JournalSnapshot | undefined {
   try {
     return readJournalSnapshot(journal);
@@ -114,7 +114,7 @@ function daysOf(days: number | undefined): number {
   return days;
 }
 
-/** The pairs that strategies trade, and those that convert their quote currencies into that of the limits. */
+/** Returns the pairs that strategies trade, and the pairs that convert their quote currencies into the currency of the limits. */
 function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonly string[] {
   const world = worldOf(config);
   const limits = config.controls.orderNotionalMax.currency;

@@ -14,22 +14,22 @@ import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface ReportOptions extends JournalOptions {
   readonly strategy?: string | undefined;
-  /** Start and end of the parents' start times: a time, a day, or a duration before now. */
+  /** Bounds of the start times of parents: a time, a day, or a duration before now. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** `btcusd=FILE`, each: prices of a pair. */
+  /** Prices of pairs, each as `btcusd=FILE`. */
   readonly data?: readonly string[] | undefined;
-  /** Folder of market history that was read before. */
+  /** Folder of imported market history. */
   readonly cache?: string | undefined;
-  /** Folder that the files go to. */
+  /** Folder for the report files. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
 }
 
 /**
- * Reports on the trades in a journal, using only the journal: it need not run, and nothing is written to it. Prints a summary for
- * people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0, 64 for a mistake in the
- * arguments, 65 a damaged journal or damaged prices, 74 a journal that cannot be read or a file that cannot be written.
+ * Reports on the trades in a journal, using only the journal and the prices of `data`. No daemon need run, and the command writes nothing
+ * to the journal. Prints a summary for people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0,
+ * 64 for invalid arguments, 65 for a damaged journal or damaged prices, 74 for an unreadable journal or unwritable file.
  */
 export async function report(options: ReportOptions, io: CommandIo): Promise<number> {
   const { since, until } = readSpan(options, io);
@@ -59,7 +59,7 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
   }
 }
 
-/** The same records; ids of strategies are noted as they come by. */
+/** Yields the same records, and adds the ids of their strategies to `ids`. */
 function* noting(records: Iterable<StoredRecord>, ids: Set<string>): Generator<StoredRecord> {
   for (const record of records) {
     if (record.body.kind === 'strategy') ids.add(record.body.strategy);

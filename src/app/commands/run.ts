@@ -27,7 +27,7 @@ export interface RunCommandOptions {
   readonly config: string;
   readonly mode?: Mode | undefined;
   readonly untilDone?: boolean | undefined;
-  /** `false`: ends without the closing read. */
+  /** `false`: the daemon ends without the closing read. */
   readonly closingRead?: boolean | undefined;
   readonly json?: boolean | undefined;
   readonly adopt?: boolean | undefined;
@@ -36,30 +36,30 @@ export interface RunCommandOptions {
   readonly accountChanged?: string | undefined;
 }
 
-/** What `run` needs of its process besides files and variables. */
+/** Access to the process that `run` needs besides files and variables. */
 export interface RunIo extends CommandIo, ProcessFacts {
   readonly stderr: Screen;
-  /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
+  /** Calls `listener` for SIGTERM, SIGINT, SIGHUP and SIGUSR2. Returns a function that removes it. */
   onSignal(listener: (signal: string) => void): () => void;
-  /** Calls back for an unexpected error before it ends the process, until the returned function is called. */
+  /** Calls `listener` for an unexpected error before that error ends the process. Returns a function that removes it. */
   onBug(listener: (error: unknown) => void): () => void;
   /** File that Node runs. */
   readonly program: string;
-  /** How this program is called here: `tranche`, or `npx tranche` in its own folder. */
+  /** Command that starts this program here: `tranche`, or `npx tranche` in its own folder. */
   readonly self: string;
-  /** Takes a secret out of the variables of this process, so that no report and no child of it shows it. */
+  /** Removes a secret from the variables of this process, so that no report and no child process shows it. */
   forget(secret: Secret | undefined): void;
   /** Ends the process at once. */
   exitNow(code: number): void;
 }
 
 /**
- * Longest drain without the wait for the account: with the usual 10 s of `in_doubt.booking_margin` all of it is below the 30 s of
- * usual supervisors.
+ * Longest drain without the wait for the account. With the usual 10 s of `in_doubt.booking_margin`, the whole drain stays below the
+ * 30 s that supervisors usually allow.
  */
 const DRAIN_MS = 15_000;
 
-/** The daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk was halted, and those of `OperatorError`. */
+/** Runs the daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk is halted, and those of `OperatorError`. */
 export async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config, hash, sections, strategies } = loadAll(options.config, settings);
@@ -126,7 +126,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   const forget = obey(daemon, { progress, io, drainMs });
   const distrust = (error: unknown): void => {
     if (!isBug(error)) return;
-    // Not its message: that may hold anything, the token too, and this goes into the journal. It is said on stderr, redacted.
+    // This text goes into the journal, so it omits the message, which may contain the token. stderr shows the message, redacted.
     const kind = error instanceof Error ? error.name : typeof error;
     daemon.command({ do: 'halt', by: 'tranche', why: `bug: ${kind}; details are on stderr` });
   };
@@ -159,8 +159,8 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
 }
 
 /**
- * Neither the operator nor the system said no: something is wrong with the program itself. Whatever it knows may be wrong
- * then, so that the next start halts too, until a person has looked.
+ * Returns whether an error is a bug: neither an `OperatorError` nor a failed system call. After a bug, any state of the process may be
+ * wrong. The desk therefore halts, and stays halted at the next start until a person re-arms it.
  */
 const isBug = (error: unknown): boolean =>
   !(error instanceof OperatorError) && !(error instanceof Error && 'syscall' in error);
@@ -172,7 +172,7 @@ interface Obeying {
   readonly drainMs: number;
 }
 
-/** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP reads the strategies again, USR2 halts. */
+/** Handles the signals: TERM and INT drain, a second INT ends the process, HUP rereads the token and reloads the strategies, USR2 halts. */
 function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
   let draining: NodeJS.Timeout | undefined;
   const rereadToken = async (): Promise<void> => {
@@ -185,7 +185,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       daemon.command(halt);
       return;
     }
-    // A closed terminal must not stop a desk: the files contain what it runs, or is about to run.
+    // A closed terminal sends SIGHUP and must not stop the desk. A reload is safe: the files contain what the desk runs or is about to run.
     if (signal === 'SIGHUP') {
       void rereadToken();
       daemon.command({
@@ -220,7 +220,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
   };
 }
 
-/** What is allowed and not good. */
+/** Returns warnings about settings that are allowed but unsafe. */
 function noticesOf({ mode, venue, operate }: Config): readonly string[] {
   const notices: string[] = [];
   if (mode !== 'paper' && venue.tokenSource === 'environment')
@@ -245,7 +245,7 @@ function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress)
   );
 }
 
-/** `isSeen`: a person reads the terminal. Elsewhere lines are kept, and a link that signs in is nothing to keep. */
+/** Prints where the desk trades. Without a person at the terminal (`isSeen`), the lines may be stored, so it prints no sign-in link. */
 function introduce(
   { where, journal, operateUrl, newLink }: ReadyFacts,
   progress: Progress,
@@ -284,7 +284,7 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
   progress.say(`journal  ${url}`);
   if (metricsUrl !== undefined)
     progress.say(`metrics  were at ${metricsUrl}/metrics; docs/metrics.md explains them`);
-  // For a shell: a URL may hold signs that mean something there.
+  // The URL may contain characters that a shell interprets.
   const quoted = /^[\w./:-]+$/u.test(url) ? url : `'${url}'`;
   progress.say(`next     ${self} journal verify ${quoted}`);
   progress.say(`         ${self} journal export --format csv --kind fills ${quoted}`);
@@ -295,7 +295,7 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
 const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>
   log.level === 'trace' ? 'debug' : log.level;
 
-/** Beside the journal by default; `-` is standard error. */
+/** Returns the path of the log: beside the journal by default; `undefined`, also for `-`, is standard error. */
 function logFile({ log, journal }: Config): string | undefined {
   if (log.file !== undefined) return log.file === '-' ? undefined : log.file;
   if (isPostgres(journal)) return `${readPostgresUrl(journal).files}.log`;

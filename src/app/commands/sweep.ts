@@ -35,7 +35,7 @@ export interface SweepOptions extends InputOptions {
   readonly model: string;
   readonly assume: readonly string[];
   readonly seed: string;
-  /** `slices=12,24`, each. */
+  /** Fields with their values, each as `slices=12,24`. */
   readonly vary: readonly string[];
   readonly samples?: number | undefined;
   /** Skips settings that no desk would start with; otherwise they end the command. */
@@ -44,12 +44,12 @@ export interface SweepOptions extends InputOptions {
   readonly risk?: string | undefined;
   readonly walkForward?: number | undefined;
   readonly workers: number;
-  /** Database through which workers of other processes run the settings. */
+  /** Database through which workers in other processes run the settings. */
   readonly store?: string | undefined;
   /** Folder of tapes that these workers share. */
   readonly tapes?: string | undefined;
   readonly top: number;
-  /** Folder that results are kept in. */
+  /** Folder for the results. */
   readonly out?: string | undefined;
   readonly json?: boolean | undefined;
 }
@@ -62,9 +62,9 @@ export interface SweepIo extends CommandIo {
 }
 
 /**
- * Runs a backtest for every setting of some fields, on all cores. Exit codes: 0; 64 for a mistake in the arguments or a folder
- * with other results; 65 damaged data; 70 when a worker died; 74 storage; 75 when it was stopped; the same command resumes it;
- * 78 when a file or a setting is not usable.
+ * Runs a backtest for every setting of some fields, on several threads or by workers of a store. Exit codes: 0; 64 for invalid
+ * arguments or a folder with other results; 65 for damaged data; 70 when a worker died; 74 storage; 75 when a signal stopped the sweep
+ * (with `out`, the same command resumes it); 78 for an unusable file or setting.
  */
 export async function runSweep(options: SweepOptions, io: SweepIo): Promise<number> {
   const varies = readVaries(options.vary);
@@ -119,7 +119,7 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
   }
 } // prettier-ignore
 
-/** What the results rest on: even if everything else is equal, a change of one of these changes the figures. */
+/** Returns the inputs of the results: a change of any of them changes the figures, even if everything else is equal. */
 function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOptions): SweepInputs {
   const holdings = [...input.holdings].map(([currency, held]) => [currency, text(held)]);
   return {
@@ -130,13 +130,13 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
     holdings: contentHash(Object.fromEntries(holdings)),
     from: isoOf(input.from),
     until: isoOf(input.until),
-    // The hash covers the columns: the same ones in longer bars are known later.
+    // The hash covers only the columns, and the same columns in longer bars are known later.
     ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, `${tape.hash} ${tape.barMs}`])),
     ...Object.fromEntries(input.strategies.map(({ id, hash }) => [`strategy ${id}`, hash])),
   };
 }
 
-/** What workers on other machines cannot do. */
+/** Refuses what workers on other machines cannot do. @throws OperatorError `usage`. */
 function refuseUnshared({ strategies }: BacktestInput, { store, tapes }: SweepOptions): void {
   if (store === undefined && tapes !== undefined)
     throw new OperatorError('usage', '--tapes names the folder that workers share: it requires --store');
@@ -187,7 +187,7 @@ interface Run {
   readonly job: SweepJob;
 }
 
-/** What the store does not have yet is run; signals end it in good order. */
+/** Runs the settings whose outcomes the store does not have yet. A signal stops the sweep in good order. */
 async function runAll(plan: SweepPlan): Promise<{
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly isStopped: boolean;
@@ -266,7 +266,7 @@ async function runAll(plan: SweepPlan): Promise<{
   return { outcomes, isStopped: ended + already < runs.length, further };
 }
 
-/** Hash of everything that the outcome of a run depends on: a store holds outcomes of many sweeps. */
+/** Returns the hash of everything that the outcome of a run depends on, because a store holds outcomes of many sweeps. */
 function sharedKey({ input, named, options }: SweepPlan, key: string): string {
   const inputs = inputsOf(input, named, options);
   const { config, model, seed, holdings } = inputs;
@@ -279,7 +279,7 @@ const runsOf = ({ windows, variants }: SweepPlan): readonly Run[] =>
     variants.map(({ strategies }, index) => ({
       window: at,
       index,
-      // All else that it rests on is the same for the whole folder.
+      // All other inputs are the same for the whole folder.
       key: contentHash({
         ...window,
         strategies: strategies.map(({ strategy, hash }) => ({ strategy, hash })),

@@ -26,7 +26,7 @@ export interface ValidateOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Checks a config and its strategies; nothing is sent anywhere. Exit code 0, or 78 with every problem of all files. */
+/** Checks a config and its strategies, and sends nothing. Exit code 0, or 78 with every problem of all files. */
 export function validate(options: ValidateOptions, io: CommandIo): number {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const read = options.config === undefined ? undefined : readConfig(options.config, settings);
@@ -57,7 +57,7 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
   return problems.length === 0 ? 0 : exitCodes.config;
 }
 
-/** What a policy blocks because no rule matches it: a mistake as often as not. */
+/** Returns a notice of the kinds of requests that a policy blocks because no rule matches them, which is often a mistake. */
 function uncovered(config: Config | undefined): readonly string[] {
   const policy = config?.operate?.approvals;
   const kinds = policy === undefined ? [] : uncoveredKinds(policy);
@@ -66,7 +66,7 @@ function uncovered(config: Config | undefined): readonly string[] {
     : [`operate.policy blocks every request that no rule matches, of the kinds ${kinds.join(', ')}; to allow the rest, end the policy with { for: [${kinds.join(', ')}], outcome: allow }`]; // prettier-ignore
 }
 
-/** What `tranche plan` would refuse, reported at its location in the file. */
+/** Returns what `tranche plan` would refuse, with its location in the file. */
 function infeasible(
   config: Config | undefined,
   strategies: readonly LoadedStrategy[],
@@ -89,7 +89,7 @@ function infeasible(
   });
 }
 
-/** The commands that need a journal report one that cannot be read. */
+/** Reads the snapshot; `undefined` for an unreadable journal, which the commands that need a journal report. */
 function begunIn(journal: string): JournalSnapshot | undefined {
   try {
     return readJournalSnapshot(journal);
@@ -104,7 +104,7 @@ export interface StrategySummary {
   readonly kind: string;
   readonly enabled: boolean;
   readonly pairs: readonly string[];
-  /** Slots known in advance; 0 if the strategy waits for something else. */
+  /** Number of slots known in advance; 0 if the strategy waits for something else. */
   readonly slots: number;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
@@ -125,7 +125,7 @@ interface Occurrence {
   readonly closed?: string | undefined;
 }
 
-/** Times of a calendar that are shown beforehand. */
+/** Number of coming calendar times to show. */
 const NEXT_SHOWN = 5;
 
 function summaryOf(
@@ -183,7 +183,7 @@ const calendarLine = ({ at, zone, closed }: Occurrence): string =>
     ? `           ${both(at, zone)}`
     : `           nothing within a year: ${both(at, zone)} and all later times are closed, ${closed}`;
 
-/** A time in UTC and in a zone; where this machine is when none is named. */
+/** Returns a time in UTC and in a zone; default: the zone of this machine. */
 function both(iso: string, zone = Temporal.Now.timeZoneId()): string {
   const at = Temporal.Instant.from(iso);
   const local = at.toZonedDateTimeISO(zone).toPlainDateTime().toString({ smallestUnit: 'second' });

@@ -16,20 +16,20 @@ export interface VenueCommandOptions {
   readonly host?: string | undefined;
   readonly speed?: number | undefined;
   readonly seed?: string | undefined;
-  /** `btcusd=FILE`, repeated. */
+  /** Prices of pairs, each as `btcusd=FILE`. */
   readonly prices: readonly string[];
   readonly start?: string | undefined;
   readonly specOnly?: boolean | undefined;
   readonly lenient?: boolean | undefined;
-  /** A file as in `config/faults`. */
+  /** Fault plan, a file like those in `config/faults`. */
   readonly faults?: string | undefined;
   readonly adminPort?: number | undefined;
-  /** File that accounts, orders, quotes and ids survive in. */
+  /** File that keeps accounts, orders, quotes and ids across a restart. */
   readonly state?: string | undefined;
 }
 
 /**
- * The simulated venue as a server, until it is stopped. Prints one line of JSON on stdout when it is ready:
+ * Runs the simulated venue as a server until a signal stops it. Prints one line of JSON on stdout when it is ready:
  * `base_url`, `ws_url`, `tokens`, `partner_token`, `admin_url`, `admin_token`.
  */
 export async function venue(options: VenueCommandOptions, io: RunIo): Promise<number> {
@@ -87,7 +87,7 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
   return 0;
 }
 
-/** @throws OperatorError `usage` for what an option says: the file has been checked before. */
+/** Checks the options. @throws OperatorError `usage` that names the option at fault; the file is already checked. */
 function checked(options: VenueInput): VenueOptions {
   try {
     return venueOptions(options);

@@ -12,17 +12,17 @@ import { openNamed } from './journal/journal-read.ts';
 import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface WhyCommandOptions extends JournalOptions {
-  /** Only from then on: a time, a day, or how long ago. */
+  /** Start of the period: a time, a day, or a duration before now. */
   readonly since?: string | undefined;
-  /** Only this strategy. Events of the desk are shown as well: they may be the reason. */
+  /** Shows only this strategy and the events of the desk, which may be the reason. */
   readonly strategy?: string | undefined;
-  /** Zone of all times. For people the list has one clock: that of the strategy that is asked for, else that of this machine. */
+  /** Zone of all times. Default: for people that of the named strategy, else of this machine; for JSON that of each entry's strategy. */
   readonly zone?: string | undefined;
 }
 
 /**
- * Tells in words why each slice did or did not trade, from the journal alone: it need not run. Exit codes: 0, 64 for a
- * mistake in the arguments, 65 a damaged journal, 74 one that cannot be read.
+ * Explains in words why each slice did or did not trade, from the journal alone; no daemon need run. Exit codes: 0, 64 for invalid
+ * arguments, 65 for a damaged journal, 74 for an unreadable one.
  */
 export function why(options: WhyCommandOptions, io: CommandIo): number {
   const given = options.zone === undefined ? undefined : namedZone(options.zone);
@@ -65,7 +65,7 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
         options.json === true
           ? jsonLine(entry, given ?? zones.get(entry.strategy ?? '') ?? zone)
           : wordLine(entry, given ?? zones.get(options.strategy ?? '') ?? zone, io.now);
-      // Nothing is printed of a strategy before it is known that there is one of that name.
+      // Holds the lines back until the journal shows a strategy of that name.
       if (options.strategy === undefined || seen.ids.has(options.strategy)) {
         for (const kept of lines.splice(0)) io.stdout.write(kept);
         io.stdout.write(line);
@@ -82,14 +82,14 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
 
 const EMPTY = 'the journal is empty: no strategy has woken yet';
 
-/** One line, with local time and zone. */
+/** Returns one line, with local time and zone. */
 const wordLine = (entry: WhyEntry, zone: string, now: Instant): string =>
   `${forTerminal(`${localText(entry.at, zone)} ${zone}  ${whyWords(entry, zone, now)}`)}\n`;
 
 const jsonLine = (entry: WhyEntry, zone: string): string =>
   `${escapeMarks(JSON.stringify(whyRow(entry, zone)))}\n`;
 
-/** Outcomes of all listed slices, counted by reason. */
+/** Counts the outcomes of all listed slices by reason. */
 class Tally {
   #traded = 0;
   #open = 0;

@@ -19,7 +19,7 @@ const amount = (each: AnyAmount | undefined): Cell => (each === undefined ? unde
 const time = (at: Instant | undefined): Cell => (at === undefined ? undefined : isoOf(at));
 const word = (each: string | undefined): Cell => (each === '' ? undefined : each);
 const yesNo = (flag: boolean): Cell => flag;
-/** Converts a fraction into basis points exactly: 0.001 becomes 10. */
+/** Converts a fraction exactly into basis points: 0.001 becomes 10. */
 const bps = (rate: Ratio): Cell => text(scale(rate, ratioOf(10_000)));
 
 export const balanceColumns: readonly Column<Balance>[] = [
@@ -95,7 +95,7 @@ export const valuationColumns: readonly Column<
 >[] = [
   column('time', ({ at }) => isoOf(at)),
   figure('usd', ({ usd }) => text(usd)),
-  // Basis points to two decimals, halves to even: a figure for people.
+  // Rounds to two decimals of a basis point, halves to even, because the figure is for people.
   figure('change_bps', ({ usd, before }) =>
     before === undefined || before.usd.isZero()
       ? undefined

@@ -15,7 +15,7 @@ import { amountInWords } from './account-text.ts';
 export interface WithdrawOptions extends MovingOptions {
   /** Destination address, unless the money goes to the bank. */
   readonly address?: string | undefined;
-  /** For usd: by wire; otherwise by ACH. */
+  /** Sends usd by wire instead of ACH. */
   readonly wire?: boolean | undefined;
   readonly memo?: string | undefined;
 }

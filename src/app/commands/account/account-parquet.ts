@@ -3,7 +3,7 @@ import type { HistoryRow } from '../../../journal/account-history.ts';
 import { writeParquetFile } from '../../research/parquet.ts';
 import type { Cell } from '../../research/parquet.ts';
 
-/** Columns that hold numbers; the others hold names. */
+/** Columns of decimals; the other columns hold text, except `id` and `at`. */
 const AMOUNTS: ReadonlySet<string> = new Set(['amount', 'price', 'fees', 'transfer_fee', 'balance']);
 
 const columns = HISTORY_COLUMNS.map((name) => {
@@ -14,7 +14,7 @@ const columns = HISTORY_COLUMNS.map((name) => {
 
 /**
  * Writes transactions as one Parquet file. `id` is INT64, `time` a TIMESTAMP in ms of UTC, amounts are decimals, all else is STRING;
- * what the venue leaves out is null.
+ * values that the venue omits are null.
  *
  * @throws OperatorError `storage` when the file cannot be written.
  */

@@ -5,7 +5,7 @@ import type { Out } from '../io.ts';
 /** Content of a cell: amounts as text with every digit; `undefined` for an empty cell. */
 export type Cell = string | number | boolean | undefined;
 
-/** A column of a list: its name in JSON and CSV, in the table with spaces. */
+/** A column of a list. JSON and CSV show its `name`; the table shows it with spaces. */
 export interface Column<Row> {
   readonly name: string;
   readonly of: (row: Row) => Cell;
@@ -33,7 +33,7 @@ export const hidden = <Row>(name: string, of: (row: Row) => Cell): Column<Row> =
   hidden: true,
 });
 
-/** Prints rows as a table for people, or as JSON or CSV for programs. `none` is printed for an empty table. */
+/** Prints rows as a table for people, or as JSON or CSV for programs. Prints `none` instead of an empty table. */
 export function printRows<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -108,7 +108,7 @@ export const safe = forTerminal;
 const BARS = '▁▂▃▄▅▆▇█';
 const BARS_MAX = 80;
 
-/** A line of bars, scaled to the lowest value. Long series are sampled evenly; the last value is always included. */
+/** Returns a line of bars between the lowest and the highest value. Samples a long series evenly, always with its last value. */
 export function sparkline(values: readonly number[]): string {
   const count = Math.min(values.length, BARS_MAX);
   const step = count > 1 ? (values.length - 1) / (count - 1) : 0;

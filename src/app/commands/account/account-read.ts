@@ -95,7 +95,7 @@ export interface TradesOptions extends AccountOptions {
   readonly after?: string | undefined;
 }
 
-/** One page of own trades. */
+/** Prints one page of the account's own trades. */
 export async function trades(options: TradesOptions, io: AccountIo): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
     const { data } = await answerOf(venue.trades({ limit: options.limit, after: options.after }));

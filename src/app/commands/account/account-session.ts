@@ -27,7 +27,7 @@ export interface AccountOptions extends PrintOptions {
   readonly tokenFile?: string | undefined;
 }
 
-/** Options of commands that move money or change who may. */
+/** Options of commands that move money or change who may move it. */
 export interface MovingOptions extends AccountOptions {
   readonly yes?: boolean | undefined;
 }
@@ -49,8 +49,8 @@ export interface Session {
 }
 
 /**
- * Runs a command against the account. What the venue or the network did not give becomes a sentence and an exit code: 64
- * usage, 69 the venue refused or did not answer, 75 too many requests, 78 no token or address.
+ * Runs a command against the account. Turns a failure of the venue or the network into a message and an exit code: 64 usage,
+ * 69 when the venue refuses or does not answer, 75 too many requests, 78 no token or address.
  */
 export async function withAccount(
   options: AccountOptions,
@@ -75,11 +75,11 @@ export async function withAccount(
   }
 }
 
-/** The answer to a call. */
+/** Waits for the answer to a call. */
 export const answerOf = async <T>(call: MaybeAsync<T>): Promise<T> =>
   await firstValueFrom(toObservable(call));
 
-/** The error message for the operator; after a lost answer, it says that the outcome is unknown. */
+/** Returns the error message for the operator. After a lost answer, it says that the outcome is unknown. */
 function explainFailure(error: VenueError, baseUrl: string): string {
   // The venue's message already ends with a full stop.
   const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;

@@ -33,13 +33,13 @@ export interface SyncPace {
  * instants.
  */
 const SPEC_PACE: SyncPace = { gapMs: 10_250, pageRows: 1_000 };
-/** Overlap that is read again each time: pending withdrawals and deposits change, and the venue may book rows late. */
+/** Period that every run reads again: pending withdrawals and deposits change, and the venue may book rows late. */
 const OVERLAP_MS = 30 * DAY_MS;
-/** Number of waits for the rate limit before giving up: a daemon that reads the same route competes for it. */
+/** Maximum number of waits for the rate limit, because a daemon that reads the same route competes for it. */
 const RATE_LIMITED_MAX = 12;
 
 /**
- * Downloads the account's transactions that are not stored yet. It can be stopped at any time; the next run resumes. Exit
+ * Downloads the account's transactions that are not stored yet. A person may stop it at any time; the next run resumes. Exit
  * codes: 0, 65 when balances do not follow from one another, and those of `withAccount`.
  */
 export async function sync(options: SyncOptions, io: AccountIo, pace: SyncPace = SPEC_PACE): Promise<number> {
@@ -65,7 +65,7 @@ interface Download {
   readonly pace: SyncPace;
 }
 
-/** Finishes the download that an earlier run left, then downloads from there to now. */
+/** Finishes the download that an earlier run left incomplete, then downloads the rest up to now. */
 async function download(session: Session, world: Download): Promise<void> {
   const { store, options, io } = world;
   const left = store.progress().walk;
@@ -83,9 +83,9 @@ async function download(session: Session, world: Download): Promise<void> {
 const OVERLAP_ROWS = 10;
 
 /**
- * Start of the next page. The specification counts rows from one ("500 received: 501 gives the next batch"), other documents
- * from zero, and a finished withdrawal shifts the rows after it. Pages therefore overlap, so that a row may come twice but
- * is never missed.
+ * Returns the start of the next page. The specification counts rows from one ("500 received: 501 gives the next batch"), other
+ * documents from zero, and a finished withdrawal shifts the rows after it. Pages therefore overlap: a row may come twice, but
+ * the download misses none.
  */
 const startOf = ({ offset }: Walk): number => Math.max(0, offset - OVERLAP_ROWS);
 
@@ -142,7 +142,7 @@ async function readPage(
 }
 
 async function pause(ms: number, { clock }: AccountIo): Promise<void> {
-  // A clock that was set back must not cause a wait of days.
+  // Setting the clock back must not cause a wait of days.
   if (ms > 0) await firstValueFrom(timer(Math.min(ms, 300_000), clock.scheduler));
 }
 
@@ -193,14 +193,14 @@ function report(store: HistoryStore, { from, json }: SyncOptions, { stdout, stde
 export interface HistoryExportOptions {
   readonly store: string;
   readonly format: 'csv' | 'jsonl' | 'parquet';
-  /** File to write, relative to the working directory: for Parquet, and only for it. */
+  /** File to write, relative to the working directory; for Parquet only, which requires it. */
   readonly out?: string | undefined;
 }
 
 /**
- * Writes the downloaded transactions, the oldest first. Amounts are text, as the venue wrote them.
+ * Writes the downloaded transactions, oldest first. In CSV and JSONL, amounts are text, as the venue wrote them.
  *
- * @throws OperatorError `storage` when store or file fails.
+ * @throws OperatorError `storage` when the store or the file fails.
  */
 export async function exportHistory(
   { store: file, format, out }: HistoryExportOptions,
@@ -239,7 +239,7 @@ export async function exportHistory(
   }
 }
 
-/** The text columns in order; values that the venue omits stay empty. */
+/** Returns the text columns in order, without values that the venue omits. */
 const texts = (row: HistoryRow): object =>
   Object.fromEntries(
     HISTORY_COLUMNS.filter((name) => name !== 'id' && name !== 'at' && row[name] !== '').map((name) => [

@@ -9,7 +9,7 @@ const TENS = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 
 const POWERS = ['', 'thousand', 'million', 'billion', 'trillion'] as const;
 
 /**
- * An amount in words, as on a cheque, so that a misplaced decimal point or an extra zero is noticed:
+ * Returns an amount in words, as on a cheque, so that the reader notices a misplaced decimal point or an extra zero:
  * 1250.05 is "one thousand two hundred fifty point zero five". Amounts of 10^15 and more stay digits.
  */
 export function inWords(amount: AnyAmount): string {
@@ -20,7 +20,7 @@ export function inWords(amount: AnyAmount): string {
   return `${sign}${wholeInWords(whole)}${digits.length === 0 ? '' : ` point ${digits.join(' ')}`}`;
 }
 
-/** `1.5 btc (one point five btc)` */
+/** Returns, for example, `1.5 btc (one point five btc)`. */
 export const amountInWords = (amount: AnyAmount, currency: string): string =>
   `${text(amount)} ${currency} (${inWords(amount)} ${currency})`;
 

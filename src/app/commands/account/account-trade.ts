@@ -62,14 +62,14 @@ export interface TradeOptions extends MovingOptions {
   readonly clientId?: string | undefined;
 }
 
-/** What the person has confirmed: any price that is not worse. */
+/** The price that a person has confirmed; the confirmation covers any price that is not worse. */
 interface Agreement {
   price?: Price | undefined;
 }
 
 /**
- * Buys or sells at a quote, once. If the quote expires while the person decides, a new quote replaces it, and the person is
- * asked again only if its price is worse. Exit codes: 0 done, 75 not executed, and those of `withAccount`.
+ * Buys or sells at a quote, at most once. If the quote expires while the person decides, a new quote replaces it; the command asks
+ * again only if its price is worse. Exit codes: 0 executed or declined by the person, 75 not executed, and those of `withAccount`.
  */
 export async function trade(
   { pair, side }: { readonly pair: string; readonly side: Side },
@@ -132,7 +132,7 @@ async function withTrading(
 const isWorse = (side: Side, price: Price, than: Price): boolean =>
   side === 'buy' ? price.gt(than) : price.lt(than);
 
-/** How a quote differs from its request; `undefined` if it matches. */
+/** Describes how a quote differs from its request; `undefined` if it matches. */
 function mismatch(
   { pair, side, price, quantity, amount }: Quote,
   wanted: Pick<TradeOptions, 'size' | 'limit'> & { readonly pair: string; readonly side: Side },
@@ -179,7 +179,7 @@ function newId({ clock, random }: AccountIo): string {
 
 type Unquoted = Exclude<Parameters<typeof whyNot>[0], { kind: 'quote' | 'order' }>;
 
-/** Failures that every command words the same way are thrown. */
+/** Reports why there is no quote. @throws VenueError for failures that every command reports in the same words. */
 function noQuote(answer: Unquoted, { stderr }: AccountIo): number {
   const failed = { applied: 'no', attempt: 'POST /v1/quote' } as const;
   if (answer.kind === 'lost') throw new VenueError({ ...failed, code: answer.sent ? 'broken' : 'connect' });

@@ -14,16 +14,16 @@ export interface DataProfileOptions {
   /** Number of parts of a day. */
   readonly parts: number;
   readonly timeZone: string;
-  /** A weekly profile, with a curve for each weekday. */
+  /** Makes a weekly profile, with a curve for each weekday. */
   readonly week?: boolean | undefined;
-  /** Longest accepted gap between bars, ISO 8601; default: none. */
+  /** Longest accepted gap between bars, ISO 8601; default: no gap is accepted. */
   readonly maxGap?: string | undefined;
-  /** Default: stdout. Never overwritten. */
+  /** File to write, which must not exist; default: stdout. */
   readonly out?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** What `vwap` reads as its `profile`. */
+/** The `profile` of a `vwap` strategy. */
 interface Profile {
   readonly time_zone: string;
   readonly period: 'day' | 'week';
@@ -34,7 +34,7 @@ interface Profile {
 /**
  * Learns the volume profile of a market from its bars or trades, and writes it as YAML for a `vwap` strategy.
  *
- * @throws OperatorError (`data`, `usage`, `storage`) that says which file, line and option.
+ * @throws OperatorError (`data`, `usage`, `storage`) that names the file, line and option.
  */
 export async function dataProfile(
   file: string,

@@ -40,15 +40,15 @@ export interface DataRecordOptions {
   readonly mode?: Mode | undefined;
   /** Length of a bar, ISO 8601. */
   readonly bar: string;
-  /** Default: until stopped. */
+  /** Duration of the recording, ISO 8601; default: until a signal stops it. */
   readonly for?: string | undefined;
-  /** Folder: `PAIR.csv` of each pair, continued where it is there. */
+  /** Folder with `PAIR.csv` for each pair. The recording continues an existing file. */
   readonly out: string;
 }
 
 /**
- * Writes the reference prices of the venue as bars, each when it has ended, until it is stopped. Asks for prices and nothing else: no
- * quote, no order.
+ * Records the reference prices of the venue as bars until a signal or `for` stops it, and writes each bar when it has ended. Requests
+ * only prices: no quote, no order.
  *
  * @throws OperatorError (`config`, `usage`, `data`, `storage`).
  */
@@ -107,12 +107,12 @@ export async function dataRecord(
   return 0;
 }
 
-/** Interval of retries while the venue does not answer. */
+/** Longest wait for the venue's list of currencies. */
 const ASKED_MS = 5 * SECOND_MS;
 
 /**
- * A pair that the venue does not know would end the subscription of all others with it, again and again. A venue that cannot be
- * asked now is believed.
+ * Refuses a pair that the venue does not know, because it would repeatedly end the subscription of all pairs. Accepts every pair while
+ * the venue does not answer.
  *
  * @throws OperatorError `usage`.
  */
@@ -155,11 +155,11 @@ function opened(folder: string, pair: string, barMs: number): BarFile {
   }
 }
 
-/** The file of a pair. A line is written in one piece when its bar is over, and is on the disk before the next. */
+/** The file of a pair. Writes each line in one piece when its bar has ended, and syncs it to disk before the next. */
 class BarFile {
   readonly #file: number;
   readonly #recorder: BarRecorder;
-  /** What was found and done to a file that was there, in words. */
+  /** Message about the bars that the file already has; `undefined` if it has none. */
   readonly said: string | undefined;
   bars = 0;
 
@@ -168,7 +168,7 @@ class BarFile {
     const path = join(folder, `${pair}.csv`);
     this.#file = openSync(path, 'a+');
     const there = readFileSync(this.#file, 'utf8');
-    // A line without its end is what a power cut left.
+    // A power cut can leave a last line without its end.
     const whole = there.slice(0, there.lastIndexOf('\n') + 1);
     if (whole !== '' && !whole.startsWith(`${SEEN_HEADER}\n`))
       throw new OperatorError(
@@ -197,7 +197,7 @@ class BarFile {
     this.bars += 1;
   }
 
-  /** A line that fits only in part ends the recording: none follows it. */
+  /** Writes one line. A partial write ends the recording, so that no line follows it. */
   #write(line: string): void {
     const { why } = writeWhole(this.#file, Buffer.from(`${line}\n`));
     if (why !== undefined) throw why;
@@ -213,10 +213,10 @@ function timesOf(whole: string): readonly Instant[] {
   return cells.filter((cell) => /^\d+$/u.test(cell)).map((cell) => instant(Number(cell)));
 }
 
-/** So many bars a whole number of longer ones apart are bars of that length. */
+/** Number of rows above which the common gap of a file is taken as the length of its bars. */
 const SURE_ROWS = 20;
 
-/** The longest length that all distances between rows are multiples of; 0 where there are not two rows. */
+/** Returns the greatest common divisor of all distances between rows, in ms; 0 with fewer than two rows. */
 function commonGap(times: readonly Instant[]): number {
   let common = 0;
   for (const [n, at] of times.entries()) {

@@ -24,7 +24,7 @@ export interface ReadOptions {
   readonly priceScale?: number | undefined;
   readonly keep?: Keep | undefined;
   readonly sort?: boolean | undefined;
-  /** Most MiB of a file out of its container. */
+  /** Largest size of a file after decompression, MiB. */
   readonly maxSize?: number | undefined;
   readonly json?: boolean | undefined;
 }
@@ -32,7 +32,7 @@ export interface ReadOptions {
 export interface ImportCommand extends ReadOptions {
   /** Folder of cached tapes. */
   readonly cache: string;
-  /** Written instead of the cache, never over another file. */
+  /** File to write instead of the cache, which must not exist. */
   readonly out?: string | undefined;
   readonly undisturbed?: Undisturbed | undefined;
 }
@@ -40,9 +40,9 @@ export interface ImportCommand extends ReadOptions {
 type Io = Pick<CommandIo, 'stdout' | 'stderr' | 'cwd'>;
 
 /**
- * Reads files of one pair into a tape, keeps it, and says what was found.
+ * Reads files of one pair into a tape, stores the tape, and prints what the files contain.
  *
- * @throws OperatorError (`data`, `usage`, `storage`) that names the file, and the row that is wrong.
+ * @throws OperatorError (`data`, `usage`, `storage`) that names the file and the wrong row.
  */
 export async function dataImport(files: readonly string[], options: ImportCommand, io: Io): Promise<number> {
   const { out } = options;
@@ -65,14 +65,14 @@ export async function dataImport(files: readonly string[], options: ImportComman
   return 0;
 }
 
-/** Says what is in the files, as an import would find it; writes nothing. @throws OperatorError as `dataImport` does. */
+/** Prints what an import would find in the files; writes nothing. @throws OperatorError as `dataImport` does. */
 export async function dataInfo(files: readonly string[], options: ReadOptions, io: Io): Promise<number> {
   const opened = await openTape(files, { ...readWith(options), cwd: io.cwd, anyPair: ANY_PAIR });
   show(opened, { json: options.json, file: opened.file }, io);
   return 0;
 }
 
-/** A file can be described without its pair. */
+/** Placeholder for a pair: a file can be described without one. */
 const ANY_PAIR = 'notsaid';
 
 export interface GenerateCommand {
@@ -84,13 +84,13 @@ export interface GenerateCommand {
   readonly seed: string;
   readonly volatility: number;
   readonly correlation: number;
-  /** Folder: `PAIR.arrow` for each pair. */
+  /** Folder for `PAIR.arrow` of each pair. */
   readonly out: string;
   readonly undisturbed?: Undisturbed | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** Writes invented tapes. @throws OperatorError (`usage`, `storage`). */
+/** Writes tapes of generated prices. @throws OperatorError (`usage`, `storage`). */
 export function dataGenerate(options: GenerateCommand, io: Io): number {
   const { rows, seed, volatility, correlation, out } = options;
   const barMs = durationOf('--bar', options.bar);
@@ -198,7 +198,7 @@ function show(
     );
 }
 
-/** Fields as JSON of this program names them: `bar_ms`. */
+/** Renames all fields to the style of this program's JSON, such as `bar_ms`. */
 function snakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCase);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** What a desk answered: its status and JSON body. */
+/** The answer of a desk: its status and JSON body. */
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

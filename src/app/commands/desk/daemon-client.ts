@@ -11,15 +11,15 @@ import { readFile } from '../../config/files.ts';
 import type { CommandIo } from '../io.ts';
 import type { Answer } from './answer.ts';
 
-/** Where the commands find the daemon that they talk to. */
+/** How a command finds its daemon. */
 export interface DaemonOptions {
   readonly config: string;
-  /** Instead of the journal that the config names. */
+  /** Journal to use instead of the one that the config names. */
   readonly journal?: string | undefined;
   readonly mode?: 'paper' | 'dry_run' | 'live' | undefined;
-  /** Address of an API elsewhere; its token comes from `TRANCHE_OPERATOR_TOKEN`. */
+  /** URL of an API elsewhere; its token comes from `TRANCHE_OPERATOR_TOKEN`. */
   readonly url?: string | undefined;
-  /** PostgreSQL of a fleet: `desk` is asked by rows there, wherever it runs. */
+  /** PostgreSQL of a fleet: the command reaches `desk` through rows there, wherever the desk runs. */
   readonly store?: string | undefined;
   readonly desk?: string | undefined;
   readonly json?: boolean | undefined;
@@ -29,8 +29,8 @@ const DEFAULT_DESK = 'main';
 const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';
 
 /**
- * The daemon that a config is run by. Reads no more of the config than it needs: who stops a desk at night may have
- * neither its token nor a config without mistakes.
+ * Finds the daemon that runs a config. Reads no more of the config than it needs: a person who stops a desk at night may
+ * have neither its token nor a config without mistakes.
  */
 export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo): FoundDaemon {
   if (journal !== undefined) return findDaemon(/^[a-z]+:/u.test(journal) ? journal : `sqlite:${journal}`);
@@ -50,13 +50,13 @@ export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo):
   return findDaemon(pattern.replaceAll('{mode}', mode ?? modeOf(document) ?? 'paper'));
 }
 
-/** Longest wait for the daemon: a halt does not need its answer. */
+/** Longest wait for the daemon's answer, on which a halt does not depend. */
 const TIMEOUT_MS = 5_000;
 
 /**
- * Asks the daemon.
+ * Sends a request to the daemon and returns its answer.
  *
- * @throws OperatorError `unavailable` when none can be reached, `config` when it rejected the token.
+ * @throws OperatorError `unavailable` when no daemon can be reached, `config` when the daemon rejects the token.
  */
 export async function ask(
   options: DaemonOptions,
@@ -71,7 +71,7 @@ export async function ask(
   if (desk !== undefined) throw new OperatorError('usage', '--desk names a desk of a fleet: add --store');
   const found = options.url === undefined ? locate(options, io) : undefined;
   const url = options.url ?? found?.control?.url;
-  // The variable may hold a token of the venue, for the account commands: it goes nowhere that was not named.
+  // The variable may hold a token of the venue, for the account commands, so it goes only to a URL that the operator names.
   const token = options.url === undefined ? found?.control?.token : io.env['TRANCHE_OPERATOR_TOKEN'];
   if (url === undefined) throw noDaemon(found);
   if (token === undefined)
@@ -82,7 +82,7 @@ export async function ask(
   return accepted(await exchange(url, token, what));
 }
 
-/** @throws OperatorError for an answer that is not one of the desk */
+/** Returns an answer of the desk, whose status is 200 or 409. @throws OperatorError for any other status. */
 function accepted(answer: Answer): Answer {
   if (answer.status === 401 || (answer.status === 403 && typeof answer.body['error'] === 'string'))
     throw new OperatorError('config', `the daemon refused the command: ${wordsOf(answer.body)}`);
@@ -131,7 +131,7 @@ const noDaemon = (found: FoundDaemon | undefined): OperatorError =>
       : `process ${found.control.pid} runs on ${found.journal}, but its config has operate: false, so it accepts no commands`,
   );
 
-/** One line of JSON, or words for people. */
+/** Prints one line of JSON, or words for people. */
 export function tell(
   io: CommandIo,
   json: boolean | undefined,

@@ -5,7 +5,7 @@ import type { CommandIo } from '../io.ts';
 import { plain } from './status.ts';
 import { command } from './steer.ts';
 
-/** Orders whose outcome is unknown. Exit codes: 0, 69 when no daemon can be reached. */
+/** Lists the orders whose outcome is unknown. Exit codes: 0, 69 when no daemon can be reached. */
 export async function doubts(options: DaemonOptions, io: CommandIo): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/doubts' });
   const list = Array.isArray(body['doubts'])
@@ -36,8 +36,8 @@ export interface ResolveOptions extends DaemonOptions {
 }
 
 /**
- * Ends a doubt by the word of a person. Exit codes: 0, 64 for a mistake in the arguments or without `--yes`, 75 when the
- * desk refuses: too early, unknown, or against what the account shows.
+ * Ends a doubt by the resolution of a person. Exit codes: 0, 64 for invalid arguments or without `--yes`, 75 when the desk
+ * refuses because the resolution comes too early, names an unknown order, or contradicts the account.
  */
 export async function resolveDoubt(id: string, options: ResolveOptions, io: CommandIo): Promise<number> {
   if ((options.notExecuted === true) === (options.filled === true))

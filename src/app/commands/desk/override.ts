@@ -14,7 +14,7 @@ export interface ProposeOptions extends SteerOptions {
   readonly minutes?: string | undefined;
 }
 
-/** Overrides of limits: proposed, approved, used. Exit codes: 0, 69. */
+/** Lists the overrides of limits: proposed, approved, used. Exit codes: 0, 69. */
 export async function overrides(options: DaemonOptions, io: CommandIo): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/status' });
   const lines = overrideWords(body);
@@ -22,7 +22,7 @@ export async function overrides(options: DaemonOptions, io: CommandIo): Promise<
   return 0;
 }
 
-/** Asks for one limit to be looser for one order. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Requests a looser limit for one order. Exit codes: 0, 69, 75 when the desk refuses. */
 export const proposeOverride = async (
   limit: string,
   { to: value, parent, slice, pair, side, minutes, ...options }: ProposeOptions,
@@ -39,7 +39,7 @@ export const proposeOverride = async (
     ...(minutes === undefined ? {} : { minutes: Number(minutes) }),
   });
 
-/** Takes one back before it is used: the proposer withdraws it, anybody else rejects it. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Ends an unused override: its proposer withdraws it, anybody else rejects it. Exit codes: 0, 69, 75 when the desk refuses. */
 export const endOverride = async (
   how: 'withdraw' | 'reject',
   id: string,
@@ -48,6 +48,6 @@ export const endOverride = async (
 ): Promise<number> =>
   await command(options, io, `/api/v1/overrides/${how}`, { override: id, why: options.why });
 
-/** Agrees, as a second person with a token of their own. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Approves an override, as a second person with a token of their own. Exit codes: 0, 69, 75 when the desk refuses. */
 export const approveOverride = async (id: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/overrides/approve', { override: id, why: options.why });

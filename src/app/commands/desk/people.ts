@@ -11,7 +11,7 @@ export interface PersonOptions extends DaemonOptions {
   readonly by?: string | undefined;
 }
 
-/** Who may sign in. Exit codes: 0, 69. */
+/** Lists the people who may sign in. Exit codes: 0, 69. */
 export async function listPeople(options: DaemonOptions, io: CommandIo): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/people' });
   const { items = [] } = body as { readonly items?: readonly ShownPerson[] };
@@ -50,7 +50,7 @@ export async function invitePerson(
   ]);
 }
 
-/** From now on the person signs in no more, and their sessions are over. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Removes a person: ends their sessions and refuses further sign-ins. Exit codes: 0, 69, 75 when the desk refuses. */
 export async function removePerson(name: string, options: PersonOptions, io: CommandIo): Promise<number> {
   const answer = await ask(options, io, {
     path: '/api/v1/people/remove',
@@ -59,7 +59,7 @@ export async function removePerson(name: string, options: PersonOptions, io: Com
   return answered(options, io, answer, () => [textOf(answer.body['says'])]);
 }
 
-/** Prints a link that signs a browser of this machine in, once. Exit codes: 0, 69. */
+/** Prints a link that signs in a browser of this machine, once. Exit codes: 0, 69. */
 export async function signInLink(
   { role, ...options }: DaemonOptions & { readonly role?: Role | undefined },
   io: CommandIo,
@@ -78,7 +78,7 @@ export async function signInLink(
   ]);
 }
 
-/** The token of the machine says nothing of who types; other tokens have a name. */
+/** Names the user of the command for the token of the machine, which identifies nobody; other tokens have a name. */
 const signedBy = ({ url, by }: PersonOptions, io: CommandIo): { readonly by?: string } =>
   by === undefined ? (url === undefined ? { by: whoami(io) } : {}) : { by };
 

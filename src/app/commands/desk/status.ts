@@ -8,8 +8,8 @@ import { exitCodes } from '../../../core/errors.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * How the daemon is. Exit codes: 0, 69 when none can be reached, 78 when it rejected the token; with `exitCode` 75 when the desk
- * cannot trade now.
+ * Prints the state of the daemon. Exit codes: 0, 69 when no daemon can be reached, 78 when the daemon rejects the token; with
+ * `exitCode` 75 when the desk cannot trade now.
  */
 export async function status(
   options: DaemonOptions & { readonly exitCode?: boolean | undefined },
@@ -71,7 +71,7 @@ function wordsOf(body: Json): readonly string[] {
   ];
 }
 
-/** An alert that still holds: how urgent, what, since when, about what. */
+/** Describes an alert whose condition still holds: severity, name, time, text and facts. */
 function alertWords(one: Json): string {
   const { facts: told = {} } = one as { facts?: Json };
   const facts = Object.entries(told).map(([name, value]) => `${name} ${factText(value)}`);
@@ -94,7 +94,7 @@ function alertsOfDay({
       ];
 }
 
-/** What a strategy has traded of its total, how many of its slices did, and what comes next. */
+/** Describes a strategy: the traded part of its total, its slices that are over, and its next instant. */
 function strategyWords(one: Json): string {
   const done = Number(one['slices_done'] ?? 0);
   const filled = Number(one['slices_filled'] ?? 0);
@@ -109,7 +109,7 @@ function strategyWords(one: Json): string {
   return `  ${plain(one['id'])} (${plain(one['kind'])})  ${traded}${slices}${finished}${next}`;
 }
 
-/** One line an override of a limit. */
+/** Returns one line per override of a limit. */
 export const overrideWords = (body: Json): readonly string[] =>
   listOf(body['overrides']).map((one) => {
     const slice = one['slice'] === undefined ? '' : ` slice ${plain(one['slice'])}`;
@@ -135,7 +135,7 @@ function holdingWords({ holdings }: { readonly holdings?: Json }): readonly stri
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
 
-/** What may still happen, regardless of the command. */
+/** Lists what may still happen, regardless of the command. */
 export function openWords(body: Json): readonly string[] {
   const flights = namesOf(body['orders_in_flight']);
   const doubts = namesOf(body['open_doubts']);

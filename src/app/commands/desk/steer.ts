@@ -21,15 +21,15 @@ export interface TurnOptions extends SteerOptions {
   /** With a pause of the desk: orders that reduce a borrowed balance continue. */
   readonly reducing?: boolean | undefined;
   readonly strategy?: string | undefined;
-  /** A strategy, a pair or a parent, whichever the desk knows under this name. */
+  /** Strategy, pair or parent, whichever the desk knows under this name. */
   readonly what?: string | undefined;
-  /** With a pause of the desk: it ends automatically after this ISO 8601 duration. */
+  /** With a pause of the desk: the pause ends by itself after this duration, ISO 8601. */
   readonly for?: string | undefined;
 }
 
 /**
- * Pause: nothing new begins, what was begun ends. Resume lifts it, also from a parent, a pair or a strategy that a control has paused.
- * Exit codes: 0, 69, 75 when the desk refuses.
+ * Pauses or resumes. A pause starts nothing new and lets open orders finish. A resume lifts a pause, also of a parent, pair or strategy
+ * that a control has paused. Exit codes: 0, 69, 75 when the desk refuses.
  */
 export async function steer(
   turn: 'pause' | 'resume',
@@ -46,7 +46,7 @@ export async function steer(
   });
 }
 
-/** What the desk knows under this name, first of all what is paused. @throws OperatorError `usage` where it is given twice. */
+/** Finds what the desk knows under this name; a paused scope wins. @throws OperatorError `usage` when an option names a scope too. */
 async function scopeNamed(
   what: string,
   options: TurnOptions,
@@ -74,17 +74,17 @@ async function scopeNamed(
 export const stop = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/stop', { strategy, why: options.why });
 
-/** Begins an occurrence of one strategy. Exit codes: 0, 69, 75 when the desk refuses. */
+/** Starts an occurrence of one strategy. Exit codes: 0, 69, 75 when the desk refuses. */
 export const runNow = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
   await command(options, io, '/api/v1/strategies/run', { strategy, why: options.why });
 
 export interface ReloadOptions extends SteerOptions {
   readonly dryRun?: boolean | undefined;
-  /** File of `tranche twin --candidate`: the reason contains its figures, and so does a request for approval. */
+  /** Report of `tranche twin --candidate`, whose figures become part of the reason and of a request for approval. */
   readonly candidate?: string | undefined;
 }
 
-/** Has the strategies read again, or only says what would change. Exit codes: 0, 69, 75 when a file is not usable. */
+/** Reloads the strategies, or with `dryRun` only prints what would change. Exit codes: 0, 69, 75 when a file is not usable. */
 export async function reload(options: ReloadOptions, io: CommandIo): Promise<number> {
   const why = options.why ?? 'tranche reload';
   const attached =
@@ -95,7 +95,7 @@ export async function reload(options: ReloadOptions, io: CommandIo): Promise<num
   });
 }
 
-/** The figures of a report, once the desk would begin exactly its text. @throws OperatorError */
+/** Returns the figures of a report. @throws OperatorError unless a reload would start exactly the text that the report compares. */
 async function attachedReport(options: ReloadOptions, file: string, io: CommandIo): Promise<string> {
   const { attachment, isPromoted, readCandidateReport } = await import('../../twin/attach.ts');
   const { report, content } = readCandidateReport(resolve(io.cwd, file));

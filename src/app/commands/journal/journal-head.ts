@@ -24,7 +24,7 @@ export async function journalHead(
   });
 }
 
-/** Has an authority stamp the newest head (RFC 3161), and keeps its answer in a file. Exit codes as in `journalShow`, 75 without an answer. */
+/** Has an authority stamp the newest head (RFC 3161), and saves its answer. Exit codes as in `journalShow`, 75 without a valid answer. */
 export async function journalTimestamp(
   url: string,
   { authority, out: file }: { readonly authority: string; readonly out: string },

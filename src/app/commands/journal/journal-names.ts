@@ -3,7 +3,7 @@ import { OperatorError } from '../../../core/errors.ts';
 import { nearest } from '../../config/problems.ts';
 import { COMMON_CURRENCIES } from '../../strategies/strategies.ts';
 
-/** Base and quote of a pair that no record names. */
+/** Returns base and quote of a pair that no record names; `undefined` if the pair cannot be split. */
 export function currenciesOf(pair: string): { readonly base: string; readonly quote: string } | undefined {
   const split = splitPair(pair, COMMON_CURRENCIES);
   return 'problem' in split ? undefined : split;

@@ -10,16 +10,16 @@ import { locate } from '../desk/daemon-client.ts';
 import type { DaemonOptions } from '../desk/daemon-client.ts';
 import type { CommandIo } from '../io.ts';
 
-/** Options of commands that read a journal: which journal, its period, and prices. */
+/** Options of commands that read a journal. */
 export interface JournalOptions extends DaemonOptions {
-  /** The journal where it is named without an option. */
+  /** Journal, named by an argument instead of an option. */
   readonly file?: string | undefined;
 }
 
 /**
- * The journal that the options name, or the one of their config, opened for reading: it need not rest. The caller closes it.
+ * Opens the journal that the options or their config name, for reading. The desk may be running. The caller closes the journal.
  *
- * @throws OperatorError for one that is gone or cannot be read.
+ * @throws OperatorError for a journal that does not exist or cannot be read.
  */
 export function openNamed(
   { file, ...options }: JournalOptions,
@@ -41,7 +41,7 @@ interface Span {
   readonly until: Instant | undefined;
 }
 
-/** @throws OperatorError `usage` for a time that cannot be read, or a span that ends before it begins. */
+/** Reads `--since` and `--until`. @throws OperatorError `usage` for an invalid time, or a span that ends before it begins. */
 export function readSpan(
   told: { readonly since?: string | undefined; readonly until?: string | undefined },
   { now }: CommandIo,
@@ -55,7 +55,7 @@ export function readSpan(
   return { since, until };
 }
 
-/** The tapes that `--data` names. */
+/** Reads the tapes that `--data` names. */
 export async function readTapes(
   {
     data = [],

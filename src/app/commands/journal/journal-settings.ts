@@ -12,11 +12,11 @@ import { answer, write } from './journal.ts';
 import type { Out } from './journal.ts';
 
 export interface SettingsOptions {
-  /** Settings in force at this time; default: at the end of the journal. */
+  /** Prints the settings in force at this time; default: at the end of the journal. */
   readonly at?: Instant | undefined;
-  /** The changes instead, oldest first, with their authors. */
+  /** Prints the changes instead, oldest first, with their authors. */
   readonly changes?: boolean | undefined;
-  /** With `changes`: only those from this time on. */
+  /** With `changes`: prints only the changes from this time on. */
   readonly since?: Instant | undefined;
   readonly json?: boolean | undefined;
 }
@@ -38,7 +38,7 @@ export async function journalSettings(url: string, options: SettingsOptions, out
   });
 }
 
-/** Number of the first record whose hash does not follow from the changes until then. */
+/** Returns the number of the first record whose hash does not follow from the changes up to it. */
 function wrongHash(records: readonly Stored[]): number | undefined {
   let settings: SettingTexts | undefined;
   for (const { seq, body } of records) {
@@ -50,7 +50,7 @@ function wrongHash(records: readonly Stored[]): number | undefined {
 
 type Stored = StoredRecord & { readonly body: SettingsRecord };
 
-/** Until a time, itself included. */
+/** Returns the settings records up to and including a time. */
 function settingsOf(journal: Journal, until: Instant | undefined): readonly Stored[] {
   const found: Stored[] = [];
   for (const record of journal.select({ kinds: ['settings'], order: 'oldest' })) {

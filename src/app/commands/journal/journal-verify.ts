@@ -12,19 +12,19 @@ import type { Out } from './journal.ts';
 
 export interface VerifyOptions {
   readonly json?: boolean | undefined;
-  /** Hash of a record that was kept elsewhere, hex. */
+  /** Hash of a record, stored outside the journal, hex. */
   readonly head?: string | undefined;
-  /** A signed head in a file. */
+  /** File with a signed head. */
   readonly signed?: string | undefined;
-  /** The public key of the desk, PEM. */
+  /** File with the public key of the desk, PEM. */
   readonly key?: string | undefined;
   /** Also proves the approvals. */
   readonly approvals?: boolean | undefined;
-  /** The journal anchor, where it is not beside the journal. */
+  /** File of the journal anchor; default: beside the journal. */
   readonly anchor?: string | undefined;
 }
 
-/** What the chain was compared with. */
+/** The result of comparing the chain with a head from outside. */
 interface Compared {
   readonly with: 'anchor' | 'head' | 'signed_head';
   readonly ok: boolean;
@@ -32,8 +32,8 @@ interface Compared {
 }
 
 /**
- * Checks the whole chain offline, and holds it against every head that was kept outside of it. Exit codes as in `journalShow`, 65
- * also on a difference; with `json` the verdict goes to `stdout`.
+ * Checks the whole chain offline, and compares it with every head from outside. Exit codes as in `journalShow`, 65 also on a
+ * difference or an approval that does not hold; with `json` the verdict always goes to `stdout`.
  */
 export async function journalVerify(url: string, options: VerifyOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
@@ -66,7 +66,7 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
   });
 }
 
-/** Loaded by those who ask for it. */
+/** Checks the approvals; loads the module for it only on demand. */
 async function approvalsProof(journal: Journal): Promise<ApprovalsProof> {
   const module = await import('../../../journal/proof/approvals-proof.ts');
   const proof = new module.ApprovalsProof();
@@ -93,7 +93,7 @@ function approvalLines({ findings, approvers }: ApprovalsProof): readonly string
   ];
 }
 
-/** How an approver came to be one, so that nobody takes two names from one shell for two people. */
+/** Describes who invited an approver and from where, so that nobody takes two names from one shell for two people. */
 function approverLine(
   { person, role, invited, from_machine: isFromMachine, approved }: Approver,
   findings: readonly ApprovalFinding[],
@@ -117,7 +117,7 @@ interface KeptHeads {
 
 const SIGNED_BYTES_MAX = 64 * 1024;
 
-/** @throws OperatorError `usage` or `data` for what cannot be read. */
+/** Reads the heads that the options name. @throws OperatorError `usage` or `data` for a head or key that cannot be read. */
 function keptHeads({ head, signed: file, key }: VerifyOptions): KeptHeads {
   if (head !== undefined && !/^[0-9a-f]{64}$/u.test(head))
     throw new OperatorError('usage', '--head: expected the hash of a record, 64 characters of 0-9 and a-f');

@@ -9,7 +9,7 @@ import type { Journal } from '../../../journal/journal.ts';
 import { openJournal } from '../../../journal/open-journal.ts';
 import { lineFor } from '../../../journal/format-record.ts';
 
-/** Where a command writes: results to `stdout`, everything for people beside them to `stderr`. */
+/** The output of a command: results go to `stdout`, messages for people to `stderr`. */
 export interface Out {
   readonly stdout: Writable;
   readonly stderr: Writable;
@@ -24,15 +24,15 @@ export interface ShowOptions {
   readonly since?: Instant | undefined;
   /** Numbers of records, such as `3,5-9`. Default: all. */
   readonly record?: string | undefined;
-  /** Only records that hold this text, such as an order or a request. */
+  /** Only records that contain this text, such as an order or a request. */
   readonly about?: string | undefined;
   /** Number of newest records. Default: all. */
   readonly limit?: number | undefined;
-  /** One JSON object a record instead of words. */
+  /** Prints one JSON object per record instead of words. */
   readonly json?: boolean | undefined;
 }
 
-/** Prints records, the oldest first, one a line. Returns the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
+/** Prints records, oldest first, one per line. Returns the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
 export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
     const selection = readSelection(options.kind ?? 'all');
@@ -58,7 +58,7 @@ export interface ExportOptions {
   readonly kind: string;
 }
 
-/** Writes records for other programs. The rows before a damaged record are written. Exit codes as in `journalShow`. */
+/** Writes records for other programs. Before it fails on a damaged record, it writes the rows before it. Exit codes as in `journalShow`. */
 export async function journalExport(url: string, { format, kind }: ExportOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
     const selection = readSelection(kind);
@@ -71,8 +71,8 @@ export async function journalExport(url: string, { format, kind }: ExportOptions
 }
 
 /**
- * Reads what was asked for, then runs that on the journal, opened for reading: a mistyped option is reported regardless of
- * the file. What the operator can mend becomes a sentence and an exit code.
+ * Parses the options with `prepare`, then runs the command on the journal, opened for reading. It reports a mistyped option even when
+ * the journal cannot be opened. Turns an `OperatorError` into a message and an exit code.
  */
 export async function answer(
   url: string,
@@ -119,7 +119,7 @@ function readNumbers(text: string | undefined): (seq: number) => boolean {
   return (seq) => ranges.some(([first, last]) => seq >= first && seq <= last);
 }
 
-/** The last `limit` of `records`, in their order, never holding more than twice as many. */
+/** Returns the last `limit` records in their order. Never keeps more than twice as many. */
 function newest(records: Iterable<StoredRecord>, limit: number | undefined): Iterable<StoredRecord> {
   if (limit === undefined) return records;
   if (!Number.isSafeInteger(limit) || limit < 1)
@@ -132,7 +132,7 @@ function newest(records: Iterable<StoredRecord>, limit: number | undefined): Ite
   return kept.slice(-limit);
 }
 
-/** The reader of the output has closed it (`| head`): not an error, and nothing remains to do. */
+/** The reader of the output has closed it (`| head`). This is not an error, and nothing remains to do. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }

@@ -4,7 +4,7 @@ import { wordsFor } from '../../../journal/format-record.ts';
 import type { Journal } from '../../../journal/journal.ts';
 import type { RecordRow } from '../../../report/html/record-anchors.ts';
 
-/** These records, in their order. Ones that the journal does not have are left out. */
+/** Returns the records with these numbers, in the order of the journal. Ignores numbers that the journal does not have. */
 export function recordsAt(journal: Journal, seqs: Iterable<number>): readonly StoredRecord[] {
   const wanted = new Set(seqs);
   return Iterator.from(journal.read())
@@ -12,7 +12,7 @@ export function recordsAt(journal: Journal, seqs: Iterable<number>): readonly St
     .toArray();
 }
 
-/** These records as a page shows them. */
+/** Returns these records as a page shows them. */
 export const recordRows = (journal: Journal, seqs: Iterable<number>): readonly RecordRow[] =>
   recordsAt(journal, seqs).map(({ seq, at, body, hash }) => ({
     seq,

@@ -8,8 +8,8 @@ import { openNamed } from '../journal/journal-read.ts';
 import type { JournalOptions } from '../journal/journal-read.ts';
 
 /**
- * Lists what waits in the outbox of a journal, oldest first. The desk may run in the meantime. Exit codes: 0, 74 a journal that
- * cannot be read.
+ * Lists the notices that wait in the outbox of a journal, oldest first. The desk may be running. Exit codes: 0, 74 for an unreadable
+ * journal.
  */
 export function notifyList(options: JournalOptions, io: CommandIo): number {
   const { journal, url } = openNamed(options, io);

@@ -15,14 +15,14 @@ export interface NotifyTestOptions {
 }
 
 /**
- * Sends one message over a channel, from this process, past quiet hours and the outbox. Exit codes: 0 when the receiver took it, 69
- * when it did not, 64 for a channel that the config does not have.
+ * Sends one message over a channel from this process, bypassing quiet hours and the outbox. Exit codes: 0 when the receiver accepts it,
+ * 69 when it does not, 64 for a channel that the config does not have.
  */
 export async function notifyTest(
   { config: file, channel: name }: NotifyTestOptions,
   io: CommandIo,
 ): Promise<number> {
-  // No token of the venue is needed for it: as paper mode reads the config, it asks for none.
+  // The test needs no token of the venue, and paper mode requires none.
   const { config } = loadConfig(file, { env: io.env, cwd: io.cwd, now: io.now, mode: 'paper' });
   const notify = config.operate?.notify;
   const all = channelsOf(notify?.channels ?? [], systemClock, io.env);

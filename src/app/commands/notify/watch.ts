@@ -21,23 +21,23 @@ import type { StoreAsker } from '../../watch/watch-store.ts';
 import type { RunIo } from '../run.ts';
 
 export interface WatchCommandOptions extends WatchOptions {
-  /** File that keeps the sent notices across a restart. */
+  /** File that keeps the waiting notices and the state of the watchman across a restart. */
   readonly state?: string | undefined;
-  /** One check, no messages. */
+  /** Checks once, and sends no messages. */
   readonly once?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
 export type WatchIo = Pick<RunIo, 'stdout' | 'stderr' | 'env' | 'cwd' | 'onSignal' | 'forget'>;
 
-/** Name of the note with what the watchman knows. */
+/** Name of the note that holds the state of the watchman. */
 const MEMORY = 'watchman';
-/** Rounds without an end after which the watchman does not count as well. */
+/** Number of intervals without a completed round after which the watchman stops its heartbeat. */
 const ROUNDS = 3;
 
 /**
- * Monitors desks from outside and notifies people when one is silent, cannot trade, or has stalled. Runs until SIGTERM or SIGINT. Exit
- * codes: 0; with `once` also 69 when a desk is silent and 75 when something else is wrong with one.
+ * Monitors desks from outside and notifies people when a desk is silent, cannot trade, or has stalled. Runs until SIGTERM or SIGINT.
+ * Exit codes: 0; with `once` also 69 when a desk is silent and 75 when a desk has another problem.
  */
 export async function watch(options: WatchCommandOptions, io: WatchIo): Promise<number> {
   const config = readWatchConfig(options, io);
@@ -89,7 +89,7 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
           say(notice);
           notifier.tell(notice);
         }
-      // With the notices, in one transaction: a restart neither repeats nor loses one.
+      // The note and the notices are stored in one transaction, so a restart neither repeats nor loses a notice.
       if (watchman.saved() !== before) notifier.note(MEMORY, watchman.saved());
       roundAt = systemClock.monotonic();
     };
@@ -117,7 +117,7 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
   }
 }
 
-/** Asks all at once. Desks of a store have no connection of their own. */
+/** Returns an asker for all desks, which it asks at once. Desks of a store have no connection of their own. */
 function askerOf({ desks, store }: WatchConfig): StoreAsker {
   const own = desks.map((desk) => ({ name: desk.name, asker: deskAsker(desk, systemClock) }));
   const fleet = store === undefined ? undefined : storeAsker(store, systemClock);
@@ -133,7 +133,7 @@ function askerOf({ desks, store }: WatchConfig): StoreAsker {
   };
 }
 
-/** Every desk that is down takes as long as its answer may. */
+/** Longest round: a desk that is down uses the whole time limit of its answer. */
 const LONGEST_ROUND_MS = 40_000;
 
 function stateFile(path: string, cleanup: AsyncDisposableStack): OutboxPort {
