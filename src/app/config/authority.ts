@@ -5,7 +5,7 @@ import { whyUnreadable } from './files.ts';
 const BYTES_MAX = 1024 * 1024;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/gu;
 
-/** The certificates of a PEM file without surrounding text, or the problem with them. */
+/** Returns the certificates of a PEM file without surrounding text, or the problem with them. */
 export function readCertificates(path: string): { readonly pem: string } | { readonly problem: string } {
   try {
     const text = readRegularFile(path, { maxBytes: BYTES_MAX }).toString('latin1');

@@ -13,8 +13,8 @@ interface ReadList {
 }
 
 /**
- * Reads the calendar files that strategies name and replaces each name with the list of the file. The list is then part of
- * the strategy's document, of its hash and of the journal. Each file is read once.
+ * Reads the calendar files that strategies name, each file once, and replaces each name with the list of the file. The list
+ * is then part of the strategy's document, of its hash and of the journal.
  */
 export class Calendars {
   readonly #options: ReadOptions;
@@ -25,7 +25,7 @@ export class Calendars {
     this.#options = options;
   }
 
-  /** The document with lists in place of file names. Paths are relative to the document. */
+  /** Returns the document with lists in place of file names. Paths are relative to the document. */
   fillIn(document: YamlDocument): { readonly value: unknown; readonly problems: readonly FileProblem[] } {
     const problems: FileProblem[] = [];
     let { value } = document;
@@ -93,14 +93,14 @@ export class Calendars {
   }
 }
 
-/** A problem with the whole file, or with its first invalid line. */
+/** Describes a problem with the whole file, or with its first invalid line. */
 const whyOf = ({ line, message, excerpt }: FileProblem): string =>
   excerpt === '' && line === 1
     ? message.replace(/^the file cannot be read: there is no such file$/u, NO_FILE)
     : `line ${line}, ${message}`;
 const NO_FILE = 'no such file; write its path relative to the folder of this file';
 
-/** Stands in for a list that could not be read, so that the rest of the document can still be checked. */
+/** Placeholder for a list that could not be read, which lets the checks of the rest of the document run. */
 const UNREAD: HolidayList = { centre: 'not read', every_year: [], days: [] };
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -31,7 +31,7 @@ export interface CheckContext extends ConfigOptions {
   readonly folder: string;
 }
 
-/** The settings that these checks need, read leniently: other settings may be invalid, and all problems are reported together. */
+/** The settings that these checks need, read leniently: other settings may be invalid, and a command reports all problems together. */
 const facts = z.object({
   venue: z
     .object({
@@ -59,7 +59,7 @@ const facts = z.object({
 });
 type Facts = z.output<typeof facts>;
 
-/** The mode that the file selects; `undefined` when it is not a known mode. */
+/** Returns the mode that the file selects; `undefined` when it is not a known mode. */
 export function modeOf(document: YamlDocument): Mode | undefined {
   const asked = z
     .object({
@@ -104,7 +104,7 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
   };
 }
 
-/** Checks the limits that live mode requires when a config is reloaded. The token and the certificates are not reloaded. */
+/** Checks, at a reload, the limits that live mode requires. A reload does not read the token and the certificates again. */
 export function checkLiveLimits(document: YamlDocument): readonly FileProblem[] {
   const read = facts.safeParse(document.value);
   return read.success ? checkLive(read.data, document) : [];
@@ -148,7 +148,7 @@ function checkJournal({ journal = '' }: Facts, document: YamlDocument): FileProb
     : [];
 }
 
-/** Desks share an address through the database of their journals. */
+/** Checks that `fleet.address` has a journal in PostgreSQL: desks share an address through the database of their journals. */
 function checkAddress({ journal = '', fleet }: Facts, document: YamlDocument): FileProblem[] {
   if (fleet.address === undefined || isPostgres(journal)) return [];
   const message =
@@ -185,7 +185,7 @@ function checkLive({ controls, venue, journal }: Facts, document: YamlDocument):
   return problems;
 }
 
-/** Live mode requires a largest order for every pair and a floor for every currency that may be sold. */
+/** Checks for what live mode requires: a largest order for every pair, and a floor for every currency that may be sold. */
 function checkEachPair(controls: Facts['controls'], document: YamlDocument): FileProblem[] {
   const { pairs, sides } = controls;
   const [quantities, floors] = [namesIn(controls['max_order_quantity']), namesIn(controls['min_position'])];
@@ -197,7 +197,7 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
       problems.push(document.problem(['controls', 'max_order_quantity'], message));
     }
     const isSold = Array.isArray(sides) && sides.includes('sell');
-    // The venue's currencies are not known yet, so a pair is matched by the currency that its name starts with.
+    // The venue's currencies are not known yet, so this matches a pair by the currency that its name starts with.
     if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
     const message =
       'currencies that may be sold need a floor in live mode: write, for example, min_position: { btc: "0" }, or "-0.5" to permit that much on credit';
@@ -209,7 +209,7 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
 const namesIn = (value: unknown): ReadonlySet<string> =>
   new Set(typeof value === 'object' && value !== null ? Object.keys(value) : []);
 
-/** Daily totals and single orders must use one currency. Outside live mode, omitted limits are in usd. */
+/** Checks that the limits of single orders, daily totals and daily cost use one currency. Outside live mode, omitted limits are in usd. */
 export function checkCurrencies({ controls }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   const { max_order_notional: order, max_day_notional: day, max_day_cost: spent } = controls;
   if (spent !== undefined && spent.currency !== (day?.currency ?? 'usd')) {
@@ -223,7 +223,7 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   return [document.problem(['controls', key, 'currency'], message)];
 }
 
-/** If `order_margin` is at least the longest life of a quote, no order could ever be sent. */
+/** Checks that `order_margin` is shorter than the longest life of a quote. Otherwise the desk could send no order. */
 export function checkQuoteLife(
   { order_margin: marginMs, in_doubt: inDoubt, venue }: RawConfig,
   document: YamlDocument,
@@ -253,7 +253,7 @@ export function checkListen({ operate }: RawConfig, document: YamlDocument): rea
   }
 }
 
-/** Four-eyes approval needs two people; without them nobody could lift a halt. */
+/** Checks that four-eyes approval has two people; without them nobody could lift a halt. */
 export function checkFourEyes({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   if (operate === false || operate.four_eyes !== true || hasTwoPeople(operate.tokens)) return [];
   return [
@@ -264,7 +264,7 @@ export function checkFourEyes({ operate }: RawConfig, document: YamlDocument): r
   ];
 }
 
-/** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; otherwise the problem. */
+/** Returns the token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; otherwise the problem. */
 function findToken(raw: Facts, document: YamlDocument, context: CheckContext): GivenToken | FileProblem {
   const { venue } = raw;
   const at = (key: string, message: string): FileProblem => document.problem(['venue', key], message);
@@ -286,7 +286,7 @@ function findToken(raw: Facts, document: YamlDocument, context: CheckContext): G
 /** A token that was found but not yet parsed. */
 interface Found {
   readonly source: TokenSource;
-  /** The setting that problems are reported for. */
+  /** The setting at fault if there is a problem. */
   readonly key: 'token' | 'token_file';
   readonly read: { readonly text: string } | { readonly problem: string };
   readonly prefix?: string;

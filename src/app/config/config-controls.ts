@@ -14,13 +14,13 @@ import {
   whole,
 } from '../../strategy/fields.ts';
 
-/** The limits of a config file. Each description states the unit and the default; docs/controls.md is generated from them. */
+/** The limits of a config file. Each description states the unit and the default, and is the source of docs/controls.md. */
 
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const moneyOf = (what: string) =>
   amountOf(what).transform(({ amount, currency }) => ({ amount: money(amount), currency }));
 
-/** Basis points may be written as a number: they are not money. */
+/** Basis points. A file may write them as a number, because they are not money. */
 export const bps = z
   .union([plainNumber.min(0).max(10_000), positiveText], {
     error: 'expected basis points, such as 50 (half a percent)',
@@ -72,7 +72,7 @@ export const balances = (what: string) =>
     .prefault({})
     .describe(what);
 
-/** Like `balances`, but negative amounts are allowed. */
+/** Like `balances`, but also accepts negative amounts. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const floors = (what: string) =>
   z

@@ -17,7 +17,7 @@ import { addressProblem } from '../../venue/origin.ts';
 import { notifySchema } from '../notify/notify-schema.ts';
 import { twinSchema } from '../twin/twin-schema.ts';
 
-/** The schema of a config file. Each description states the unit and the default; `config.ts` converts the result to a `Config`. */
+/** The schema of a config file. Each description states the unit and the default; `configOf` converts the result to a `Config`. */
 
 const duration = (otherwise: string, what: string) =>
   durationText

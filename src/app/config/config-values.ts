@@ -98,7 +98,7 @@ export interface Config {
   };
   readonly orderMarginMs: number;
   readonly cyclesMax: number;
-  /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
+  /** URL as in `sqlite:./var/journal.db`, relative to the working directory, with `{started_at}` and `{mode}` replaced. */
   readonly journal: string;
   /**
    * Name of the network address that other desks of the database of the journal share; `undefined`: the desk does not share its address.
@@ -110,7 +110,7 @@ export interface Config {
     readonly anchor: string | undefined;
     readonly reserveBytes: number;
   };
-  /** Where metrics and health are served; `undefined`: nowhere. */
+  /** Where the desk serves metrics and health; `undefined`: nowhere. */
   readonly operate: OperateConfig | undefined;
   /** Like `journal`, but with `{started_at}` not replaced; commands use it to find journals of earlier starts. */
   readonly journalPattern: string;
@@ -124,9 +124,9 @@ export interface Config {
   readonly isOtherRuntimeAllowed: boolean;
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
-  /** Where the code of modules runs, if it is allowed to run; live mode requires permission in the config. A backtest runs it in its own process. */
+  /** Where the code of modules runs, if at all; live mode requires permission in the config. A backtest runs it in its own process. */
   readonly modules: 'refused' | 'own_process' | 'this_process';
-  /** When a running desk reloads them. */
+  /** When a running desk reloads its strategies. */
   readonly reload: 'on_request' | 'on_change';
 }
 
@@ -140,7 +140,7 @@ export interface TlsFiles {
 export interface OperateConfig {
   readonly listen: string;
   readonly hosts: readonly string[];
-  /** Addresses of reverse proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses of reverse proxies whose `X-Forwarded-For` the desk trusts. */
   readonly proxies: readonly string[];
   readonly allowNetwork: boolean;
   /** Absolute paths of the TLS files; `undefined`: not encrypted. */
@@ -152,7 +152,7 @@ export interface OperateConfig {
     readonly kind?: 'person' | 'program' | undefined;
     readonly file: string;
   }[];
-  /** Whether lifting a halt, and resolving a doubt with figures, takes two people. */
+  /** Whether lifting a halt, or resolving a doubt with figures, takes two people. */
   readonly fourEyes: boolean;
   /** Who must approve which requests; `undefined`: `fourEyes` decides. */
   readonly approvals: ApprovalPolicy | undefined;

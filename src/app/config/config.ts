@@ -49,14 +49,14 @@ export interface ReadConfig {
   readonly strategiesFolder?: string | undefined;
 }
 
-/** @throws OperatorError `config`, with every problem of the file. */
+/** Loads a config. @throws OperatorError `config`, with every problem of the file. */
 export function loadConfig(file: string, options: ConfigOptions): LoadedConfig {
   const { loaded, problems } = readConfig(file, options);
   if (loaded === undefined) throw unusable(problems);
   return loaded;
 }
 
-/** The error that ends a command when its files have problems. */
+/** Returns the error that ends a command when its files have problems. */
 export const unusable = (problems: readonly FileProblem[]): OperatorError =>
   new OperatorError('config', formatProblems(problems, { colour: false }).trimEnd());
 
@@ -128,13 +128,13 @@ function notifyOf(
   return readNotify(operate.notify, { document, path: ['operate', 'notify'], folder, env });
 }
 
-/** The setting that determines the currency of the limits. */
+/** Returns the location of the setting that determines the currency of the limits. */
 function limitsPlace(document: YamlDocument): string {
   const { file, line } = document.problem(['controls', 'max_order_notional', 'currency'], '');
   return `${file}:${line}`;
 }
 
-/** Hint for a missing config, or a command in another folder. */
+/** Adds a hint to the problem of a missing config, or of a command in another folder. */
 const withWayOut = (problem: FileProblem): FileProblem => ({
   ...problem,
   message: problem.message.replace(/^the file cannot be read: there is no such file$/u, NO_CONFIG),
@@ -151,7 +151,7 @@ export interface RereadConfig extends Omit<ReadConfig, 'loaded'> {
 }
 
 /**
- * Reads the file again for a running desk, in the mode of that desk. The token is not reloaded, because its source may no
+ * Reads the file again for a running desk, in the mode of that desk. Does not read the token again, because its source may no
  * longer exist.
  */
 export function rereadConfig(file: string, options: ConfigOptions & { readonly mode: Mode }): RereadConfig {
@@ -202,7 +202,7 @@ const crossChecks = (
   ...checkQuoteLife(raw, document, mode),
 ];
 
-/** A hash of each top-level setting of a document, and of each setting under `controls` and `operate`. The token is excluded. */
+/** Returns a hash of each top-level setting, and of each setting under `venue`, `controls` and `operate`, but not of the token. */
 function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
   const value = document.value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a document is a group of settings
   const sections = new Map<string, string>();
@@ -218,7 +218,7 @@ function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
   }
   return sections;
 }
-/** One section for each channel, by name. */
+/** Adds one section for each setting of `notify`, and one for each channel, by name. */
 function addNotify(notify: unknown, sections: Map<string, string>): void {
   if (typeof notify !== 'object' || notify === null) return;
   for (const [part, own] of Object.entries(notify)) {
@@ -233,7 +233,7 @@ export const NOTIFY = 'operate.notify.';
 
 const IN_PARTS: ReadonlySet<string> = new Set(['venue', 'controls', 'operate']);
 
-/** Hash of the settings, with variables substituted. The token is excluded: a new token is not a new config. */
+/** Returns the hash of the settings, with variables substituted and without the token: a new token is not a new config. */
 function hashOf(document: YamlDocument): string {
   const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema
   const { token: _, ...venue } = value.venue ?? {};
@@ -248,9 +248,9 @@ function hashOf(document: YamlDocument): string {
   return contentHash({ ...withoutSecrets, venue });
 }
 
-/** Secrets in `operate.notify`. They are excluded from the hash, so that nobody can use it to guess passwords. */
+/** Names of the secrets in `operate.notify`. The hash excludes them, so that nobody can use it to guess passwords. */
 const SECRETS: ReadonlySet<string> = new Set(['url', 'key', 'password']);
 const hidden = (name: string, value: unknown): unknown => (SECRETS.has(name) ? undefined : value);
 
-/** SHA-256 over the canonical JSON of plain data, hex. */
+/** Returns the SHA-256 of the canonical JSON of plain data, hex. */
 export const contentHash = (value: unknown): string => hash('sha256', canonicalValue(value));

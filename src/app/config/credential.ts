@@ -23,12 +23,12 @@ type Read = { readonly text: string } | { readonly problem: string };
 /** Name of the token in the credentials folder of systemd, `$CREDENTIALS_DIRECTORY`. */
 const CREDENTIAL = 'tranche_token';
 const TOKEN_BYTES_MAX = 64 * 1024;
-/** Group and others may neither read nor write. */
+/** Permissions that a token file must not have: group and others may neither read nor write it. */
 const OTHERS = 0o066;
 /** The access list of the systemd folder, which admits only the service, appears as group permissions. */
 const OF_SYSTEMD = 0o007;
 
-/** The trimmed content of a file that only its owner can read, or the problem. The owner must be the current user or root. */
+/** Returns the trimmed content of a file that only its owner can read, or the problem. The owner must be the current user or root. */
 export function readTokenFile(path: string): Read {
   return readPrivate(path, OTHERS);
 }
@@ -40,7 +40,7 @@ export function readSecretFile(path: string, env: Readonly<Record<string, string
   return readPrivate(path, isFromSystemd ? OF_SYSTEMD : OTHERS);
 }
 
-/** The token in the credentials folder of systemd; `undefined` if there is none. */
+/** Returns the token in the credentials folder of systemd; `undefined` if there is none. */
 export function readSystemdToken(folder: string | undefined): Read | undefined {
   if (folder === undefined || folder === '') return undefined;
   const path = join(folder, CREDENTIAL);
@@ -72,7 +72,7 @@ export function readCredential(text: string): Credential | { readonly problem: s
   try {
     json = JSON.parse(text);
   } catch {
-    return NOT_A_CREDENTIAL; // not the message of the parser, which quotes its input
+    return NOT_A_CREDENTIAL; // omits the message of the parser, which quotes its input
   }
   const read = credentialSchema.safeParse(json);
   if (!read.success) return NOT_A_CREDENTIAL;
@@ -83,7 +83,7 @@ export function readCredential(text: string): Credential | { readonly problem: s
   return isToken(token) ? { token: new Secret(token), origins: known } : NOT_A_TOKEN;
 }
 
-/** Why a credential must not be sent to `address`; `undefined` when it may. */
+/** Explains why this program must not send a credential to `address`; `undefined` when it may. */
 export function strangerProblem({ origins }: Credential, address: string): string | undefined {
   const origin = originOf(address);
   if (origins === undefined || (origin !== undefined && origins.includes(origin))) return undefined;
@@ -97,7 +97,7 @@ const credentialSchema = z.lazy(() =>
   }),
 );
 
-/** The token of a file if it may be sent to all of these addresses; otherwise the problem. */
+/** Returns the token of a file if this program may send it to all of these addresses; otherwise the problem. */
 export function readTokenFor(
   file: string,
   addresses: readonly (string | undefined)[],
@@ -113,7 +113,7 @@ export function readTokenFor(
   return { token: credential.token };
 }
 
-/** Characters allowed in an Authorization header. */
+/** Returns whether an Authorization header may contain the text. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);
 const NOT_A_TOKEN = {
   problem: 'not a valid token: expected 1 to 4096 printable characters on one line',
@@ -144,7 +144,7 @@ function readPrivate(path: string, forbidden: number): Read {
   }
 }
 
-/** The token of a config with its origin. */
+/** The token of a config with its source. */
 export interface GivenToken {
   readonly token: Secret;
   readonly source: TokenSource;

@@ -7,7 +7,7 @@ import { statedRates } from './rates.ts';
 import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 
-/** Time windows that the venue's specification or public documentation states. */
+/** Request limit that the venue's specification or public documentation states. */
 export const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
@@ -22,7 +22,7 @@ const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
 export interface DeskSettingsOptions {
   readonly configHash: string;
   readonly adoptFills: boolean;
-  /** The journal outlives the process. */
+  /** Whether the journal outlives the process. */
   readonly areLimitsKept?: boolean | undefined;
 }
 
@@ -103,7 +103,7 @@ export function deskSettingsOf(
   };
 }
 
-/** Lists every limit, so that a limit that the engine lacks is a compile-time error. */
+/** Returns the limits of the engine. The type lists every limit, so that a missing one is a compile-time error. */
 export const limitsOf = ({
   controls,
 }: Pick<Config, 'controls'>): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({

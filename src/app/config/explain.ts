@@ -28,13 +28,13 @@ export function explain(
   });
 }
 
-/** A misspelt `token` is not recognised as a secret, so the values of unknown keys in its group are not shown. */
+/** Hides the value of an unknown key: it may be a misspelt `token`, which nothing recognises as a secret. */
 function hideValue(problem: FileProblem, key: string): FileProblem {
   const end = problem.excerpt.indexOf(key) + key.length;
   return { ...problem, excerpt: `${problem.excerpt.slice(0, end)}: …` };
 }
 
-/** Of several allowed shapes, picks the one that the document matches best: the one that fails at the deepest path. */
+/** Of several allowed shapes, picks the one that the document matches best: the first one that fails below its top level. */
 function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const closest = issue.errors.find((errors) => errors.some(({ path }) => path.length > 0));
@@ -66,7 +66,7 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
   }
   if (issue.path.at(-1) === 'schedule' && typeof value === 'string')
     return `expected a group of settings: did you mean schedule: ${scheduleMeant(value)}?`;
-  // Messages of our own schemas are kept; only the default messages of zod are replaced.
+  // Replaces only the default messages of zod, not those of our own schemas.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;
   }
@@ -110,7 +110,7 @@ const kindNames: Readonly<Record<string, string>> = {
 };
 const kindName = (expected: string): string => kindNames[expected] ?? expected;
 
-/** A short description of the value. Text is not shown, because it may be secret and the report shows the line anyway. */
+/** Returns a short description of the value. Omits text, which may be secret; the report shows the line anyway. */
 function shownValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return 'another text';
@@ -126,7 +126,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-/** The schemas that may apply at `path`; several if it crosses a union. */
+/** Returns the schemas that may apply at `path`; several if it crosses a union. */
 function schemasAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly z.ZodType[] {
   let at: readonly z.ZodType[] = [schema];
   for (const step of path) at = at.flatMap(bare).flatMap((each) => childOf(each, step));

@@ -11,7 +11,7 @@ export interface ReadOptions {
   readonly cwd: string;
 }
 
-/** Reads one YAML file. An unreadable file is reported as a problem. */
+/** Reads one YAML file. Returns a problem for an unreadable file. */
 export function readFile(path: string, { cwd, env }: ReadOptions): YamlFile {
   const shown = shownPath(path, cwd);
   try {
@@ -24,7 +24,7 @@ export function readFile(path: string, { cwd, env }: ReadOptions): YamlFile {
   }
 }
 
-/** A problem with a file as a whole. */
+/** Returns a problem with a file as a whole. */
 export const problemAt = (file: string, message: string): FileProblem => ({
   file,
   line: 1,
@@ -34,7 +34,7 @@ export const problemAt = (file: string, message: string): FileProblem => ({
   excerpt: '',
 });
 
-/** A path for display: relative to the working directory if it is inside it. */
+/** Returns a path for display: relative to the working directory if the path is inside that directory. */
 export function shownPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
   return near === '' || near.startsWith('..') || isAbsolute(near) ? path : join(near);
@@ -50,7 +50,7 @@ export function whyUnreadable(cause: unknown): string {
 
 const STRATEGY_FILES_MAX = 1_000;
 
-/** Absolute paths of the files that `strategies` selects: those in the list, or the YAML files directly in the folder, sorted by name. */
+/** Returns absolute paths of the files that `strategies` selects: those in the list, or the YAML files directly in the folder, by name. */
 export function findStrategyFiles(
   document: YamlDocument,
   folder: string,
@@ -91,7 +91,7 @@ export function findStrategyFiles(
   }
 }
 
-/** Why the file cannot be read; `undefined` if it can. */
+/** Explains why the file cannot be read; `undefined` if it can. */
 function fileFault(path: string): string | undefined {
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return undefined;

@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { isAmountText, quantity } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 
-/** `usd=250000,btc=1.5`. @throws OperatorError `usage`. */
+/** Reads holdings such as `usd=250000,btc=1.5`. @throws OperatorError `usage`. */
 export function readHoldings(text: string): ReadonlyMap<string, Quantity> {
   const held = new Map<string, Quantity>();
   for (const part of text.split(',')) {

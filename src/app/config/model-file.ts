@@ -28,7 +28,7 @@ export interface NamedModel {
   readonly model: ExecutionModel;
 }
 
-/** The execution model that the command line selects. @throws OperatorError (`usage`, `config`) with the correction. */
+/** Reads the execution model that the command line selects. @throws OperatorError (`usage`, `config`) with the correction. */
 export function readModel({ model, assume }: ModelOptions, options: ReadOptions): NamedModel {
   const base = baseOf(model, options);
   if (assume.length === 0) return base;

@@ -54,7 +54,7 @@ function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
   );
 }
 
-/** The part of a long line around the column. Each tab is shown as one arrow, so that the caret stays aligned. */
+/** Returns the part of a long line around the column. Shows each tab as one arrow, so that the caret stays aligned. */
 function window(excerpt: string, column: number): { readonly text: string; readonly caret: number } {
   const cells = Array.from(excerpt.replaceAll('\t', '→'), (cell) => (isControl(cell) ? '?' : cell));
   const caret = Math.min(column - 1, cells.length);
@@ -66,7 +66,7 @@ function window(excerpt: string, column: number): { readonly text: string; reado
   return from === 0 ? { text, caret } : { text: `…${text}`, caret: caret - from + 1 };
 }
 
-/** Removes control characters, so that a file cannot control the operator's terminal. */
+/** Returns whether a character could control the operator's terminal. */
 const isControl = (cell: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(cell);
 
 const SECRET_KEY =
@@ -83,7 +83,7 @@ export function maskSecrets(line: string): string {
     .replaceAll(/(:\/\/)[^/@\s"']+@/gu, `$1${REDACTED}@`);
 }
 
-/** The candidate nearest to `word`, if the difference could be a typing error. */
+/** Returns the candidate nearest to `word`, if the difference could be a typing error. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 4)) + 1;
@@ -94,7 +94,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Edit distance from `a` to `b`: insertions, deletions, replacements and swaps of neighbours. */
+/** Returns the edit distance from `a` to `b`: insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
@@ -113,7 +113,7 @@ function editDistance(a: string, b: string): number {
   return last[b.length] ?? Number.POSITIVE_INFINITY;
 }
 
-/** `controls.pairs[1]`. */
+/** Formats a path as in `controls.pairs[1]`. */
 export const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${String(step)}`))

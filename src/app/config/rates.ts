@@ -7,7 +7,7 @@ import { builtIn } from '../../simulator/exchange/listing.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
 import type { Config } from './config.ts';
 
-/** The rates of currencies stated in the config; in paper mode and backtests also those of the simulated venue. */
+/** Returns the rates of currencies that the config states; in paper mode and backtests also those of the simulated venue. */
 export function statedRates({ rates, venue }: Config): StatedRates {
   const told = Object.entries(venue.simulated?.currencies ?? {}).flatMap(
     ([currency, { usdRate }]): readonly (readonly [string, StatedRate])[] =>
@@ -16,7 +16,7 @@ export function statedRates({ rates, venue }: Config): StatedRates {
   return new Map([...told, ...rates]);
 }
 
-/** The currencies of the simulated venue. A currency that no pair connects to usd takes its rate from the config. */
+/** Returns the currencies of the simulated venue. A currency that no pair connects to usd takes its rate from the config. */
 export function simulatedCurrencies({
   rates,
   venue,
@@ -36,7 +36,7 @@ export function simulatedCurrencies({
   return { ...simulated.currencies, ...Object.fromEntries(stated) };
 }
 
-/** Currencies that pairs connect to usd or to a currency with a stated rate. */
+/** Returns the currencies that pairs connect to usd or to a currency with a stated rate. */
 function pricedInUsd(
   currencies: Readonly<Record<string, CurrencyOptions>>,
   pairs: readonly string[],
@@ -55,7 +55,7 @@ function pricedInUsd(
 
 /**
  * Explains that no rate converts a quote currency into the currency of the limits, and how to add one; `undefined` if one
- * does. Only the pairs of the simulated venue are known at this point; those of a real venue are read when the desk starts.
+ * does. Only the pairs of the simulated venue are known at this point; the desk reads those of a real venue when it starts.
  */
 export function rateProblem(config: Config, pair: string): string | undefined {
   const { simulated } = config.venue;

@@ -8,8 +8,8 @@ import { watchSchema } from '../watch/watch-config.ts';
 import { commonKeys } from '../strategies/strategies.ts';
 
 /**
- * JSON Schemas of the YAML files, for completion and validation in editors, and of `report.json`, for programs that read it.
- * They are generated from the schemas that this program validates with.
+ * A JSON Schema of a YAML file, for completion and validation in editors, or of `report.json`, for programs that read it. This module
+ * generates it from the schema that this program validates with.
  */
 type JsonSchema = Record<string, unknown>;
 
@@ -33,7 +33,7 @@ const makers: Readonly<Record<SchemaName, (kinds: ReadonlyMap<string, AnyStrateg
     titled(reportSchema, 'Tranche report', 'report.json of "tranche report" and "tranche backtest"'),
 };
 
-/** The text of `config/schema/<name>.schema.json`. */
+/** Returns the text of `config/schema/<name>.schema.json`. */
 export const schemaText = (name: SchemaName): string => `${JSON.stringify(jsonSchema(name), undefined, 2)}\n`;
 
 function titled(schema: z.ZodType, title: string, description: string): JsonSchema {
@@ -41,7 +41,7 @@ function titled(schema: z.ZodType, title: string, description: string): JsonSche
   return { $schema, title, description, ...rest };
 }
 
-/** One branch for each kind, discriminated by `kind`. */
+/** Returns a schema with one branch for each kind, discriminated by `kind`. */
 function strategyJsonSchema(kinds: ReadonlyMap<string, AnyStrategy>): JsonSchema {
   const { id, enabled } = commonKeys;
   const [, head] = withoutDialect(inputOf(z.object({ id, enabled })));

@@ -10,12 +10,12 @@ export class Secret {
     this.#texts = [text];
   }
 
-  /** The secret itself. Call this only where the secret leaves the process. */
+  /** Returns the secret itself. Call this only where the secret leaves the process. */
   reveal(): string {
     return this.#texts[0];
   }
 
-  /** All values that it has ever had, newest first: previous values must stay secret too. */
+  /** Returns all values that the secret has ever had, newest first: previous values must stay secret too. */
   revealAll(): readonly string[] {
     return this.#texts;
   }

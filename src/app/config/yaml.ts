@@ -8,13 +8,13 @@ export interface YamlDocument {
   readonly file: string;
   /** First line of the document's content, counted from 1. */
   readonly line: number;
-  /** Maps, lists, strings, numbers and booleans. Never `null`: an empty value is reported as a problem. */
+  /** Maps, lists, strings, numbers and booleans. Never `null`: an empty value is a problem. */
   readonly value: unknown;
-  /** A problem at `path`, or at its nearest existing ancestor. `at: 'key'` points at the name instead of the value. */
+  /** Returns a problem at `path`, or at its nearest existing ancestor. `at: 'key'` points at the name instead of the value. */
   problem(path: readonly PropertyKey[], message: string, at?: 'key' | 'value'): FileProblem;
-  /** The source text of the number at `path`: `1.50`, not `1.5`. */
+  /** Returns the source text of the number at `path`: `1.50`, not `1.5`. */
   numberAt(path: readonly PropertyKey[]): string | undefined;
-  /** Whether the text at `path` consists of a single `${NAME}`. */
+  /** Returns whether the text at `path` consists of a single `${NAME}`. */
   isFromVariable(path: readonly PropertyKey[]): boolean;
 }
 
@@ -24,12 +24,12 @@ export interface YamlFile {
   readonly problems: readonly FileProblem[];
 }
 
-/** Returns the value of `${NAME}`; `undefined` if it is not set. */
+/** Values of the variables for `${NAME}`, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Largest accepted file, in bytes. */
 export const YAML_BYTES_MAX = 256 * 1024;
-/** Problem reports do not show longer lines. */
+/** Longest line that a problem report shows, in characters. */
 const LINE_MAX = 2_000;
 const DEPTH_MAX = 32;
 const DOCUMENTS_MAX = 1_000;
@@ -39,7 +39,7 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Reads a subset of YAML 1.2 (core schema): at most 256 KiB, without aliases, merge keys, custom tags or duplicate
- * keys. `${NAME}` in a string is replaced with that variable of `env`; `file` is the name to display.
+ * keys. Replaces `${NAME}` in a string with that variable of `env`; `file` is the name to display.
  */
 export function readYaml(bytes: Uint8Array, file: string, env: Environment): YamlFile {
   const whole = (message: string): YamlFile => ({
@@ -92,7 +92,7 @@ class Places {
     return Math.max(1, this.lines.linePos(offset).line);
   }
 
-  /** Offset of the first character after the indentation of the line that contains this offset. */
+  /** Returns the offset of the first character after the indentation of the line that contains this offset. */
   firstOf(offset: number): number {
     const { line, col } = this.lines.linePos(offset);
     return offset - (col - 1) + Math.max(0, (this.#text[line - 1] ?? '').search(/\S/u));
@@ -133,7 +133,7 @@ function readDocument(
     for (let length = path.length; length > 0; length--) {
       const place = reader.places.get(JSON.stringify(path.slice(0, length)));
       if (place !== undefined) {
-        // A missing setting is reported at the name of its group.
+        // The location of a missing setting is the name of its group.
         return places.problem(at === 'key' || length < path.length ? place.key : place.value, path, message);
       }
     }
@@ -225,7 +225,7 @@ class Reader {
     return result;
   }
 
-  /** Replaces every `${NAME}` in a string. Substituted values are not expanded again. */
+  /** Replaces every `${NAME}` in a string. Does not expand substituted values again. */
   #text(text: string, path: readonly PropertyKey[], offset: number): string {
     if (/^\$\{[^}]*\}$/u.test(text)) this.variables.add(JSON.stringify(path));
     return text.replaceAll(/\$\{(?<name>[^}]*)\}/gu, (whole, name: string) => {
@@ -256,7 +256,7 @@ function syntaxProblems(errors: readonly YAMLError[], places: Places): readonly 
   return shown.map((error) => places.problem(error.pos[0], [], explain(error)));
 }
 
-/** YAML reads a setting that is indented deeper than the preceding value as part of that value. Returns the offset of its line. */
+/** Returns the offset of a setting that is indented deeper than the preceding value: YAML reads the setting as part of that value. */
 function deeperLine([first, ...others]: readonly YAMLError[], places: Places): number | undefined {
   if (first?.code !== 'BLOCK_AS_IMPLICIT_KEY') return undefined;
   const [from] = first.pos;

@@ -2,7 +2,7 @@ import type { ApprovalPolicy, ApprovalRule } from '../../../core/approvals/appro
 import { text } from '../../../core/money.ts';
 import type { RawPolicy } from './policy-schema.ts';
 
-/** The policy as plain JSON, for the engine and the journal; `undefined` if the config has none. */
+/** Returns the policy as plain JSON, for the engine and the journal; `undefined` if the config has none. */
 export const approvalPolicyOf = (
   policy: RawPolicy | undefined,
   groups: Readonly<Record<string, readonly string[]>>,
