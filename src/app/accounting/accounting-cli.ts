@@ -8,14 +8,14 @@ import { timeOption } from '../cli/option-values.ts';
 
 const BOOKS = 'books.yaml';
 
-/** `tranche accounting …`. */
+/** Adds `tranche accounting …`. */
 export function addAccounting(cli: Command, { io, config, done }: ControlCli): void {
   const accounting = cli
     .command('accounting')
     .description(
       'keep double-entry books with tax lots, built from the journal and the history of the account; see docs/accounting.md',
     );
-  // A date without a time is its midnight in UTC.
+  // A date without a time means midnight in UTC.
   const time = (text: string): Instant =>
     instant(timeOption(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text));
   const settings = (): Option<'--books <file>', undefined, string> =>

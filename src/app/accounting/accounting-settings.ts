@@ -24,7 +24,7 @@ const time = z.string().transform((text, context): Instant => {
   return z.NEVER;
 });
 
-/** The settings of the accounting of one account, a YAML document of their own. */
+/** Schema of the accounting settings of one account, a separate YAML document. */
 const settingsSchema = z.strictObject({
   currency: currency.default('usd'),
   jurisdiction: z.enum(jurisdictionCodes).optional(),
@@ -62,14 +62,14 @@ export interface AccountingSettings {
   readonly method: BookMethod;
   /** Methods before `method`, oldest first. */
   readonly earlierMethods: readonly { readonly until: Instant; readonly method: LotMethod }[];
-  /** Of dates that the law counts. */
+  /** Time zone of the dates that the law counts. */
   readonly timeZone: string;
-  /** Paths. */
+  /** Absolute paths. */
   readonly history: string | undefined;
   readonly prices: string | undefined;
   readonly opening: readonly OpeningLot[];
   readonly specific: ReadonlyMap<string, Choice>;
-  /** What deposits cost and when, by id. */
+  /** Cost and acquisition time of deposits, by id. */
   readonly deposits: ReadonlyMap<string, Pick<OpeningLot, 'cost' | 'acquiredAt'>>;
   /** Codes of a general ledger by account; `holdings btc` for a holding. */
   readonly codes: ReadonlyMap<string, string>;
@@ -119,7 +119,7 @@ export function loadAccounting(file: string, options: ReadOptions): AccountingSe
   };
 }
 
-/** Lots of the settings, and those of a file. @throws OperatorError `data` where a name occurs twice */
+/** Returns the lots of the settings and of the file. @throws OperatorError `data` for a repeated name, or a lot in the books' currency */
 function openingOf(
   { opening, currency: own }: z.output<typeof settingsSchema>,
   file: string | undefined,
@@ -162,7 +162,7 @@ function checkOpening(value: z.output<typeof settingsSchema>, context: z.Refinem
   }
 }
 
-/** A method that the jurisdiction does not allow, or that cannot follow another, would give books that nobody can use. */
+/** Refuses a method that the jurisdiction does not allow, or that cannot follow another: nobody could use such books. */
 function checkMethod(value: z.output<typeof settingsSchema>, context: z.RefinementCtx): void {
   const { jurisdiction: code, method, earlier_methods: earlier, specific, time_zone: zone } = value;
   const fail = (path: (string | number)[], message: string): void => {
@@ -219,7 +219,7 @@ function checkCodes({ codes }: z.output<typeof settingsSchema>, context: z.Refin
       });
 }
 
-/** The method of the books at a time. */
+/** Returns the method of the books at a time. */
 export const methodAt = (
   { method, earlierMethods }: Pick<AccountingSettings, 'method' | 'earlierMethods'>,
   at: Instant,

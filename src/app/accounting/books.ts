@@ -23,30 +23,30 @@ import { PriceList } from './price-list.ts';
 /** The books of one account. */
 export interface Books {
   readonly settings: AccountingSettings;
-  /** Oldest first; to be read once. */
+  /** Oldest first. The caller can read them only once. */
   readonly entries: Iterable<Entry>;
   /** Complete once the entries have been read. */
   readonly subledger: Subledger;
   readonly prices: PriceList | undefined;
   /** Modes of the runs in the journal: only the books of `live` belong to a real account. */
   readonly modes: readonly string[];
-  /** Head of the chain that they were made from. */
+  /** Head of the chain that is the source of the books. */
   readonly head: Head;
-  /** Closed periods, oldest first, and what the books give for them: complete once the entries have been read. */
+  /** Closed periods, oldest first, and the results of the books for them, which are complete once the entries have been read. */
   readonly closings: readonly Closing[];
   readonly periods: ClosedPeriods;
   /** The newest balance that the account's history shows, by currency. */
   readonly balances: ReadonlyMap<string, Quantity> | undefined;
-  /** The same before a time. */
+  /** Returns the newest balance before a time, by currency. */
   readonly balancesAt: (until: Instant) => ReadonlyMap<string, Quantity> | undefined;
 }
 
 export interface BooksOptions {
-  /** Days that are over by then are complete. */
+  /** Time at which the books are made: days that are over by then are complete. */
   readonly now: Instant;
-  /** The end of a period to hash like a closed one. */
+  /** End of a period to hash like a closed one. */
   readonly until?: Instant | undefined;
-  /** Closed periods that differ are left to the caller, who compares them; else they end the books. */
+  /** Whether the caller compares the closed periods; otherwise a difference is an error. */
   readonly isLenient?: boolean | undefined;
   readonly onLine?: ((line: string, until: Instant) => void) | undefined;
 }
@@ -54,7 +54,7 @@ export interface BooksOptions {
 /**
  * Folds the journal and the account's history into books.
  *
- * @throws OperatorError `data` when the chain of the journal breaks, or for what cannot be booked.
+ * @throws OperatorError `data` when the chain of the journal breaks, or for an event that cannot be booked.
  */
 export function makeBooks(
   journal: Journal,
@@ -65,8 +65,8 @@ export function makeBooks(
   const prices = settings.prices === undefined ? undefined : PriceList.read(settings.prices);
   const own: (TradeEvent | CorrectionEvent)[] = [];
   const modes = new Set<string>();
-  // Read once, so that the head is that of the records in the books: a desk may write in the meantime. Reading checks the
-  // chain.
+  // Reads the journal once, because a desk may write in the meantime: the head is then that of the records in the books.
+  // Reading checks the chain.
   let head: Head = EMPTY;
   for (const record of journal.read()) {
     head = record;
@@ -114,7 +114,7 @@ export function makeBooks(
   };
 }
 
-/** One entry at a time: a million of them need not be held. Takes the events out of their list. */
+/** Yields one entry at a time, so that a million entries need not be in memory. Removes the events from their list. */
 function* book(
   { subledger, periods, settings }: Pick<Books, 'subledger' | 'periods' | 'settings'>,
   events: AccountingEvent[],
@@ -129,7 +129,7 @@ function* book(
     }
   };
   let earlier = 0;
-  /** Ends what is over at a date. */
+  /** Ends the days, periods and methods that are over at a date. */
   const reach = function* (date: Instant): Generator<Entry> {
     yield* taken(subledger.endDays(date));
     periods.reach(date);
@@ -141,7 +141,7 @@ function* book(
   const found = opening
     .filter(({ bookedAt = Infinity }) => bookedAt <= now)
     .toSorted((a, b) => (a.bookedAt ?? 0) - (b.bookedAt ?? 0));
-  /** Books opening lots that were found by a date. */
+  /** Books the opening lots whose `bookedAt` is at or before a date. */
   const openUntil = function* (date: Instant): Generator<Entry> {
     for (let [lot] = found; lot?.bookedAt !== undefined && lot.bookedAt <= date; [lot] = found) {
       yield* reach(lot.bookedAt);
@@ -162,13 +162,13 @@ function* book(
   periods.reach();
 }
 
-/** Items in their order, none of which is kept: a million events need the room of lots and output. */
+/** Yields the items in their order and keeps none, so that a million events need only the memory of lots and output. */
 function* drained<T>(items: T[]): Generator<T> {
   items.reverse();
   for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;
 }
 
-/** Rows in the order of their balances. */
+/** Reads the rows of the account's history in the order of their balances. */
 function readHistory(file: string): readonly HistoryRow[] {
   const store = openHistory(file, {});
   try {
@@ -185,7 +185,7 @@ function balancesOf(rows: readonly HistoryRow[]): ReadonlyMap<string, Quantity> 
   return balances;
 }
 
-/** What the books hold of a currency against what the account shows. */
+/** The balance of a currency in the books and in the account. */
 export interface BalanceRow {
   readonly currency: string;
   readonly books: string;
@@ -194,7 +194,7 @@ export interface BalanceRow {
   readonly difference?: string | undefined;
 }
 
-/** Holdings by currency, compared with the account to the last digit. */
+/** Returns the holdings by currency, compared with the account to the last digit. */
 export function balanceRows({
   entries,
   balances,
@@ -217,7 +217,7 @@ export function balanceRows({
   });
 }
 
-/** Entries from `from` on and before `until`. */
+/** Yields the entries from `from` on and before `until`. */
 export function* inPeriod(
   entries: Iterable<Entry>,
   { from, until }: { readonly from?: Instant | undefined; readonly until?: Instant | undefined },

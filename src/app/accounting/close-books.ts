@@ -19,11 +19,11 @@ import { sayMode } from './with-books.ts';
 import type { AccountingOptions } from './with-books.ts';
 
 export interface CloseOptions extends AccountingOptions {
-  /** The first instant after the period. */
+  /** First instant after the period. */
   readonly until: Instant;
   readonly why?: string | undefined;
   readonly by?: string | undefined;
-  /** Why the period is closed although books and account differ, or are not compared. */
+  /** Reason to close the period although books and account differ, or are not compared. */
   readonly unreconciled?: string | undefined;
   readonly dryRun?: boolean | undefined;
   /** PostgreSQL of a fleet: the owner of `desk` writes the record, wherever it runs. */
@@ -32,10 +32,11 @@ export interface CloseOptions extends AccountingOptions {
 }
 
 /**
- * Closes the period that follows the last closed one: its hash goes into the journal, through the daemon of a desk that runs, else directly.
+ * Closes the period after the last closed one: writes its hash into the journal, through the daemon if the desk runs, else directly.
  * Exit codes: 0, 75 when the desk refuses.
  *
- * @throws OperatorError `usage` for a period that cannot be closed, `data` for books that differ from the account or from a closed period, `again` while another process writes the journal.
+ * @throws OperatorError `usage` for a period that cannot be closed, `data` for books that differ from the account or from a closed
+ * period, `again` while another process writes the journal.
  */
 export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<number> {
   const settings = loadAccounting(options.books, { env: io.env, cwd: io.cwd });
@@ -89,10 +90,10 @@ export async function closeBooks(options: CloseOptions, io: CommandIo): Promise<
 }
 
 const REFUSED = 75;
-/** The API reads no larger body. */
+/** Largest body that the API reads, characters. */
 const BODY_MAX = 16_000;
 
-/** The journal of the options: by its name, or of a desk of a fleet. */
+/** Returns the journal of the options: by its name, or of a desk of a fleet. */
 function journalOf({ file, store, desk }: CloseOptions): string | undefined {
   if (store === undefined && desk === undefined) return file;
   if (store === undefined || desk === undefined || file !== undefined)
@@ -100,7 +101,7 @@ function journalOf({ file, store, desk }: CloseOptions): string | undefined {
   return withDesk(store, desk);
 }
 
-/** The record of a closing, if the books allow it. */
+/** Returns the record of a closing. @throws OperatorError if the books do not allow it */
 function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingRecord {
   const { until } = options;
   const from = books.closings.at(-1)?.until;
@@ -138,10 +139,10 @@ function closingOf(books: Books, options: CloseOptions, io: CommandIo): ClosingR
   };
 }
 
-/** A record stays small enough to be read at once. */
+/** Largest number of transactions of a period, so that a reader can load its record at once. */
 const TRANSACTIONS_MAX = 50_000;
 
-/** Why the settings do not allow this period; `undefined` when they do. */
+/** Explains why the settings do not allow this period; `undefined` when they do. */
 function periodFault(
   { earlierMethods, method, timeZone }: Books['settings'],
   from: Instant | undefined,
@@ -175,7 +176,7 @@ function unreconciledOf(
   );
 }
 
-/** Appends to the journal of a desk that does not run, as its one writer. */
+/** Appends the record to the journal of a desk that does not run, as its only writer. */
 async function append(url: string, record: ClosingRecord, io: CommandIo): Promise<void> {
   const journal = openJournal(url);
   try {

@@ -12,7 +12,7 @@ export interface Closing extends ClosingRecord {
   readonly seq: number;
 }
 
-/** What the books give for a period now. */
+/** The current result of the books for a period. */
 export interface PeriodResult {
   readonly from: Instant | undefined;
   readonly until: Instant;
@@ -26,24 +26,24 @@ export interface PeriodResult {
 
 export interface PeriodOptions {
   readonly closings: readonly Closing[];
-  /** The end of a further period. */
+  /** End of a further period. */
   readonly until?: Instant | undefined;
-  /** Of the books, for a further period. */
+  /** Settings of the books, for a further period. */
   readonly currency: string;
   readonly method: string;
   readonly jurisdiction?: string | undefined;
-  /** A period whose hash differs ends the books. */
+  /** Whether a period whose hash differs is an error. */
   readonly isStrict: boolean;
   /** Called with each line of the text of each period. */
   readonly onLine?: ((line: string, until: Instant) => void) | undefined;
 }
 
-/** Hashes closed periods while their entries go by, and compares them with the journal. */
+/** Hashes closed periods while their entries pass, and compares the hashes with the journal. */
 export class ClosedPeriods {
   readonly results: PeriodResult[] = [];
   readonly #options: PeriodOptions;
   readonly #subledger: Pick<Subledger, 'lots'>;
-  /** Of the current period; `undefined` after the last one. */
+  /** Hash of the current period; `undefined` after the last one. */
   #hash: Hash | undefined;
   #entries = 0;
   #transactions: number[] = [];
@@ -54,7 +54,7 @@ export class ClosedPeriods {
     this.#begin();
   }
 
-  /** Of the current period; `undefined` when it is open. */
+  /** Closing of the current period; `undefined` when the period is open. */
   get current(): Closing | undefined {
     return this.#options.closings[this.results.length];
   }
@@ -73,9 +73,9 @@ export class ClosedPeriods {
   }
 
   /**
-   * The next entry has this date; omitted: there is none.
+   * Ends the periods that are over at the date of the next entry; without a date, no entry follows.
    *
-   * @throws OperatorError `data` for a period that differs from the closed one, unless this is allowed.
+   * @throws OperatorError `data` for a period that differs from its closing, if `isStrict`.
    */
   reach(date?: Instant): void {
     for (let until = this.#until; until !== undefined; until = this.#until) {
@@ -119,7 +119,7 @@ export class ClosedPeriods {
   }
 }
 
-/** How a period differs from what was closed; `undefined` where it does not. */
+/** Explains how a period differs from its closing; `undefined` if it does not. */
 export function differenceOf({ until, entries, hash, closing }: PeriodResult): string | undefined {
   if (closing === undefined || closing.hash === hash) return undefined;
   const count =

@@ -6,7 +6,7 @@ import type { AccountingSettings } from './accounting-settings.ts';
 import type { Closing } from './closed-periods.ts';
 
 /**
- * The closed periods of a journal, oldest first.
+ * Returns the closed periods of a journal, oldest first.
  *
  * @throws OperatorError `data` if closings are not consecutive or belong to another chain, `config` if the settings differ from those of
  * the closed books.
@@ -34,7 +34,7 @@ export function closingsOf(journal: Journal, settings: AccountingSettings): read
   return closings;
 }
 
-/** What was closed stays as it was closed: the settings must agree on it. */
+/** Checks that the settings agree with a closed period, which must not change. @throws OperatorError `config` */
 function checkSettings(
   { from, until, currency, method, jurisdiction }: Closing,
   settings: AccountingSettings,
@@ -64,11 +64,11 @@ function checkSettings(
     );
 }
 
-/** Ascending numbers as the record has them: the first, then differences, which are short. */
+/** Returns ascending numbers as the record stores them: the first number, then differences, which are short. */
 export const differencesOf = (numbers: readonly number[]): readonly number[] =>
   numbers.map((number, n) => number - (n === 0 ? 0 : (numbers[n - 1] ?? 0)));
 
-/** The numbers of a record. */
+/** Returns the numbers of a record from their differences. */
 export function numbersOf(differences: readonly number[]): readonly number[] {
   let last = 0;
   return differences.map((difference) => (last += difference));

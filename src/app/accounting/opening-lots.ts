@@ -13,7 +13,7 @@ export interface OpeningLot {
   readonly quantity: Quantity;
   /** In the currency of the books. */
   readonly cost: Money;
-  /** When it was found, after the books had begun. */
+  /** Time at which the lot was found, after the books had started. */
   readonly bookedAt?: Instant | undefined;
 }
 
@@ -29,7 +29,7 @@ const lotSchema = z.strictObject({
 });
 
 /**
- * Lots of other books from a file: one JSON object a line, as `tranche accounting lots --json` prints them.
+ * Reads lots of other books from a file: one JSON object per line, as `tranche accounting lots --json` prints them.
  *
  * @throws OperatorError `storage`, or `data` with the line at fault.
  */

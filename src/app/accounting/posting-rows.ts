@@ -2,14 +2,14 @@ import type { Entry } from '../../accounting/subledger.ts';
 import { text } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 
-/** Scripts rely on the names and their order. */
+/** Columns of a posting. Scripts rely on the names and their order. */
 export const POSTING_COLUMNS = [
   'entry', 'at', 'what', 'account', 'currency', 'quantity', 'value', 'lot', 'acquired_at', 'record', 'hash', 'transactions', 'description',
   'closing', 'provisional_until',
 ] as const; // prettier-ignore
 export type PostingRow = Readonly<Partial<Record<(typeof POSTING_COLUMNS)[number], string | number>>>;
 
-/** Postings as rows. */
+/** Yields the postings as rows. */
 export function* postingRows(entries: Iterable<Entry>): Generator<PostingRow> {
   for (const { id, at, what, description, postings, source, closing, provisionalUntil } of entries)
     for (const { account, currency, quantity, value, lot } of postings)

@@ -6,15 +6,15 @@ import type { Instant } from '../../core/time.ts';
 import type { Valuation } from '../../accounting/roll-forward.ts';
 
 const COLUMNS = ['at', 'currency', 'price', 'source'];
-/** A price counts for this long. */
+/** How long a price is valid. */
 const VALID_MS = DAY_MS;
 
-/** Prices of currencies in that of the books, from a CSV file with the columns at, currency, price, source. */
+/** Prices of currencies in the currency of the books, from a CSV file with the columns at, currency, price, source. */
 export class PriceList {
   /** By currency, oldest first. */
   readonly #prices = new Map<string, Valuation[]>();
 
-  /** @throws OperatorError `storage`, or `data` with the line at fault. */
+  /** Reads the file. @throws OperatorError `storage`, or `data` with the line at fault. */
   static read(file: string): PriceList {
     let text: string;
     try {
@@ -54,7 +54,7 @@ export class PriceList {
     this.#prices.set(currency, list);
   }
 
-  /** The newest price of the 24 hours that end at `at`. */
+  /** Returns the newest price of the 24 hours that end at `at`. */
   at(currency: string, at: Instant): Valuation | undefined {
     const list = this.#prices.get(currency) ?? [];
     let [low, high] = [0, list.length];

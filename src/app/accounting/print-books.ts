@@ -19,11 +19,11 @@ import type { AccountingOptions } from './with-books.ts';
 import { csvLines, jsonLines, writeLines } from './write-lines.ts';
 
 export interface GainOptions extends AccountingOptions {
-  /** What the period covers: the entries, or the disposals, which a later entry may change. */
+  /** What the period selects: the entries, or the disposals, which a later entry may change. */
   readonly by: 'booked' | 'disposed';
 }
 
-/** Prints each disposal with what it gained. @throws OperatorError */
+/** Prints each disposal with its gain. @throws OperatorError */
 export function printGains(options: GainOptions, io: CommandIo): number {
   return withBooks(options, io, ({ entries, settings }) => {
     const chosen = options.by === 'disposed' ? entries : inPeriod(entries, options);
@@ -53,7 +53,7 @@ export function printGains(options: GainOptions, io: CommandIo): number {
 
 const GAIN_COLUMNS = ['entry', 'currency', 'lot', 'acquired_at', 'disposed_at', 'quantity', 'proceeds', 'cost', 'gain'] as const; // prettier-ignore
 
-/** What the jurisdiction says of a disposal: whether it is long term, and until when later acquisitions may change its gain. */
+/** Returns the columns of the jurisdiction: whether a disposal is long term, or until when later acquisitions may change its gain. */
 function legalColumns({ jurisdiction, method, timeZone }: AccountingSettings): {
   readonly columns: readonly string[];
   readonly of: (gain: Gain) => Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ function legalColumns({ jurisdiction, method, timeZone }: AccountingSettings): {
 
 const LOT_COLUMNS = ['currency', 'lot', 'acquired_at', 'quantity', 'cost'] as const;
 
-/** As CSV, or as JSON lines. */
+/** Prints rows as CSV, or as JSON lines. */
 function printRows<Column extends string>(
   columns: readonly Column[],
   plain: readonly Readonly<Partial<Record<Column, string>>>[],
@@ -90,7 +90,7 @@ function printRows<Column extends string>(
 /** Prints the open lots. @throws OperatorError */
 export function printLots(options: AccountingOptions, io: CommandIo): number {
   return withBooks(options, io, ({ entries, subledger }) => {
-    Array.from(entries); // the lots are complete once all are booked
+    Array.from(entries); // the lots are complete once all entries are booked
     const plain = [...subledger.lots()]
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([currency, lot]) => ({
@@ -105,7 +105,7 @@ export function printLots(options: AccountingOptions, io: CommandIo): number {
   });
 }
 
-/** Prints holdings, and compares them with the account. Exit code 65 where they differ. @throws OperatorError */
+/** Prints holdings, and compares them with the account. Exit code 65 when they differ. @throws OperatorError */
 export function printBalances(options: AccountingOptions, io: CommandIo): number {
   return withBooks(options, io, (books) => {
     const found = balanceRows(books);

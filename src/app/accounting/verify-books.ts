@@ -8,12 +8,13 @@ import type { AccountingOptions } from './with-books.ts';
 import { jsonLines, writeLines } from './write-lines.ts';
 
 export interface VerifyOptions extends AccountingOptions {
-  /** End of a period, closed or not, whose text is printed instead. */
+  /** End of a period, closed or not, whose text the command prints instead. */
   readonly print?: Instant | undefined;
 }
 
 /**
- * Rebuilds the books and compares the hash of each closed period with the journal. Exit code 65 where one differs: the first is named.
+ * Rebuilds the books and compares the hash of each closed period with the journal. Exit code 65 when a hash differs; names the first
+ * such period.
  *
  * @throws OperatorError
  */
@@ -24,7 +25,7 @@ export function verifyBooks(options: VerifyOptions, io: CommandIo): number {
     options,
     io,
     ({ entries, periods }) => {
-      Array.from(entries, () => undefined); // hashed while they go by
+      Array.from(entries, () => undefined); // the periods hash the entries as they pass
       const { results } = periods;
       if (options.json === true)
         writeLines(
@@ -55,7 +56,7 @@ export function verifyBooks(options: VerifyOptions, io: CommandIo): number {
   );
 }
 
-/** The text whose SHA-256 is the hash of the period that ends at `end`. */
+/** Prints the text whose SHA-256 is the hash of the period that ends at `end`. */
 function printPeriod(end: Instant, options: VerifyOptions, io: CommandIo): number {
   return withBooks(
     options,

@@ -16,7 +16,7 @@ export interface AccountingOptions {
   readonly json?: boolean | undefined;
 }
 
-/** Makes the books that the options name, and says where their fills are not those of an account. @throws OperatorError */
+/** Makes the books that the options name, and warns if their fills are not those of a real account. @throws OperatorError */
 export function withBooks<T>(
   options: AccountingOptions,
   io: CommandIo,
@@ -34,7 +34,7 @@ export function withBooks<T>(
   }
 }
 
-/** Says where the fills of the books are not those of an account. */
+/** Warns if the fills of the books are not those of a real account. */
 export function sayMode({ modes }: Pick<Books, 'modes'>, io: CommandIo): void {
   const others = modes.filter((mode) => mode !== 'live');
   if (others.length > 0)

@@ -5,17 +5,17 @@ import { csvRow } from '../../journal/export.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';
 import type { CommandIo } from '../commands/io.ts';
 
-/** Lines of CSV. */
+/** Yields lines of CSV. */
 export function* csvLines(cells: Iterable<readonly unknown[]>): Generator<string> {
   for (const row of cells) yield csvRow(row);
 }
 
-/** One JSON object a line. */
+/** Yields one JSON object per line. */
 export function* jsonLines(values: Iterable<unknown>): Generator<string> {
   for (const value of values) yield `${escapeMarks(JSON.stringify(value))}\n`;
 }
 
-/** Writes to a file that only its owner reads and that appears once it is whole, or to stdout. */
+/** Writes to stdout, or to a file that only its owner can read and that appears once it is complete. @throws OperatorError `storage` */
 export function writeLines(lines: Iterable<string>, file: string | undefined, io: CommandIo): void {
   if (file === undefined) {
     for (const chunk of chunksOf(lines)) io.stdout.write(chunk);
@@ -41,7 +41,7 @@ export function writeLines(lines: Iterable<string>, file: string | undefined, io
 
 const CHUNK = 64 * 1_024;
 
-/** Lines in pieces that are worth a write. */
+/** Joins lines into chunks that are large enough for one write. */
 function* chunksOf(lines: Iterable<string>): Generator<string> {
   let chunk = '';
   for (const line of lines) {
