@@ -4,7 +4,7 @@ import { requestKinds } from '../../core/approvals/approval-policy.ts';
 import type { ControlCli } from '../cli/control-cli.ts';
 import { modeOption } from '../cli/mode-option.ts';
 
-/** `tranche approvals`, `approve`, `reject` and `policy test`. */
+/** Adds `tranche approvals`, `approve`, `reject` and `policy test`. */
 export function addApprovals(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = (name: string, does: string) =>
     cli

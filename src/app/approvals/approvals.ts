@@ -5,7 +5,7 @@ import type { CommandIo } from '../commands/io.ts';
 import { command } from '../commands/desk/steer.ts';
 import type { SteerOptions } from '../commands/desk/steer.ts';
 
-/** The fields of a request from the API that are printed. */
+/** The fields of a request from the API that the commands print. */
 interface Shown {
   readonly id: string;
   readonly hash: string;
@@ -32,7 +32,7 @@ async function requests(options: DaemonOptions, io: CommandIo, query: string): P
   return (body as { readonly items?: readonly Shown[] }).items ?? [];
 }
 
-/** Lists requests that wait for approval. Exit codes: 0, 69. */
+/** Lists requests that wait for approval, or with `all` every request. Exit codes: 0, 69. */
 export async function approvals(options: ApprovalsOptions, io: CommandIo): Promise<number> {
   const items = await requests(options, io, options.all === true ? '' : '&state=open');
   const lines = items.flatMap(linesOf);
@@ -60,7 +60,7 @@ export interface DecideOptions extends SteerOptions {
 
 const HASH_MIN = 12;
 
-/** Approves or rejects a request as currently shown. Exit codes: 0, 64, 69, 75 when the desk refuses. */
+/** Approves or rejects a request as currently shown. Exit codes: 0, 64, 69, 75 when the desk refuses or has no such request. */
 export async function decide(
   how: 'approve' | 'reject',
   id: string,

@@ -33,11 +33,11 @@ export interface PolicyTestOptions {
 
 interface Tested extends Requirement {
   readonly asks: string;
-  /** One more person than the rule says, as nobody is named who asks. */
+  /** Whether the request needs one more person than the rule says, because the requester is not known. */
   readonly isOneMore: boolean;
 }
 
-/** The rules of `operate.policy`, or the defaults without it. */
+/** Returns the rules of `operate.policy`, or the defaults without it. */
 export const policyOfConfig = ({ operate }: Config): ApprovalPolicy =>
   operate?.approvals ?? builtInPolicy(operate?.fourEyes === true);
 
@@ -97,7 +97,7 @@ const plain = ({ asks, outcome, needs, rule, passkey, withinMs }: Tested): objec
 type Question = PolicyQuestion & { readonly asks: string };
 
 /**
- * The requests to test; `undefined` after reporting why a strategy file cannot be read. @throws OperatorError
+ * Returns the requests to test; `undefined` after reporting why a strategy file cannot be read. @throws OperatorError
  * `usage`
  */
 function questionsOf(
@@ -138,7 +138,7 @@ function questionsOf(
   return questions;
 }
 
-/** `150000usd` or `150000`, in the currency of the limits. */
+/** Reads `150000usd` or `150000`, in the currency of the limits. @throws OperatorError `usage` */
 function amountOf(given: string, { controls }: Config): Money {
   const { currency } = controls.orderNotionalMax;
   const { amount = '', named = currency } =
