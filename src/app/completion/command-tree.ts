@@ -7,14 +7,14 @@ export interface CommandNode {
   readonly summary: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly CompletedOption[];
-  /** Values of its arguments, where they are a list. */
+  /** Values of its arguments that accept only certain values. */
   readonly choices: readonly string[];
   /** Whether an argument is the id of a strategy. */
   readonly takesStrategy: boolean;
 }
 
 export interface CompletedOption {
-  /** `--config`. */
+  /** Long form, such as `--config`. */
   readonly flag: string;
   readonly summary: string;
   readonly takesValue: boolean;
@@ -31,7 +31,7 @@ const HELP: CompletedOption = {
   isStrategy: false,
 };
 
-/** The program and all its commands, each before those below it. */
+/** Returns the program and all its commands, each before its subcommands. */
 export function commandNodes(
   command: CommandUnknownOpts,
   above: readonly string[] = [],
@@ -65,7 +65,7 @@ export function commandNodes(
 /** Names of arguments that are, or may be, the id of a strategy. */
 const STRATEGY_ARGUMENTS: ReadonlySet<string> = new Set(['strategy', 'what']);
 
-/** Options whose next word is always their value. */
+/** Returns the options whose next word is always their value. */
 export const valueFlags = (
   nodes: readonly CommandNode[],
 ): readonly { readonly path: string; readonly flag: string }[] =>

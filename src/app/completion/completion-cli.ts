@@ -12,7 +12,7 @@ export interface CompletionCli {
   readonly program: () => Promise<Command>;
 }
 
-/** `tranche completion`: what a shell sources. */
+/** Adds `tranche completion`, which prints the script that a shell sources. */
 export function addCompletion(cli: Command, { io, config, done, program }: CompletionCli): void {
   const completion = cli
     .command('completion')

@@ -4,7 +4,7 @@ import type { CommandNode } from './command-tree.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** The script that a shell sources: it contains every command and option, and starts the program only for ids of strategies. */
+/** Returns the script that a shell sources. It contains every command and option, and starts the program only for ids of strategies. */
 export const completionScript = (shell: Shell, nodes: readonly CommandNode[]): string =>
   ({ bash, zsh, fish })[shell](nodes);
 
@@ -38,7 +38,10 @@ _tranche() {
 if [ "$funcstack[1]" = "_tranche" ]; then _tranche "$@"; else compdef _tranche tranche; fi
 `;
 
-/** What may come next, one a line: for the word under the cursor, and the words before it. Plain shell that bash and zsh both read. */
+/**
+ * Returns shell functions that print the possible words, one per line, for the word under the cursor and the words before it. bash and
+ * zsh both read them.
+ */
 function candidates(nodes: readonly CommandNode[]): string {
   const valued = valueFlags(nodes).map(({ path, flag }) => quoted(`${path}/${flag}`));
   return `_tranche_candidates() {
@@ -96,7 +99,7 @@ const IDS = '_tranche_ids "$config"';
 const print = (words: readonly string[]): string => `printf '%s\\n' ${words.map(quoted).join(' ')}`;
 const join = (path: string, name: string): string => (path === '' ? name : `${path} ${name}`);
 
-/** A word of a shell; names of commands and options need no quotes. */
+/** Quotes a word for a shell; names of commands and options need no quotes. */
 const quoted = (text: string): string =>
   /^[\w./-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

@@ -3,7 +3,7 @@ import type { CommandIo } from '../commands/io.ts';
 import { findStrategyFiles, readFile } from '../config/files.ts';
 import type { Environment, YamlFile } from '../config/yaml.ts';
 
-/** Ids of the strategies in the readable files that a config names: nothing is checked, and nothing is said. */
+/** Returns the ids of the strategies in the readable files that a config names. Checks nothing and reports nothing. */
 export function strategyIds(config: string, { cwd, env }: Pick<CommandIo, 'cwd' | 'env'>): readonly string[] {
   const path = resolve(cwd, config);
   const read = (file: string): YamlFile['documents'] => readFile(file, { cwd, env: withAny(env) }).documents;
@@ -14,14 +14,14 @@ export function strategyIds(config: string, { cwd, env }: Pick<CommandIo, 'cwd' 
   return [...new Set(ids)].toSorted((a, b) => (a < b ? -1 : 1));
 }
 
-/** Every variable is set: ids do not depend on what a variable says, and the token of a desk is not available during completion. */
+/** Gives every variable a value: ids do not depend on variables, and the token of a desk is not available during completion. */
 const withAny = (env: Environment): Environment =>
   new Proxy(env, {
     get: (own, name) => (typeof name === 'string' ? (own[name] ?? 'any') : undefined),
     getOwnPropertyDescriptor: (_, name) => ({ value: env[String(name)] ?? 'any', configurable: true }),
   });
 
-/** As the schema of strategies has it: anything else must not reach a shell. */
+/** Returns the id if it matches the schema of strategies: anything else must not reach a shell. */
 const idOf = (value: unknown): readonly string[] => {
   const id: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'id') : undefined;
   return typeof id === 'string' && /^[a-z0-9-]{1,40}$/u.test(id) ? [id] : [];
