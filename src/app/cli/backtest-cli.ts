@@ -10,7 +10,7 @@ export interface BacktestCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche backtest`: runs strategies on market history. */
+/** Adds `tranche backtest`, which runs strategies on market history. */
 export function addBacktest(cli: Command, { io, config, done }: BacktestCli): void {
   cli
     .command('backtest')
@@ -77,7 +77,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     });
 }
 
-/** Whether the user named the config. */
+/** Returns whether the user named the config. */
 export const isNamed = (command: { getOptionValueSource(name: string): string | undefined }): boolean =>
   command.getOptionValueSource('config') !== 'default';
 

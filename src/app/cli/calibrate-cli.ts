@@ -17,7 +17,7 @@ Examples:
   tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: separates last look from other refusals
   tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml`;
 
-/** `tranche calibrate`: fits the execution model of backtests to a journal. */
+/** Adds `tranche calibrate`, which fits the execution model of backtests to a journal. */
 export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): void {
   cli
     .command('calibrate')

@@ -4,7 +4,7 @@ import { roles } from '../../core/roles.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { modeOption } from './mode-option.ts';
 
-/** What the commands for a running daemon need from the program. */
+/** The parts of the program that the commands for a running daemon need. */
 export interface ControlCli {
   readonly io: CommandIo;
   readonly config: () => Option<'--config <file>', undefined, string>;
@@ -12,8 +12,8 @@ export interface ControlCli {
 }
 
 /**
- * `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`, `sign-in`, `people`: these commands talk to the daemon that runs
- * on the journal of a config.
+ * Adds `tranche status`, `pause`, `resume`, `stop`, `halt`, `rearm`, `doubts`, `sign-in`, `people` and others, which talk to the daemon
+ * that runs on the journal of a config.
  */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
@@ -134,7 +134,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
   addPeople(cli, { io, config, done });
 }
 
-/** Commands that share the options for finding the daemon. */
+/** Returns a function that adds a command with the options for finding the daemon. */
 const leaves = (config: ControlCli['config']) => (parent: Command, name: string, does: string) =>
   parent
     .command(name)
@@ -194,7 +194,7 @@ function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
       });
 }
 
-/** Who may use the dashboard. */
+/** Adds the commands for the people who may use the dashboard. */
 function addPeople(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
   leaf(cli, 'sign-in', 'print a one-time link that signs in a browser on this machine')

@@ -7,7 +7,7 @@ import type { RunIo } from '../commands/run.ts';
 import { numberAbove0, numberFrom0, wholeNumber } from './option-values.ts';
 import { cacheOption } from './tape-options.ts';
 
-/** `tranche data …`: market history. */
+/** Adds `tranche data …`, the commands for market history. */
 export function addData(
   cli: Command,
   { io, done, recording }: Data & { readonly recording?: Recording | undefined },
@@ -34,7 +34,7 @@ export function addData(
   if (recording !== undefined) addRecord(data, done, recording);
 }
 
-/** What recording needs from the process besides files: signals and the location of the config. */
+/** The parts of the process that a recording needs besides files: signals and the location of the config. */
 export interface Recording {
   readonly io: RunIo;
   readonly config: () => Option<'--config <file>', undefined, string>;
@@ -68,7 +68,7 @@ interface Data {
   readonly undisturbed?: Undisturbed | undefined;
 }
 
-/** Ignores a signal while a file is being written: the write completes, and then the command ends. */
+/** Ignores signals while it writes a file: the write completes, and then the command ends. */
 const writing =
   (io: RunIo): Undisturbed =>
   (write) => {

@@ -11,13 +11,13 @@ export interface DeskCli extends ControlCli {
   readonly io: RunIo;
 }
 
-/** `tranche run` and `validate`. */
+/** Adds `tranche run` and `validate`. */
 export function addDesk(cli: Command, world: DeskCli): void {
   addRun(cli, world);
   addValidate(cli, world);
 }
 
-/** Each desk is a process of some 100 MB. */
+/** Largest number of desks: each is a process of some 100 MB. */
 const DESKS_MAX = 20;
 
 function addRun(cli: Command, { io, config, done }: DeskCli): void {
@@ -121,7 +121,7 @@ function addValidate(cli: Command, { io, config, done }: DeskCli): void {
     });
 }
 
-/** `tranche venue`. */
+/** Adds `tranche venue`. */
 export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('venue')
@@ -153,7 +153,7 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     });
 }
 
-/** `tranche schema`. */
+/** Adds `tranche schema`. */
 export function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('schema')
@@ -191,7 +191,7 @@ function positiveNumber(text: string): number {
   return value;
 }
 
-/** An empty host would mean every address of this machine. */
+/** Refuses an empty host, which would mean every address of this machine. */
 function notEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError('expected an address such as 127.0.0.1');
   return text;

@@ -3,7 +3,7 @@ import { Command as Program, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { RunIo } from '../commands/run.ts';
 
-/** Commands that are registered together. Each command loads its implementation when it runs. */
+/** Commands that the program registers together. Each command loads its implementation when it runs. */
 export interface Group {
   /** Names of its commands, in help order. */
   readonly names: readonly string[];
@@ -144,7 +144,7 @@ export const groups: readonly Group[] = [
   },
 ];
 
-/** The program with all its commands, for shell completion. */
+/** Returns the program with all its commands, for shell completion. */
 async function wholeProgram(world: GroupWorld): Promise<Command> {
   const program = new Program('tranche').option('-V, --version', 'print the version');
   for (const group of groups) await group.add(program, world);
@@ -152,8 +152,8 @@ async function wholeProgram(world: GroupWorld): Promise<Command> {
 }
 
 /**
- * The groups that a command line needs: the group of its command, or all groups when the command is not clear, for help and
- * suggestions.
+ * Returns the groups that a command line needs: the group of its command, or all groups when the command is not clear, for help
+ * and suggestions; none for the version.
  */
 export function groupsFor(first: string | undefined): readonly Group[] {
   if (first === '--version' || first === '-V') return [];

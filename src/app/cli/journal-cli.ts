@@ -19,7 +19,7 @@ export interface JournalCli {
 export const JOURNAL =
   'journal: a file, or a location such as sqlite:./var/journal.db (default: the journal in the config)';
 
-/** `tranche journal …`. */
+/** Adds `tranche journal …`. */
 export function addJournal(cli: Command, { io, done }: JournalCli): void {
   const journal = cli
     .command('journal')
@@ -142,7 +142,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
 }
 
 /**
- * Writes to the streams themselves: exports wait while the reader is slow. A reader that closes the pipe is
+ * Returns the streams themselves, so that exports wait while the reader is slow. A reader that closes the pipe is
  * not an error.
  */
 function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
@@ -166,7 +166,7 @@ const ofScreen = (file: number, stream: Writable): Writable =>
       })
     : stream;
 
-/** Node's file stream treats a partial write as complete, for example when the disk is nearly full. */
+/** Writes to a file. Node's own stream treats a partial write as complete, for example when the disk is nearly full. */
 const toFile = (file: number): Writable =>
   new Writable({
     write(chunk: Uint8Array, _encoding, done) {

@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 
 /** Times for people: in the zone of a strategy, or in the zone of this machine. */
 
-/** The zone named by `--zone`. @throws OperatorError `usage` for an unknown zone. */
+/** Returns the zone that `--zone` names. @throws OperatorError `usage` for an unknown zone. */
 export function namedZone(zone: string): string {
   try {
     checkZone(zone);
@@ -14,10 +14,10 @@ export function namedZone(zone: string): string {
   }
 }
 
-/** IANA time zone of this machine. */
+/** Returns the IANA time zone of this machine. */
 export const zoneHere = (): string => Temporal.Now.timeZoneId();
 
-/** The zone of a strategy document: of its schedule, its volume profile, or its times; else `undefined`. */
+/** Returns the zone of a strategy document: of its schedule, its volume profile, or its times; else `undefined`. */
 export function zoneOf(document: unknown): string | undefined {
   if (!isRecord(document)) return undefined;
   for (const key of ['schedule', 'profile']) {
@@ -31,7 +31,7 @@ export function zoneOf(document: unknown): string | undefined {
   return undefined;
 }
 
-/** `2026-12-01 09:00:00` on the clock of `zone`; with milliseconds unless they are zero. */
+/** Formats a time as `2026-12-01 09:00:00` on the clock of `zone`; with milliseconds unless they are zero. */
 export function localText(at: Instant, zone: string): string {
   const plain = zoned(at, zone).toPlainDateTime();
   const smallestUnit = plain.millisecond === 0 ? 'second' : 'millisecond';

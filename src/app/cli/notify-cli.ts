@@ -9,7 +9,7 @@ export interface WatchCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche watch`: watches desks from another host. */
+/** Adds `tranche watch`, which monitors desks from another host. */
 export function addWatch(cli: Command, { io, done }: WatchCli): void {
   cli
     .command('watch')
@@ -35,7 +35,7 @@ export function addWatch(cli: Command, { io, done }: WatchCli): void {
     });
 }
 
-/** `tranche notify`: the channels of operate.notify. */
+/** Adds `tranche notify`, the commands for the channels of `operate.notify`. */
 export function addNotify(cli: Command, { io, config, done }: ControlCli): void {
   const notify = cli
     .command('notify')

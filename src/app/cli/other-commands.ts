@@ -20,7 +20,7 @@ const meant: Readonly<Record<string, string>> = {
   logs: 'why',
 };
 
-/** A hint for an unknown command that is known from other tools: the equivalent command of this program. */
+/** Adds the equivalent command of this program to the message about an unknown command, if other tools have that command. */
 export function withMeantCommand(message: string): string {
   const name = /^error: unknown command '(?<name>[^']*)'/u.exec(message)?.groups?.['name'] ?? '';
   if (!Object.hasOwn(meant, name)) return message;

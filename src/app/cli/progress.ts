@@ -8,7 +8,7 @@ import type { Desk } from '../../engine/desk.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { table } from './summary.ts';
 
-/** Where progress is shown. */
+/** The output that shows progress. */
 export interface Screen {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -16,7 +16,7 @@ export interface Screen {
 }
 
 export interface Progress {
-  /** Number of slices per strategy, where it is known in advance. */
+  /** Starts the view of a desk. `totals`: number of slices per strategy, if it is known in advance. */
   begin(desk: Desk, totals: ReadonlyMap<string, number>): void;
   record(stored: StoredRecord): void;
   say(line: string): void;
@@ -40,7 +40,7 @@ export const noProgress: Progress = {
   end: () => undefined,
 };
 
-/** Describes a record for people; `undefined` for records that matter only to an audit. */
+/** Describes a record for people; `undefined` for a record that matters only to an audit. */
 export function wordsFor({ body, at }: StoredRecord): string | undefined {
   const time = isoOf(at).slice(11, 19);
   switch (body.kind) {
@@ -148,7 +148,7 @@ function liveView(screen: Screen): Progress {
   };
 }
 
-/** One line per strategy, and one for the desk. */
+/** Returns one line per strategy, and one for the desk. */
 function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly string[] {
   const now = desk.ports.clock.wall();
   const rows = [...desk.strategies.sources.keys()].map((id) => {

@@ -10,7 +10,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** `tranche plan`, `why`, `alerts`, `day`, `report` and `best-execution`. None of these commands needs a daemon. */
+/** Adds `tranche plan`, `why`, `alerts`, `day`, `report` and `best-execution`. None of these commands needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')

@@ -46,7 +46,7 @@ interface Sums {
   decided: Money | undefined;
 }
 
-/** Limits on remembered parents and slices; the oldest are dropped, because they have ended. */
+/** Largest number of parents, and of slices, whose prices a summary keeps. It drops the oldest, which have ended. */
 const PRICES_MAX = 10_000;
 
 /** State that the next process continues from. */
@@ -75,7 +75,7 @@ export class Summary {
     if (body.kind === 'fill') this.#add(body);
   }
 
-  /** A record of an earlier process. */
+  /** Adds a record of an earlier process. */
   replay({ body }: StoredRecord): void {
     this.#note(body);
     if (body.kind === 'fill' && !this.#finished.has(body.strategy)) this.#add(body);
@@ -94,7 +94,7 @@ export class Summary {
     if (body.finished !== undefined) this.#finished.add(body.strategy);
   }
 
-  /** Keeps a separate row for what the previous version traded in this process. */
+  /** Keeps a separate row for the fills of the previous version in this process. */
   #beginLife(strategy: string): void {
     this.#finished.delete(strategy);
     this.#earlier.push(...this.#forget(strategy));
@@ -115,7 +115,7 @@ export class Summary {
     };
   }
 
-  /** Takes over what `saved` gave. */
+  /** Restores the state that `saved` returned. */
   restore({ arrivals, decisions, sums, finished }: Kept): void {
     this.#arrivals = new Map(arrivals);
     this.#decisions = new Map(decisions);
@@ -180,7 +180,7 @@ function remember(prices: Map<string, Price>, key: string, value: Price): void {
 const plus = (sum: Money | undefined, at: Price | undefined, fill: FillRecord): Money | undefined =>
   sum === undefined || at === undefined ? undefined : add(sum, cost(at, quantity(fill.quantity)));
 
-/** The summary printed at the end of a run. */
+/** Returns the summary that a run prints at its end. */
 export function summaryLines(rows: readonly Traded[]): readonly string[] {
   if (rows.length === 0) return ['nothing was traded'];
   const cells = rows.map((row) => [
@@ -205,12 +205,12 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
   ];
 }
 
-/** A figure as in a printed report, with an ASCII minus sign. */
+/** Returns a figure as in a printed report, with an ASCII minus sign. */
 export const plain = (shown: string): string => shown.replace('\u2212', '-');
-/** Basis points with two decimals, to the nearest. */
+/** Returns basis points with two decimals, rounded to the nearest. */
 export const shortBps = (bps: string): string => plain(grouped(bps));
 
-/** Columns of text, aligned. */
+/** Returns lines of text with aligned columns. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));

@@ -12,7 +12,7 @@ export interface SweepCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche sweep`: a backtest for every setting of some fields. */
+/** Adds `tranche sweep`, which runs a backtest for every setting of some fields. */
 export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
   const sweep = cli
     .command('sweep')
@@ -96,7 +96,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     });
 }
 
-/** `tranche worker`: runs the settings of sweeps that were submitted to a database. */
+/** Adds `tranche worker`, which runs the settings of sweeps that `tranche sweep` submits to a database. */
 export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>): void {
   cli
     .command('worker')
@@ -115,7 +115,7 @@ export function addWorker(cli: Command, { io, done }: Omit<SweepCli, 'config'>):
     });
 }
 
-/** The option is one of `sweep`, which accepts it in any position. */
+/** Returns the value of `--store`, an option of `sweep`, which accepts it in any position. @throws OperatorError `usage` without it */
 function storeOf({ store }: { readonly store?: string | undefined }): string {
   if (store === undefined) throw new OperatorError('usage', 'name the database with --store postgres://user@host/database');
   return store;

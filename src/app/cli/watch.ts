@@ -19,7 +19,7 @@ interface Watchers {
   readonly progress: Progress;
   readonly summary: Summary;
   readonly alerts: AlertHistory;
-  /** What a parent has traded, taken from the record of its last step. */
+  /** Returns what a parent has traded, from the record of its last step. */
   readonly progressOf: (wake: WakeRecord) => ParentProgress | undefined;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
@@ -32,7 +32,7 @@ interface KeptWatch {
   readonly alerts: ReturnType<AlertHistory['saved']>;
 }
 
-/** One observer that passes engine events to all listeners. */
+/** Returns one observer that passes engine events to all listeners. */
 export const observe = ({
   metrics,
   progress,
@@ -72,7 +72,7 @@ export const observe = ({
   },
 });
 
-/** What a parent left untraded, if the record ends it short of its total; otherwise `undefined`. */
+/** Returns what a parent left untraded, if the record ends it short of its total; otherwise `undefined`. */
 export function shortEnd(
   body: RecordBody,
   progressOf: Watchers['progressOf'],
@@ -80,8 +80,7 @@ export function shortEnd(
   if (body.kind !== 'wake') return undefined;
   const { strategy, finished, reason, note } = body;
   if (finished === undefined) {
-    // When an occurrence of a recurring strategy ends, its state is already that of the next one: the figures are
-    // in the note.
+    // When an occurrence of a recurring strategy ends, the state is already that of the next occurrence. Only the note has the figures.
     const left =
       reason === 'window_over'
         ? /(?:^|; )(?<left>[^;]+) not traded$/u.exec(note ?? '')?.groups?.['left']
@@ -94,7 +93,7 @@ export function shortEnd(
   return { strategy, reason: finished, left: `${left} of ${total} ${currency}` };
 }
 
-/** Passes a record to the listeners. */
+/** Converts a record to an event of the JSON output. */
 export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
   event: body.kind,
   seq,
@@ -102,7 +101,7 @@ export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
   ...body,
 });
 
-/** Updates the gauges that are polled. These floating-point figures never become money again. */
+/** Updates the polled gauges. Their floating-point figures never become money again. */
 export function showDesk(
   desk: Desk,
   metrics: Pick<Metrics, 'approvals' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
@@ -141,11 +140,11 @@ export function showDesk(
   }
 }
 
-/** The number of slices of each strategy, where it is known in advance. */
+/** Returns the number of slices of each strategy, if it is known in advance. */
 export const slotCounts = (desk: Desk): ReadonlyMap<string, number> =>
   new Map([...desk.strategies.sources.values()].map((source) => [source.id, slotCount(desk, source)]));
 
-/** Counts only runs that have started: computing the slots of every strategy for each poll would delay orders. */
+/** Slot counts of lives that have started, because computing the slots of every strategy at each poll would delay orders. */
 const counted = new WeakMap<StrategySource, { readonly begunAt: Instant; readonly count: number }>();
 
 function slotCount(desk: Desk, source: StrategySource): number {

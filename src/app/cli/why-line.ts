@@ -3,7 +3,7 @@ import type { Instant } from '../../core/time.ts';
 import type { WhyEntry } from '../../journal/why.ts';
 import { localText } from './local-time.ts';
 
-/** One line of `tranche why` for people, without its time: strategy, slice, event and reason. */
+/** Returns one line of `tranche why` for people, without its time: strategy, slice, event and reason. */
 export function whyWords(entry: WhyEntry, zone: string, now: Instant): string {
   const { slices, leg } = entry;
   const name = slices?.length === 1 && entry.event !== 'desk' ? `slice ${slices[0]}` : undefined;
@@ -16,7 +16,7 @@ export function whyWords(entry: WhyEntry, zone: string, now: Instant): string {
   return `${who}: ${entry.says}${next}`;
 }
 
-/** The same as data. Times in UTC, and as the clock of the zone shows them. */
+/** Returns the same entry as data, with its time in UTC and on the clock of the zone. */
 export const whyRow = (
   { at, next, ...entry }: WhyEntry,
   zone: string,

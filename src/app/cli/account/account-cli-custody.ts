@@ -15,7 +15,7 @@ import {
 } from './account-options.ts';
 import type { AccountCli } from './account-options.ts';
 
-/** Withdrawals, and the rules and people that approve them. */
+/** Adds the commands for withdrawals, and for the rules and people that approve them. */
 export function addCustody(account: Command, world: AccountCli): void {
   addWithdrawals(account, world);
   addRules(account, world);

@@ -24,7 +24,7 @@ import {
 import type { AccountCli } from './account-options.ts';
 import { systemClock, systemRandom } from '../../daemon/clock.ts';
 
-/** `tranche account …`: manual account operations with a separate token. Modules are loaded on demand. */
+/** Adds `tranche account …`: manual account operations with a separate token. Each command loads its module on demand. */
 export function addAccount(cli: Command, world: AccountCli): void {
   const account = cli
     .command('account')
@@ -43,7 +43,7 @@ Token: TRANCHE_OPERATOR_TOKEN or --token-file; the token of the desk is never us
 Commands that move money ask for confirmation; --yes skips the prompt, for scripts.
 Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue refused or did not answer, 75 try again, 78 no token or address.`;
 
-/** Wraps the process around `io`. Prompts go to stderr, so that stdout carries only data. */
+/** Adds the clock, randomness and prompts to `io`. Prompts go to stderr, so that stdout carries only data. */
 export function accountIo(
   io: CommandIo,
   terminal: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream },

@@ -9,14 +9,14 @@ import { ruleTypes } from '../../../wire/custody.ts';
 import type { RuleType } from '../../../wire/custody.ts';
 import type { AccountIo } from '../../commands/account/account-session.ts';
 
-/** What the account commands need from the process. */
+/** The parts of the process that the account commands need. */
 export interface AccountCli {
   readonly io: AccountIo;
   /** Sets the exit code. */
   readonly done: (code: number) => void;
 }
 
-/** A command that talks to the venue. */
+/** Adds a command that talks to the venue. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- the type is the list of options, which commander infers
 export const connectedLeaf = (parent: Command, name: string, description: string) =>
   parent
@@ -26,19 +26,19 @@ export const connectedLeaf = (parent: Command, name: string, description: string
     .option('--config <file>', 'config that has venue.base_url')
     .option('--token-file <file>', 'file with the operator token, mode 0600');
 
-/** A command that talks to the venue and prints rows. */
+/** Adds a command that talks to the venue and prints rows. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- as above
 export const leaf = (parent: Command, name: string, description: string) =>
   connectedLeaf(parent, name, description)
     .addOption(new Option('--json', 'print one JSON object per line; amounts are text').conflicts('csv'))
     .option('--csv', 'print CSV with a header');
 
-/** As `leaf`, for commands that move money or change who may. */
+/** Like `leaf`, for commands that move money or change who may move it. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- as above
 export const movingLeaf = (parent: Command, name: string, description: string) =>
   leaf(parent, name, description).option('--yes', 'skip the confirmation prompt, for scripts');
 
-/** Exactly one of `--quantity` and `--amount`. */
+/** Returns the size from either `--quantity` or `--amount`. @throws OperatorError `usage` for none or both */
 export function sizeOf(options: Partial<Sizes>): Size {
   const { quantity: base, amount } = options;
   if (base !== undefined && amount === undefined) return { by: 'quantity', quantity: base };
@@ -50,7 +50,7 @@ interface Sizes {
   readonly amount: ReturnType<typeof money>;
 }
 
-/** Parsers of arguments, in the form that commander expects. */
+/** Returns a parser of an argument, in the form that commander expects. */
 const reading =
   <T>(expected: string, shape: RegExp, read: (text: string) => T) =>
   (text: string): T => {
@@ -76,7 +76,7 @@ export const idArgument = reading('an id of letters, digits, - and _', /^[\w-]{1
 export const sideArgument = reading('buy or sell', /^(?:buy|sell)$/u, (text): Side =>
   text === 'buy' ? 'buy' : 'sell',
 );
-/** Any text on one line: the format of an address depends on its network. */
+/** Accepts any 4 to 256 printable characters without spaces: the format of an address depends on its network. */
 export const addressArgument = reading('an address without spaces', /^[\x21-\x7e]{4,256}$/u, same);
 export function ruleTypeArgument(text: string): RuleType {
   const type = ruleTypes.find((each) => each === text);
