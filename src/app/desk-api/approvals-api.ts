@@ -14,20 +14,19 @@ import { mayAct } from '../../operate/access.ts';
 import type { Caller, Role } from '../../operate/access.ts';
 import type { ApprovalItem } from '../../operate/api/operated-desk.ts';
 
-/** How far a request has come. */
 export type ApprovalState = 'open' | 'approved' | 'rejected' | 'expired' | 'used' | 'withdrawn';
 
-/** The requests of the desk, newest first, as one caller sees them. */
+/** Returns the requests of the desk, newest first, as one caller sees them. */
 export const approvalsOf = (desk: Desk, viewer: Caller): readonly ApprovalItem[] =>
   [...desk.state.overrides.all()].map(([id, known]) => approvalOf(desk, viewer, id, known)).toReversed();
 
-/** Those that wait for people now. */
+/** Returns the requests that wait for people now. */
 export const openApprovals = (desk: Pick<Desk, 'ports' | 'proposals' | 'state'>): readonly Override[] =>
   [...desk.state.overrides.all()].flatMap(([id, known]) =>
     stateOf(desk, id, known) === 'open' ? [known] : [],
   );
 
-/** The request that each strategy waits for. */
+/** Returns the request that each strategy waits for. */
 export const awaitedByStrategy = (desk: Parameters<typeof openApprovals>[0]): ReadonlyMap<string, string> =>
   new Map(
     openApprovals(desk).flatMap(({ proposal: { strategy, override } }) =>
@@ -35,7 +34,7 @@ export const awaitedByStrategy = (desk: Parameters<typeof openApprovals>[0]): Re
     ),
   );
 
-/** How many wait for people, by what they are for. */
+/** Counts the requests that wait for people, by kind. */
 export function approvalCounts(desk: Parameters<typeof openApprovals>[0]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { proposal } of openApprovals(desk)) {
@@ -50,7 +49,7 @@ function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): Ap
   const { needs = [], passkey, difference, strategy, parent, expires_at: expiresAt } = proposal;
   return {
     id,
-    // Requests of older journals have none of their own; they are over.
+    // Requests of older journals have no recorded hash; they are over.
     hash: proposal.hash ?? requestHash(proposal, originOf(desk)),
     kind: kindOf(proposal),
     state: stateOf(desk, id, known),
@@ -73,7 +72,7 @@ function approvalOf(desk: Desk, viewer: Caller, id: string, known: Override): Ap
   };
 }
 
-/** The request in words: an override of a limit has fields of its own. */
+/** Describes the request in words. An override of a limit has fields of its own. */
 export function asksOf({ proposal }: Override): string {
   const { asks, limit, value, parent, slice, side, pair } = proposal;
   if (asks !== undefined) return asks;
@@ -95,7 +94,7 @@ function stateOf(
   return isOver(desk, id) ? 'expired' : 'open';
 }
 
-/** What the server would answer to each decision of this caller, before anybody sends it. */
+/** Returns what the server would answer to each decision of this caller, before the caller sends it. */
 function whatMayI(
   desk: Desk,
   caller: Caller,

@@ -27,7 +27,7 @@ import { reserveOf } from './limit-rows.ts';
 import { AlertHistory } from '../daemon/open-alerts.ts';
 import { notReady } from '../daemon/readiness.ts';
 
-/** The desk for the API. `send` passes a command to the engine in this tick. */
+/** Returns the desk as the API uses it. `send` passes a command to the engine in this tick. */
 export const deskApi = (
   desk: Desk,
   send: (command: Command) => void,
@@ -50,8 +50,8 @@ export const deskApi = (
 });
 
 /**
- * A flood of refused callers must not become a flood of alerts: at most one alert in this time, with the number of
- * refusals.
+ * Shortest time between alerts about refused callers, so that a flood of refusals does not become a flood of alerts. Each
+ * alert has the number of refusals without an alert before it.
  */
 const REFUSED_EVERY_MS = 10_000;
 
@@ -161,7 +161,7 @@ const shownFill = ({
   quote,
 });
 
-/** What has traded of a parent with a total, the open slices of the strategy included. */
+/** Returns what a parent with a total has traded, including the open slices of the strategy. */
 export function tradedOf(
   { state }: Desk,
   strategy: string,
@@ -176,7 +176,7 @@ export function tradedOf(
   return { amount: text(traded), of: total, currency };
 }
 
-/** The fresh price of each pair that a strategy trades, with its age; without a fresh price, only the pair. */
+/** Returns the fresh price of each pair that a strategy trades, with its age; without a fresh price, only the pair. */
 function pricesOf(desk: Desk): readonly object[] {
   const pairs = new Set([...desk.strategies.sources.values()].flatMap(({ bound }) => bound.pairs));
   return [...pairs].map((pair) => {
@@ -187,14 +187,14 @@ function pricesOf(desk: Desk): readonly object[] {
   });
 }
 
-/** The next time of day that a strategy waits for. */
+/** Returns the next instant that a strategy waits for, ISO 8601. */
 export function nextAt(waits: readonly Wait[]): string | undefined {
   const times = waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
   const [first] = times.toSorted((a, b) => a - b);
   return first === undefined ? undefined : isoOf(first);
 }
 
-/** What waits, for what and for how long: one line each, for people. */
+/** Describes what waits, for what and for how long, one line each. */
 const waitingOf = (desk: Desk): readonly string[] => [
   ...clockBackWords(desk),
   ...shortQuoteWords(desk),
@@ -250,7 +250,7 @@ function doubtOf(desk: Desk, open: Open): object {
   };
 }
 
-/** What may still happen, regardless of further commands. */
+/** Returns what may still happen, regardless of further commands. */
 function openOf(desk: Desk): object {
   const { attempts, slices, doubts } = desk.state;
   const under = [...attempts.values()].filter(({ doubt }) => doubt === undefined);
@@ -283,8 +283,8 @@ function openOf(desk: Desk): object {
 }
 
 /**
- * Waits a little longer than the desk waits for a fresh price: without an answer by then, the desk is not
- * listening.
+ * Starts an occurrence of a strategy. Waits for the answer a little longer than the desk waits for a fresh price: without an
+ * answer by then, the desk does not accept commands.
  */
 async function runNow(
   desk: Desk,
@@ -348,8 +348,8 @@ type MaybeLater = CommandAnswer | Promise<CommandAnswer>;
 const DURABLE_MS = 4_000;
 
 /**
- * Sends a command that the engine answers in this tick, unless it no longer listens; with a journal that several owners reach, once
- * its server has the records.
+ * Sends a command and returns its answer. The engine answers in this tick, unless it does not accept commands; with a journal that
+ * several owners reach, it answers once the server of the journal has the records.
  */
 export function answered(
   { ports }: Pick<Desk, 'ports'>,
@@ -365,7 +365,7 @@ export function answered(
   return firstValueFrom(race(answer$, timer(DURABLE_MS, ports.clock.scheduler).pipe(map(() => NOT_YET))));
 }
 
-/** An order whose facts are still as they came. */
+/** An order with an unparsed body. */
 type BodyOrder = Extract<Order, { readonly body: unknown }>;
 
 function propose(desk: Desk, { by, token, body }: BodyOrder, send: (command: Command) => void): MaybeLater {
@@ -424,7 +424,7 @@ function resolve(desk: Desk, { by, token, body }: BodyOrder, send: (command: Com
   });
 }
 
-/** The trade from the venue's statement; `undefined` without figures; otherwise the problem. */
+/** Returns the trade from the venue's statement; `undefined` without figures; the problem if they are invalid. */
 function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | string | undefined {
   const { order_id: orderId, quantity: base, amount, fees = '0' } = body;
   if (orderId === undefined && base === undefined && amount === undefined) return undefined;

@@ -11,7 +11,7 @@ import { nextAt, tradedOf } from './desk-api.ts';
 type StrategyRow = AnswerOf<'/api/v1/strategies'>['items'][number];
 type ParentRow = AnswerOf<'/api/v1/parents'>['items'][number];
 
-/** Every strategy of the desk, as it is now. */
+/** Returns every strategy of the desk with its current state. */
 export function strategyRows(desk: Desk): readonly StrategyRow[] {
   const { state, strategies } = desk;
   const counts = slotCounts(desk);
@@ -44,7 +44,7 @@ export function strategyRows(desk: Desk): readonly StrategyRow[] {
   });
 }
 
-/** The parents of the desk: of each strategy that knows its total, and those with an open slice. */
+/** Returns the parents of the desk: those of strategies that know their total, and those with an open slice. */
 export function parentRows(desk: Desk, strategy?: string): readonly ParentRow[] {
   const { state, strategies, policy } = desk;
   const rows = new Map<string, ParentRow>();

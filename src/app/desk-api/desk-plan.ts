@@ -7,7 +7,7 @@ import type { PlanWorld } from '../planning/planning.ts';
 import { planData } from '../planning/plan-text.ts';
 import { checkedPlan } from '../planning/checked-plan.ts';
 
-/** Slots that one plan may reckon here: more would hold up the desk. */
+/** Largest number of slots in one plan here: more would delay the desk. */
 const SLOTS_MAX = 2_000;
 
 export interface PlanQuery {
@@ -16,7 +16,7 @@ export interface PlanQuery {
   readonly days?: number | undefined;
 }
 
-/** What the strategies that run will do, checked against the account, the prices and the limits as they are now. */
+/** Returns the plan of the running strategies, checked against the current account, prices and limits. @throws Refusal */
 export async function deskPlan(
   desk: Desk,
   config: Config,

@@ -10,10 +10,10 @@ type Status = z.output<typeof status>;
 
 const ANSWER_MS = 3_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** Answers are kept this long: many viewers query the other desks no more often than one does. */
+/** Time for which the fleet reuses its answers, so that many viewers query the other desks no more often than one viewer. */
 const FRESH_MS = 2_000;
 
-/** A desk as its status says. Every desk is independent: live is never added to paper. */
+/** Returns the row of a desk from its status. Every desk is independent: nothing adds figures of live to figures of paper. */
 export const fleetRow = (name: string, url: string | undefined, said: Status): FleetRow => ({
   name,
   url,
@@ -29,12 +29,12 @@ export const fleetRow = (name: string, url: string | undefined, said: Status): F
   data_age_s: said.account_read_age_s,
 });
 
-/** Asks the other desks, all at once and each no longer than three seconds. */
+/** Asks the other desks, all at once, and waits at most three seconds for each. */
 export class Fleet {
   readonly #members: readonly FleetMember[];
   readonly #now: () => number;
   #kept: { readonly at: number; readonly rows: Promise<readonly FleetRow[]> } | undefined;
-  /** The last answer of each desk, and when it came. */
+  /** The last answer of each desk, and its time. */
   readonly #heard = new Map<string, { readonly at: number; readonly row: FleetRow }>();
 
   constructor(members: readonly FleetMember[], now: () => number) {
@@ -49,7 +49,7 @@ export class Fleet {
     return await this.#kept.rows;
   }
 
-  /** A desk that does not answer keeps its place among live or paper, with the time since it last did. */
+  /** Returns the row of a desk. A desk that does not answer keeps its mode, and shows the time since its last answer. */
   async #row(member: FleetMember): Promise<FleetRow> {
     const row = await askedRow(member);
     const at = this.#now();
@@ -77,7 +77,7 @@ async function askedRow({ name, url, tokenFile }: FleetMember): Promise<FleetRow
     });
     if (code === 401 || code === 403) return failed('it rejected the token');
     if (code !== 200) return failed(`it answers with status ${code}`);
-    // Of another desk nothing is believed that does not fit.
+    // Accepts the status of another desk only if it matches the schema.
     const { status: schema } = await import('../../operate/api/schema-desk.ts');
     const read = schema.loose().safeParse(JSON.parse(body.toString('utf8')));
     return read.success

@@ -7,7 +7,7 @@ import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 
 type LimitRow = AnswerOf<'/api/v1/limits'>['items'][number];
 
-/** Each limit that holds, with what is used of it: orders under way, doubts and missing parts of fills count at their worst. */
+/** Returns each limit in force with its usage. Orders under way, doubts and missing parts of fills count at their worst. */
 export function limitRows(desk: Desk): readonly LimitRow[] {
   const { limits } = desk.policy;
   const { currency } = limits;
@@ -56,7 +56,7 @@ export function limitRows(desk: Desk): readonly LimitRow[] {
   ];
 }
 
-/** The lowest, or highest, balance that all orders in flight can produce. */
+/** Returns the row of a balance limit, with the lowest or highest balance that all orders in flight can produce. */
 function positionRow(desk: Desk, currency: string, max: Quantity, isFloor: boolean): LimitRow {
   const { state } = desk;
   const name = isFloor ? 'min_position' : 'max_position';
@@ -68,7 +68,7 @@ function positionRow(desk: Desk, currency: string, max: Quantity, isFloor: boole
   return { ...fixed, used: text(used), in_doubt: text(open) };
 }
 
-/** The most that attempts in progress may bring: of one sized by its amount, what that buys at the reference price. */
+/** Returns the most that attempts in progress may bring. Converts a size in the other currency at the reference price. */
 function incoming({ state }: Desk, currency: string): Quantity {
   let sum = NO_QUANTITY;
   for (const { intent } of state.attempts.values()) {
@@ -83,7 +83,7 @@ function incoming({ state }: Desk, currency: string): Quantity {
   return sum;
 }
 
-/** What an order may take from the balance of a currency, at worst. */
+/** Returns what an order may take from the balance of a currency, at worst. */
 export const reserveOf = (
   intent: Parameters<typeof outgoing>[0],
 ): { readonly currency: string; readonly amount: string } => {

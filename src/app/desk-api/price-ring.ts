@@ -3,7 +3,7 @@ import { text } from '../../core/money.ts';
 import type { Price } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 
-/** Points of one pair, and pairs, that are kept. */
+/** Largest number of points of one pair, and of pairs. */
 const POINTS_MAX = 2_000;
 const PAIRS_MAX = 200;
 
@@ -13,8 +13,8 @@ interface Point {
 }
 
 /**
- * The reference prices of this process, for a chart. When a pair has too many, every second one of its older half goes: the newest are
- * as fine as they came, and the oldest stay.
+ * The reference prices of this process, for a chart. When a pair has too many points, the ring drops every second point of the older
+ * half: the newest points keep their resolution, and the oldest point stays.
  */
 export class PriceRing {
   readonly #points = new Map<string, Point[]>();
@@ -32,7 +32,7 @@ export class PriceRing {
     this.#points.set(pair, [...points.slice(0, half).filter((_, n) => n % 2 === 0), ...points.slice(half)]);
   }
 
-  /** Oldest first; of all pairs without a name. */
+  /** Returns the points, oldest first; those of all pairs if `pair` is `undefined`. */
   list(
     pair: string | undefined,
     since: Instant | undefined,

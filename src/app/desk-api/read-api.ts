@@ -32,17 +32,17 @@ export interface ReadApiParts {
   readonly alerts: AlertHistory;
   readonly prices: PriceRing;
   readonly status: () => object;
-  /** Pages of the past: a question is answered in seconds. */
+  /** Answers requests for pages of the past, within seconds. */
   readonly pages: History;
-  /** What needs the whole journal: it takes its time, and holds up no page. */
+  /** Answers requests that need the whole journal. They take longer and delay no page. */
   readonly reports: History;
   /** The daily comparison with a twin; `undefined`: none. */
   readonly twin?: Pick<DailyTwin, 'last' | 'problem'> | undefined;
-  /** The chain was checked up to here when the process began to trade. */
+  /** Whether the process has started to trade, and so has checked the chain up to the head at its start. */
   readonly isProven: () => boolean;
 }
 
-/** What the API returns for a desk besides its status: the present from memory, the past from the journal, off this thread. */
+/** Returns the answers of the API besides the status: the present from memory, the past from the journal, off this thread. */
 export function readApi(parts: ReadApiParts): DeskReads {
   const { desk, journal, pages, reports, prices } = parts;
   const { clock } = desk.ports;
@@ -113,9 +113,9 @@ export function readApi(parts: ReadApiParts): DeskReads {
   };
 }
 
-/** A quarter of an hour before and after the time that is asked for. */
+/** A quarter of an hour before and after the requested time. */
 const AROUND_MS = 15 * MINUTE_MS;
-/** Slices in progress that the page lists. */
+/** Largest number of slices in progress that a page lists. */
 const OPEN_MAX = 500;
 
 type AlertRow = Omit<AnswerOf<'/api/v1/alerts'>['items'][number], 'is_open'>;
@@ -176,7 +176,7 @@ function pagedOf(
   };
 }
 
-/** A page of rows that are all here, in the order of their keys. */
+/** Returns one page of rows that are all in memory, in the order of their keys. */
 function byKey<Row>(
   rows: readonly Row[],
   { limit = LIMIT_DEFAULT, after }: Pick<Query, 'limit' | 'after'>,
@@ -195,7 +195,7 @@ function isOpen({ alerts, desk }: ReadApiParts, one: AlertRow): boolean {
   return at !== undefined && alerts.isOpen(desk, { at, alert: one.alert, facts: one.facts });
 }
 
-/** Zones that strategies are written in. */
+/** Returns the time zone of each strategy document that has one, by id. */
 const zonesOf = (desk: Desk, strategy: string | undefined): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...desk.strategies.sources.values()].flatMap(({ id, document }): readonly [string, string][] => {
@@ -226,7 +226,7 @@ function planWorldOf({ desk, config }: ReadApiParts): PlanWorld {
 
 type Chain = Omit<AnswerOf<'/api/v1/chain'>, 'seq' | 'hash'>;
 
-/** How far the chain is verified: at the start as a whole, and since then by reading back what was written. */
+/** Returns how far the chain is verified: as a whole at the start, and since then by reading back the new records. */
 function chainOf({ desk, journal, isProven }: ReadApiParts): (reports: History) => Promise<Chain> {
   let to = journal.head();
   let at: Instant | undefined;
@@ -243,7 +243,7 @@ function chainOf({ desk, journal, isProven }: ReadApiParts): (reports: History) 
   };
 }
 
-/** Records for a listener that comes again. */
+/** Returns a function that reads the records after a number, for a listener that reconnects. */
 export const pastOf =
   (pages: History) =>
   async (after: number): Promise<readonly EventRow[]> => {

@@ -6,7 +6,7 @@ import type { History } from '../reads/read-thread.ts';
 import { PriceRing } from './price-ring.ts';
 import { pastOf } from './read-api.ts';
 
-/** What the API reads of a desk besides its memory: the past, the prices of this process, and the stream of records. */
+/** The sources of the API besides the memory of the desk: the past, the prices of this process, and the stream of records. */
 export interface ReadParts {
   readonly journal: Journal;
   readonly pages: History;
@@ -16,15 +16,15 @@ export interface ReadParts {
   close(): void;
 }
 
-/** Longest wait for a page of the past, and for what needs the whole journal. */
+/** Longest wait for a page of the past, and for an answer that needs the whole journal. */
 const PAGES_MS = 10_000;
 const REPORTS_MS = 60_000;
-/** How often the reference prices are noted for a chart. */
+/** Interval at which the process samples the reference prices for a chart. */
 const SAMPLED_MS = 1_000;
-/** Between a record and its event: people do not notice it. */
+/** Delay between a record and its event, which people do not notice. */
 const EVENT_DELAY_MS = 5;
 
-/** `desk`: once there is one. */
+/** Returns these sources. `desk` returns `undefined` until there is a desk. */
 export function readParts(url: string, journal: Journal, desk: () => Desk | undefined): ReadParts {
   const pages = historyAt(url, journal, PAGES_MS);
   const reports = historyAt(url, journal, REPORTS_MS);
@@ -43,7 +43,7 @@ export function readParts(url: string, journal: Journal, desk: () => Desk | unde
     head: () => journal.head().seq,
     status: () => pulseOf(desk()),
     every,
-    // A requested quote usually arrives within this time: its order leaves before the page is sent.
+    // A requested quote usually arrives within this time, so that its order leaves before the event.
     later: (call) => setTimeout(call, EVENT_DELAY_MS),
   });
   return {
@@ -69,7 +69,7 @@ function notePrices(desk: Desk | undefined, prices: PriceRing): void {
   }
 }
 
-/** What a page shows in its header: the state, and how old its data are. */
+/** Returns what a page shows in its header: the state of the desk, and the age of its data. */
 const pulseOf = (desk: Desk | undefined): object => {
   const readAt = desk?.account.lastReadAt;
   return {

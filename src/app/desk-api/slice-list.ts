@@ -11,7 +11,7 @@ import type { HistoryPage } from '../reads/history-requests.ts';
 import type { History } from '../reads/read-thread.ts';
 import type { SliceRow } from '../reads/slice-rows.ts';
 
-/** Slices ahead that are listed, and how far ahead. */
+/** Largest number of planned slices in the list. */
 const PLANNED_MAX = 2_000;
 
 type Page = AnswerOf<'/api/v1/slices'>;
@@ -20,13 +20,13 @@ interface Spanned extends Omit<QueryOf<'/api/v1/slices'>, 'since' | 'until'> {
   readonly until?: Instant | undefined;
 }
 
-/** The three parts of the list, from the oldest: what has ended, what is open, what is planned. */
+/** The three parts of the list, oldest first: slices that have ended, are open, or are planned. */
 const PARTS = ['ended', 'open', 'planned'] as const;
 type Part = (typeof PARTS)[number];
 
 /**
- * The schedule of a desk against what happened. A cursor names the part and the place in it: the record of the last slice that ended,
- * or the key of the last one that is open or planned.
+ * Lists the slices of a desk, ended, open and planned. A cursor names the part and the place in it: the record of the last slice that
+ * ended, or the key of the last open or planned slice.
  */
 export async function sliceList(
   desk: Desk,
@@ -87,11 +87,11 @@ async function ended(
   return answer as HistoryPage<SliceRow>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
 }
 
-/** Place of a row that is in no record yet: sorts by time, and holds nothing that a cursor may not. */
+/** Returns the place of a row that is in no record yet. Places sort by time, and contain only characters that a cursor may contain. */
 const placeOf = ({ decided_at: decided, due_at: due, strategy, parent, leg, slice }: SliceRow): string =>
   `${decided ?? due ?? ''}/${(parent ?? `${strategy}/${leg ?? ''}`).slice(0, 50)}/${String(slice).padStart(5, '0')}`;
 
-/** A part of rows that are all here. */
+/** Returns one page of rows that are all in memory. */
 function cut(
   rows: readonly SliceRow[],
   { after, order, limit }: Piece,
@@ -110,7 +110,7 @@ function cut(
   };
 }
 
-/** Open slices that are listed. */
+/** Largest number of open slices in the list. */
 const OPEN_MAX = 500;
 
 async function openSlices(
@@ -134,7 +134,7 @@ async function openSlices(
   return rows.filter(({ state }) => state === 'open');
 }
 
-/** What the schedule of one strategy has ahead: to reckon that of all of them takes too long here. */
+/** Returns the planned slices of one strategy: computing those of all strategies takes too long here. */
 function plannedSlices(
   { strategies, state, ports }: Desk,
   world: PlanWorld,
