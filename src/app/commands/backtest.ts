@@ -191,7 +191,7 @@ function lookingBy(
   return solvedOver(tapes, (tape) => indexThrough(cacheFolder, tape));
 }
 
-/** Number of parts of a run that shows its progress. */
+/** Number of parts of a run that shows progress. */
 const PIECES = 200;
 
 /** Runs the backtest to its end. On a terminal it runs in parts to show progress, because virtual time blocks everything else. */

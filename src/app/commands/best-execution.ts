@@ -94,7 +94,7 @@ export async function bestExecution(options: BestExecutionOptions, io: CommandIo
 
 const textOf = (value: unknown): string => `${escapeMarks(JSON.stringify(value, undefined, 2))}\n`;
 
-/** @throws OperatorError `usage` for a part that a pack does not have. */
+/** Returns one part of a pack. @throws OperatorError `usage` for a part that a pack does not have. */
 function partOf(pack: Pack, name: string): unknown {
   const part = Object.entries(pack).find(([key]) => key === name);
   if (part !== undefined) return part[1];

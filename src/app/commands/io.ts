@@ -2,7 +2,7 @@ import process from 'node:process';
 import type { Instant } from '../../core/time.ts';
 import type { Environment } from '../config/yaml.ts';
 
-/** Where a command writes. */
+/** An output of a command. */
 export interface Out {
   write(text: string): unknown;
 }
@@ -12,7 +12,7 @@ export interface CommandIo {
   readonly stdout: Out;
   readonly stderr: Out;
   readonly env: Environment;
-  /** Absolute. */
+  /** Working directory, absolute. */
   readonly cwd: string;
   readonly now: Instant;
   /** Whether `stderr` is a terminal that shows colours. */

@@ -27,9 +27,9 @@ export interface ReportOptions extends JournalOptions {
 }
 
 /**
- * Reports on the trades in a journal, using only the journal and the prices of `data`. No daemon need run, and the command writes nothing
- * to the journal. Prints a summary for people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0,
- * 64 for invalid arguments, 65 for a damaged journal or damaged prices, 74 for an unreadable journal or unwritable file.
+ * Reports on the trades in a journal, using only the journal and the prices of `data`. It needs no daemon and writes nothing to the
+ * journal. Prints a summary for people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0, 64 for
+ * invalid arguments, 65 for a damaged journal or damaged prices, 74 for an unreadable journal or unwritable file.
  */
 export async function report(options: ReportOptions, io: CommandIo): Promise<number> {
   const { since, until } = readSpan(options, io);

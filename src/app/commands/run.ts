@@ -185,7 +185,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       daemon.command(halt);
       return;
     }
-    // A closed terminal sends SIGHUP and must not stop the desk. A reload is safe: the files contain what the desk runs or is about to run.
+    // A closed terminal sends SIGHUP and must not stop the desk. SIGHUP reloads the files, which contain what the desk runs or is about to run.
     if (signal === 'SIGHUP') {
       void rereadToken();
       daemon.command({
@@ -245,7 +245,7 @@ function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress)
   );
 }
 
-/** Prints where the desk trades. Without a person at the terminal (`isSeen`), the lines may be stored, so it prints no sign-in link. */
+/** Prints the addresses of the desk. Without a person at the terminal (`isSeen`), the lines may be stored, so it prints no sign-in link. */
 function introduce(
   { where, journal, operateUrl, newLink }: ReadyFacts,
   progress: Progress,

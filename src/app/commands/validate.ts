@@ -18,7 +18,7 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { CommandIo } from './io.ts';
 
 export interface ValidateOptions {
-  /** Config file; without it only the strategies are checked. */
+  /** Config file; without it, the command checks only the strategies. */
   readonly config?: string | undefined;
   /** Strategy files instead of those that the config names. */
   readonly files?: readonly string[] | undefined;
@@ -108,9 +108,9 @@ export interface StrategySummary {
   readonly slots: number;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
-  /** Fixed times at which it decides on a size; omitted for a strategy without such times. */
+  /** Fixed times at which the strategy decides on a size; omitted for a strategy without such times. */
   readonly looks?: { readonly count: number; readonly first: string; readonly last: string } | undefined;
-  /** The next times of its calendar; omitted without one. */
+  /** The next times of the strategy's calendar; omitted without a calendar. */
   readonly next?: readonly Occurrence[] | undefined;
   readonly file: string;
   readonly line: number;

@@ -21,7 +21,7 @@ export interface WhyCommandOptions extends JournalOptions {
 }
 
 /**
- * Explains in words why each slice did or did not trade, from the journal alone; no daemon need run. Exit codes: 0, 64 for invalid
+ * Explains in words why each slice did or did not trade, from the journal alone, without a daemon. Exit codes: 0, 64 for invalid
  * arguments, 65 for a damaged journal, 74 for an unreadable one.
  */
 export function why(options: WhyCommandOptions, io: CommandIo): number {

@@ -22,10 +22,10 @@ import type { Column } from './account-print.ts';
 import { answerOf, withAccount } from './account-session.ts';
 import type { AccountIo, AccountOptions, Session } from './account-session.ts';
 
-/** Read-only commands. Each returns the exit code: 0, or one of those of `withAccount`. */
+/** A read-only command. Returns the exit code: 0, or one of those of `withAccount`. */
 type Reading = (options: AccountOptions, io: AccountIo) => Promise<number>;
 
-/** Prints the answer of one call as a list. */
+/** Returns a command that prints the answer to one call as a list. */
 const listing =
   <Row>(
     columns: readonly Column<Row>[],

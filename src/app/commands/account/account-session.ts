@@ -22,7 +22,7 @@ import type { CommandIo } from '../io.ts';
 /** Options of every account command. */
 export interface AccountOptions extends PrintOptions {
   readonly baseUrl?: string | undefined;
-  /** Only `venue.base_url` and `venue.ca_file` of this config are used. */
+  /** Config of which the commands use only `venue.base_url` and `venue.ca_file`. */
   readonly config?: string | undefined;
   readonly tokenFile?: string | undefined;
 }

@@ -39,7 +39,7 @@ const OVERLAP_MS = 30 * DAY_MS;
 const RATE_LIMITED_MAX = 12;
 
 /**
- * Downloads the account's transactions that are not stored yet. A person may stop it at any time; the next run resumes. Exit
+ * Downloads the account's transactions that are not stored yet. Stopping it is safe at any time: the next run resumes. Exit
  * codes: 0, 65 when balances do not follow from one another, and those of `withAccount`.
  */
 export async function sync(options: SyncOptions, io: AccountIo, pace: SyncPace = SPEC_PACE): Promise<number> {
@@ -198,7 +198,7 @@ export interface HistoryExportOptions {
 }
 
 /**
- * Writes the downloaded transactions, oldest first. In CSV and JSONL, amounts are text, as the venue wrote them.
+ * Writes the downloaded transactions, oldest first. In CSV and JSONL, amounts are text with every digit.
  *
  * @throws OperatorError `storage` when the store or the file fails.
  */

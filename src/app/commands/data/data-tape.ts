@@ -13,7 +13,7 @@ import { makeFolders } from '../../../journal/sqlite/files.ts';
 import { tapeWords } from '../../research/tape-text.ts';
 import type { CommandIo } from '../io.ts';
 
-/** `tranche data import`, `info` and `generate`. */
+/** The commands `tranche data import`, `info` and `generate`. */
 
 export interface ReadOptions {
   readonly pair?: string | undefined;

@@ -29,8 +29,8 @@ const DEFAULT_DESK = 'main';
 const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';
 
 /**
- * Finds the daemon that runs a config. Reads no more of the config than it needs: a person who stops a desk at night may
- * have neither its token nor a config without mistakes.
+ * Finds the daemon that runs on the journal of a config. Reads no more of the config than it needs: a person who stops a desk
+ * at night may have neither its token nor a config without mistakes.
  */
 export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo): FoundDaemon {
   if (journal !== undefined) return findDaemon(/^[a-z]+:/u.test(journal) ? journal : `sqlite:${journal}`);

@@ -28,8 +28,8 @@ export interface TurnOptions extends SteerOptions {
 }
 
 /**
- * Pauses or resumes. A pause starts nothing new and lets open orders finish. A resume lifts a pause, also of a parent, pair or strategy
- * that a control has paused. Exit codes: 0, 69, 75 when the desk refuses.
+ * Pauses or resumes trading. A pause starts nothing new and lets attempts under way finish. A resume also lifts the pause of a parent,
+ * a pair or a strategy that a control has paused. Exit codes: 0, 69, 75 when the desk refuses.
  */
 export async function steer(
   turn: 'pause' | 'resume',

@@ -3,7 +3,7 @@ import { copyJournal } from '../../../journal/copy-journal.ts';
 import { write } from './journal.ts';
 import type { Out } from './journal.ts';
 
-/** `tranche journal copy FROM TO`. @throws OperatorError as `copyJournal` */
+/** Runs `tranche journal copy FROM TO`. @throws OperatorError as `copyJournal` */
 export async function journalCopy(from: string, to: string, { stdout }: Pick<Out, 'stdout'>): Promise<void> {
   const { head, filesToMove } = await copyJournal(from, to, userInfo().username);
   await write(

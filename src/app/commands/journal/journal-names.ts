@@ -9,7 +9,7 @@ export function currenciesOf(pair: string): { readonly base: string; readonly qu
   return 'problem' in split ? undefined : split;
 }
 
-/** @throws OperatorError `usage` for a strategy that the journal does not know. */
+/** Refuses a strategy that the journal does not know. @throws OperatorError `usage` */
 export function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): void {
   if (strategy === undefined || ids.has(strategy)) return;
   const meant = nearest(strategy, ids);

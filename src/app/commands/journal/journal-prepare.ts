@@ -2,7 +2,7 @@ import { preparePostgres } from '../../../journal/postgres/prepare.ts';
 import { write } from './journal.ts';
 import type { Out } from './journal.ts';
 
-/** `tranche journal prepare URL`. @throws OperatorError as `preparePostgres` */
+/** Runs `tranche journal prepare URL`. @throws OperatorError as `preparePostgres` */
 export async function journalPrepare(
   url: string,
   { grant }: { readonly grant?: string | undefined },

@@ -18,13 +18,13 @@ export interface VerifyOptions {
   readonly signed?: string | undefined;
   /** File with the public key of the desk, PEM. */
   readonly key?: string | undefined;
-  /** Also proves the approvals. */
+  /** Also checks the approvals. */
   readonly approvals?: boolean | undefined;
   /** File of the journal anchor; default: beside the journal. */
   readonly anchor?: string | undefined;
 }
 
-/** The result of comparing the chain with a head from outside. */
+/** The result of comparing the chain with the anchor, or with a head that is stored elsewhere. */
 interface Compared {
   readonly with: 'anchor' | 'head' | 'signed_head';
   readonly ok: boolean;
@@ -32,8 +32,8 @@ interface Compared {
 }
 
 /**
- * Checks the whole chain offline, and compares it with every head from outside. Exit codes as in `journalShow`, 65 also on a
- * difference or an approval that does not hold; with `json` the verdict always goes to `stdout`.
+ * Checks the whole chain offline, and compares it with the anchor and with the heads that the options name. Exit codes as in
+ * `journalShow`, 65 also on a difference or an approval that does not hold; with `json` the verdict always goes to `stdout`.
  */
 export async function journalVerify(url: string, options: VerifyOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
@@ -66,7 +66,7 @@ export async function journalVerify(url: string, options: VerifyOptions, out: Ou
   });
 }
 
-/** Checks the approvals; loads the module for it only on demand. */
+/** Checks the approvals. Loads its module on demand. */
 async function approvalsProof(journal: Journal): Promise<ApprovalsProof> {
   const module = await import('../../../journal/proof/approvals-proof.ts');
   const proof = new module.ApprovalsProof();

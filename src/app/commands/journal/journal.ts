@@ -58,7 +58,7 @@ export interface ExportOptions {
   readonly kind: string;
 }
 
-/** Writes records for other programs. Before it fails on a damaged record, it writes the rows before it. Exit codes as in `journalShow`. */
+/** Writes records for other programs; of a damaged journal, the rows before the damaged record. Exit codes as in `journalShow`. */
 export async function journalExport(url: string, { format, kind }: ExportOptions, out: Out): Promise<number> {
   return await answer(url, out, () => {
     const selection = readSelection(kind);

@@ -89,7 +89,7 @@ async function keepWatch(config: WatchConfig, options: WatchCommandOptions, io: 
           say(notice);
           notifier.tell(notice);
         }
-      // The note and the notices are stored in one transaction, so a restart neither repeats nor loses a notice.
+      // The outbox stores the note and the notices in one transaction, so a restart neither repeats nor loses a notice.
       if (watchman.saved() !== before) notifier.note(MEMORY, watchman.saved());
       roundAt = systemClock.monotonic();
     };
