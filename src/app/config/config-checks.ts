@@ -185,7 +185,7 @@ function checkLive({ controls, venue, journal }: Facts, document: YamlDocument):
   return problems;
 }
 
-/** Checks for what live mode requires: a largest order for every pair, and a floor for every currency that may be sold. */
+/** Checks that live mode has a largest order for every pair, and a floor for every currency that may be sold. */
 function checkEachPair(controls: Facts['controls'], document: YamlDocument): FileProblem[] {
   const { pairs, sides } = controls;
   const [quantities, floors] = [namesIn(controls['max_order_quantity']), namesIn(controls['min_position'])];

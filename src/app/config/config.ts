@@ -43,7 +43,7 @@ export interface ReadConfig {
   /** Set if there are no problems. */
   readonly loaded: LoadedConfig | undefined;
   readonly problems: readonly FileProblem[];
-  /** Known even when other settings are wrong, so that strategies can be checked in the same run. */
+  /** Known even when other settings are wrong, so that a command can check the strategies in the same run. */
   readonly strategyFiles: readonly string[];
   /** The folder of the strategies, if the config names a folder instead of files. */
   readonly strategiesFolder?: string | undefined;

@@ -11,7 +11,7 @@ import { Secret } from './secret.ts';
 /** The source of a token. */
 export type TokenSource = 'environment' | 'config' | 'file' | 'credentials' | 'stdin';
 
-/** A token and the addresses that it may be sent to. Any address is allowed unless the file restricts them. */
+/** A token and the addresses that may receive it: all addresses, unless the file restricts them. */
 export interface Credential {
   readonly token: Secret;
   /** Scheme, host and port, in the format of `originOf`. */

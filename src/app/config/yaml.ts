@@ -33,7 +33,7 @@ export const YAML_BYTES_MAX = 256 * 1024;
 const LINE_MAX = 2_000;
 const DEPTH_MAX = 32;
 const DOCUMENTS_MAX = 1_000;
-/** Plain decimal numbers. Octal, hexadecimal and infinite numbers are rejected as ambiguous. */
+/** Plain decimal numbers. The reader rejects octal, hexadecimal and infinite numbers as ambiguous. */
 const PLAIN_NUMBER = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/u;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
