@@ -7,7 +7,7 @@ export interface CommandNode {
   readonly summary: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly CompletedOption[];
-  /** Values of its arguments that accept only certain values. */
+  /** Accepted values of those arguments that accept only a list of values. */
   readonly choices: readonly string[];
   /** Whether an argument is the id of a strategy. */
   readonly takesStrategy: boolean;
