@@ -3,7 +3,7 @@ import type { Command } from '../../engine/ports.ts';
 import type { PeopleDesk } from '../../operate/sign-in/people-desk.ts';
 import { answered } from './desk-api.ts';
 
-/** Returns the people who may sign in, from the journal. `send` passes a command to the engine in this tick. */
+/** Gives access to the people who may sign in, from the journal. `send` passes a command to the engine in this tick. */
 export const peopleDesk = (
   { state, policy, ports }: Pick<Desk, 'state' | 'policy' | 'ports'>,
   send: (command: Command) => void,

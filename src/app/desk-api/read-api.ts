@@ -42,7 +42,7 @@ export interface ReadApiParts {
   readonly isProven: () => boolean;
 }
 
-/** Returns the answers of the API besides the status: the present from memory, the past from the journal, off this thread. */
+/** Returns the reads of the API besides the status: the present comes from memory, the past from the journal, off this thread. */
 export function readApi(parts: ReadApiParts): DeskReads {
   const { desk, journal, pages, reports, prices } = parts;
   const { clock } = desk.ports;
