@@ -185,7 +185,7 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       daemon.command(halt);
       return;
     }
-    // A closed terminal sends SIGHUP and must not stop the desk. SIGHUP reloads the files, which contain what the desk runs or is about to run.
+    // A closed terminal sends SIGHUP and must not stop the desk: it reloads the files, which contain what the desk runs or is about to run.
     if (signal === 'SIGHUP') {
       void rereadToken();
       daemon.command({

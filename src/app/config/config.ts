@@ -202,7 +202,7 @@ const crossChecks = (
   ...checkQuoteLife(raw, document, mode),
 ];
 
-/** Returns a hash of each top-level setting, and of each setting under `venue`, `controls` and `operate`, but not of the token. */
+/** Hashes each top-level setting except `strategies`, and each setting under `venue`, `controls` and `operate` except the token. */
 function sectionsOf(document: YamlDocument): ReadonlyMap<string, string> {
   const value = document.value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a document is a group of settings
   const sections = new Map<string, string>();
