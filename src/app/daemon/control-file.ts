@@ -17,7 +17,7 @@ import { isPostgres } from '../../journal/postgres/postgres-url.ts';
 import { isFree } from '../../journal/sqlite/lock.ts';
 import { isAlive } from './processes.ts';
 
-/** Content of the file by which commands on this machine find the daemon of a journal. It is beside the journal; only its owner can read it. */
+/** Content of the file beside a journal by which commands on this machine find its daemon. Only the owner of the file can read it. */
 export interface ControlFile {
   /** Address of the API; absent if `operate` is off. */
   readonly url?: string | undefined;

@@ -18,7 +18,7 @@ export function writeStoredVersion(config: string, { version, author, person }: 
   writeFileSync(fileBeside(config), `${JSON.stringify({ version, author, person })}\n`, { mode: 0o600 });
 }
 
-/** Returns the version as the journal records it, empty without a file of a fleet daemon. @throws OperatorError `config` for a damaged file */
+/** Returns the version as the journal records it, empty if no fleet daemon wrote one. @throws OperatorError `config` for a damaged file */
 export function storedVersionSettings(config: string): ReloadedSettings {
   const prefixes = ['fleet.version', 'fleet.author', 'fleet.person'];
   const file = fileBeside(config);
