@@ -174,7 +174,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
         // A file stream treats a partial write as complete, for example on a nearly full disk.
         isRegular ??= isFile(name);
         const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));
-        // Opening a stream takes milliseconds, so it gets only the rest: a pipe may be full or closed.
+        // A stream takes milliseconds to open, so it gets only what is left, for example because a pipe is full or closed.
         const rest = isPast ? writeWhole(FD[name], Buffer.from(cleaned)).left : cleaned;
         return rest.length === 0 || open().write(rest);
       },

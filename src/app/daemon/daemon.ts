@@ -98,7 +98,7 @@ export interface Daemon {
   readonly summary: Summary;
   /** Returns the number of open doubts. */
   openDoubts(): number;
-  /** Returns why the account has not confirmed the last fills, or `undefined` if it has or the desk has not read it. */
+  /** Returns why the account has not confirmed the last fills, or `undefined` if it has or was not read. */
   unconfirmed(): string | undefined;
   isHalted(): boolean;
   /** Executes a command, such as pause, resume, halt or drain. */

@@ -48,7 +48,7 @@ export interface ModeSetup {
   readonly connections?: FeedOptions['connections'];
 }
 
-/** One row per mode. */
+/** Creates the ports of each mode. */
 export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorld>>> = {
   live: async (setup) => await connect(setup, addressOf(setup.config)),
 

@@ -79,7 +79,7 @@ type Holds = (desk: Desk, facts: AlertRecord['facts'], at: Instant) => boolean;
 
 const isInDoubt: Holds = ({ state }, facts) =>
   state.attempts.get(String(facts['client_order_id']))?.doubt !== undefined;
-/** Holds while the desk is halted, for an alert that came at most a second before the record of that halt. */
+/** Holds while the desk is halted, for an alert no earlier than a second before the record of that halt. */
 const isHalted: Holds = ({ control, state }, _facts, at) =>
   control === 'halted' && at >= (state.controlSince ?? 0) - SECOND_MS;
 const isStopped: Holds = (desk, facts, at) =>

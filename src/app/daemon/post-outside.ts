@@ -44,7 +44,7 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** Sends one request to a server other than the venue, without following redirects. Rejects without a whole answer, not for its status. */
+/** Sends one request to a server other than the venue, without following redirects. Rejects if the answer is incomplete. */
 export async function exchange(
   address: string,
   { method, headers = {}, body, timeoutMs = ANSWER_MS, bytesMax = ANSWER_BYTES_MAX }: Request,

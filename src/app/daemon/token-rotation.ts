@@ -6,7 +6,7 @@ import { readTokenFor } from '../config/credential.ts';
 import type { Secret } from '../config/secret.ts';
 
 export interface TokenRotation {
-  /** Reads the store and the file now. Returns the result, or `undefined` if the token is unchanged or has neither. */
+  /** Reads the store and the file now. Returns the result, or `undefined` if the token is unchanged or comes from neither. */
   readonly reread: () => Promise<string | undefined>;
   readonly close: () => void;
 }

@@ -8,7 +8,7 @@ export interface Written {
   readonly why: Error | undefined;
 }
 
-/** Writes bytes to an open file or pipe, without a stream. One call of the system may write only some, for example on an almost full disk. */
+/** Writes bytes to an open file or pipe without a stream. A single write may be partial, for example on an almost full disk. */
 export function writeWhole(file: number, bytes: Uint8Array): Written {
   let at = 0;
   try {

@@ -12,7 +12,7 @@ import { StatusStore } from './status-store.ts';
 import { StoreSession } from './store-session.ts';
 
 const LOOK_MS = 100;
-/** Longest wait for the answer of an owner that has started the command. */
+/** Longest further wait for an owner that has started the command. */
 const BEGUN_MS = 10_000;
 
 /** Longest wait for a hibernating desk to start. */

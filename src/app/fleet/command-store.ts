@@ -34,7 +34,6 @@ export interface NewCommand {
   readonly holds: 'standing' | 'addressed';
 }
 
-/** State of a command. */
 export interface CommandState {
   readonly ended: boolean;
   /** Status and JSON body of the answer, once the command has ended. */

@@ -30,7 +30,7 @@ export interface Placement {
 
 /**
  * Decides which desks a daemon takes and which it releases. Each daemon decides for itself from the same rows: the store admits one of two
- * claims, and the lease one of two processes. A desk is free if it has no lease and no daemon, or a silent daemon. No desk goes to an older
+ * claims, and the lease one of two processes. A desk is free if it has no lease and its daemon, if any, is silent. No desk goes to an older
  * version of tranche than the one that ran it last.
  */
 export function placement(

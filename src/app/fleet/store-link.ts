@@ -31,7 +31,7 @@ const NOTED_MS = 10_000;
 /** Links by database; the desks of this process share them. */
 const links = new Map<string, StoreLink>();
 
-/** Links a desk to the store of its journal. When this resolves, halts that waited there are set. Returns the function that ends the link. */
+/** Links a desk to the store of its journal. When this resolves, halts that waited there are set. Returns the function to end the link. */
 export async function linkToStore(connectionString: string, desk: LinkedDesk): Promise<() => Promise<void>> {
   const link = links.get(connectionString) ?? new StoreLink(connectionString);
   links.set(connectionString, link);
@@ -177,7 +177,7 @@ class StoreLink {
 
   async #execute(desk: LinkedDesk, command: StoredCommand): Promise<void> {
     const { id, epoch, path, body, caller, begunBy, isLate } = command;
-    // The desk has a newer owner: this one is about to lose its lease.
+    // The desk has a newer owner: this one is about to detect that it lost the lease.
     if ((epoch ?? 0) > desk.epoch || (begunBy ?? 0) > desk.epoch) return;
     if (begunBy !== undefined) {
       await this.#commands.voidIt(id, `the owner under epoch ${begunBy} started it and did not answer: the journal shows whether it took effect`, begunBy); // prettier-ignore

@@ -117,7 +117,6 @@ function write(target: string, answers: DeskAnswers, io: RunIo): number {
   return 0;
 }
 
-/** Removes a folder if it is empty. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);

@@ -107,7 +107,7 @@ export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =
         notify.heartbeat?.url,
       ].filter((secret) => secret !== undefined);
 
-/** Returns the programs that notifications run, and the absolute paths passed to them. Other users must not be able to change these files. */
+/** Returns the programs that notifications run, and the absolute paths passed to them. Other users must not be able to change them. */
 export const commandFiles = (notify: NotifyConfig | undefined): readonly string[] =>
   notify?.channels.flatMap((channel) =>
     channel.way === 'command' ? channel.run.filter((word) => word.startsWith('/')) : [],

@@ -43,7 +43,7 @@ interface Delisted {
   readonly does: Delisting;
 }
 
-/** Returns the requested window. Default: the time that all tapes cover or, if delisted assets are not refused, up to the last tape's end. */
+/** Returns the requested window. Default: the time that all tapes cover or, unless delisted assets are refused, up to the last end. */
 export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): Window {
   const { from, until, delisted = 'refuse' } = options;
   const ends = tapes.map(({ tape }) => ({ tape, until: coverOf([tape]).until }));

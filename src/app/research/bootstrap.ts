@@ -88,7 +88,6 @@ export function readBlock(text: string): number {
   }
 }
 
-/** Result of a bootstrap. */
 export interface Bootstrap {
   /** `undefined` if the run was stopped before there were enough resamples for an interval. */
   readonly facts: BootstrapFacts | undefined;
@@ -242,7 +241,6 @@ function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resamp
   ];
 } // prettier-ignore
 
-/** Returns the intervals as text. */
 export function bootstrapLines(facts: BootstrapFacts): readonly string[] {
   const { figures, notes, level } = facts;
   const shown = (value: number | undefined): string => (value === undefined ? '-' : shownFigure(value));

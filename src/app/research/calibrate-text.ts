@@ -9,7 +9,6 @@ import type { Asked } from '../../research/calibrate/asks.ts';
 import { table } from '../cli/summary.ts';
 import { version } from '../version.ts';
 
-/** Result of `tranche calibrate`. */
 export interface Calibration {
   /** Name of the journal, as the operator gave it. */
   readonly journal: string;
@@ -99,7 +98,6 @@ const baseOf = ({ base, learnt }: Calibration, { name, pair }: Learnt): string =
   return value === undefined ? 'never' : typeof value === 'string' ? value : String(Number(value));
 };
 
-/** Returns the calibration as JSON. */
 export function calibrationJson(found: Calibration, model: ExecutionModel): Readonly<Record<string, unknown>> {
   const { asked, base, journal, caveats } = found;
   return {

@@ -41,7 +41,7 @@ export async function writeReport(
   return report;
 }
 
-/** Writes a file that only its owner can read, and replaces an existing one once the new one is complete. @throws OperatorError `storage`. */
+/** Writes a file that only its owner can read; replaces an existing one once the new one is complete. @throws OperatorError `storage`. */
 export async function writePrivate(file: string, content: string): Promise<void> {
   const part = `${file}.part`;
   try {

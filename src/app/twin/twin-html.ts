@@ -73,7 +73,7 @@ ${notes.length === 0 ? '' : markup`<section class="notes"><h2>Notes</h2><ul>${no
   });
 }
 
-/** Returns a table of the shares of the causes and their sum. */
+/** Returns a table of the causes' shares and their sum. */
 export function causeTable(
   {
     causes,

@@ -9,7 +9,6 @@ const ANSWER_MS = 10_000;
 /** Largest answer: the status of a desk with a thousand strategies is long. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
-/** Queries one desk. */
 export interface DeskAsker {
   /** Queries the desk once. Never rejects: a missing answer is a result. */
   ask(): Promise<Probe>;

@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import type { StoredDesk } from '../fleet-store.ts';
 
-/** Time by which a desk restarts before its next task: enough for a start on a busy machine. */
+/** Time from the restart of a desk to its next task: enough for a start on a busy machine. */
 export const RESUME_EARLY_MS = MINUTE_MS;
 /** Shortest idle time that is worth a stop and a start. */
 export const HIBERNATE_MIN_MS = 2 * MINUTE_MS;
