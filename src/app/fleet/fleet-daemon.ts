@@ -39,7 +39,7 @@ export interface FleetOptions {
 const LOOK_MS = 1_000;
 /** Time without a heartbeat after which other daemons take the desks of a daemon. */
 const BEAT_LATE_MS = 10_000;
-/** Longest wait for the name of a daemon that died: longer than `BEAT_LATE_MS`, after which the store gives the name away. */
+/** Longest wait for the name of a daemon that died: longer than `BEAT_LATE_MS`, after which the store frees the name. */
 const NAME_WAIT_MS = BEAT_LATE_MS + 2_000;
 const RETRY_MS_MAX = 30_000;
 /** Time without a lease after which a process counts as hung: a working one takes its lease first and renews it every few seconds. */
@@ -194,8 +194,8 @@ class FleetDaemon {
   }
 
   /**
-   * Sends a heartbeat, then follows each desk in the store. While the store is unreachable, the desks decide themselves what to do.
-   * Returns whether the store answered.
+   * Sends a heartbeat, then follows each desk in the store. While the store is unreachable, the desks continue as long as they can write,
+   * and decide themselves what to do. Returns whether the store answered.
    */
   async #look(): Promise<boolean> {
     try {
@@ -293,7 +293,7 @@ class FleetDaemon {
       ...notIdle(),
       process: undefined,
       version: 0,
-      // A drain may have begun during the claim: the next look releases the desk.
+      // A drain may have begun during the claim: the next `#look` releases the desk.
       isReleased: this.#isDraining,
       failures: 0,
       epochBefore: 0,
@@ -410,7 +410,7 @@ class FleetDaemon {
     this.#io.stderr.write(`${event.replaceAll('_', ' ')}: ${escapeMarks(words.join(', '))}\n`);
   }
 
-  /** Prints an error once, not at every look. */
+  /** Prints an error once, not once a second. */
   #trouble(error: unknown): void {
     const words = error instanceof Error ? error.message : String(error);
     if (words === this.#lastTrouble) return;
