@@ -14,7 +14,7 @@ import { groupsFor } from './cli/groups.ts';
 import { version } from './version.ts';
 import { writeWhole } from './daemon/write-whole.ts';
 
-/** The command line: parses arguments, loads the requested command, sets the exit code. */
+/** Runs the command line: parses arguments, loads the requested command, sets the exit code. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   guard();
   const bugs = new Set<(error: unknown) => void>();
@@ -22,8 +22,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   const opened = new Set<NodeJS.WriteStream>();
   const isDesk = DESK.has(argv[2]) && !argv.some((each) => HELP.has(each));
   const io = processIo({ bugs, opened, isShort, isDesk });
-  // Unhandled errors end the process like all others: with a message, without the token, and with a failure
-  // code.
+  // An unhandled error ends the process as any other error does: with a message, without the token, and with a failure code.
   process.on('uncaughtException', (error) => {
     try {
       for (const told of bugs) told(error);
@@ -41,10 +40,10 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   }
 }
 
-/** First of all: files that this process writes are private, and nobody may attach a debugger or read a report of it. */
+/** Makes the files of this process private, keeps SIGUSR1 from opening the debugger, and omits the environment from diagnostic reports. */
 function guard(): void {
   process.umask(0o077);
-  // Node opens its debugger at this signal, with the token in the memory behind it; a listener takes its place.
+  // On this signal Node opens its debugger, which can read the token in memory; a listener replaces that behaviour.
   process.on('SIGUSR1', () => undefined);
   if (process.report !== undefined) process.report.excludeEnv = true;
 }
@@ -66,28 +65,28 @@ function report(error: unknown, io: RunIo): number {
   return exitCodes.software;
 }
 
-/** Some of it may be foreign text: its line breaks stay, and other control characters are removed. */
+/** Removes control characters except line breaks: part of the text may come from elsewhere. */
 const inLines = (text: string): string => text.split('\n').map(forTerminal).join('\n');
 
 /**
- * A system error (a port in use, a folder not writable) is not a bug of this program: its message names the cause
- * and the place.
+ * Returns whether an error comes from the system (a port in use, a folder not writable). It is not a bug of this program: its message names
+ * the cause and the place.
  */
 const isSystemError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 
-/** Commands that leave nothing running. */
+/** Commands that leave nothing running when they end. */
 const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate']);
 
 /** Commands that continue even if their output is lost. */
 const DESK: ReadonlySet<string | undefined> = new Set(['run', 'venue']);
 const HELP: ReadonlySet<string> = new Set(['-h', '--help']);
 
-/** Exits once the output is written, without freeing the heap first, which would take a tenth of a short command. */
+/** Exits once the output is written, without freeing the heap first: that would take a tenth of the time of a short command. */
 function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
   if (first === undefined) process.exit();
   first.write('', () => {
-    // What it could not write it says right after this.
+    // The stream reports a failed write right after this callback.
     setImmediate(leaveAfter, others);
   });
 }
@@ -142,7 +141,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
 interface Around {
   readonly bugs: Set<(error: unknown) => void>;
-  /** Streams that were written to. */
+  /** Streams that this process has opened. */
   readonly opened: Set<NodeJS.WriteStream>;
   readonly isShort: boolean;
   readonly isDesk: boolean;
@@ -151,7 +150,7 @@ interface Around {
 function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   const hidden: string[] = [];
   let redact: Redactor | undefined;
-  // Streams and the inspector are loaded when a command needs them: each costs milliseconds of the start.
+  // Streams and the inspector are loaded only when a command needs them: each takes milliseconds of the start.
   const guarded = (name: 'stdout' | 'stderr'): Screen => {
     let stream: NodeJS.WriteStream | undefined;
     let isRegular: boolean | undefined;
@@ -168,18 +167,18 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     };
     return {
       write(text) {
-        // No output should contain the token; if it does, it is removed here.
+        // No output should contain the token; this removes it from any that does.
         const redacted = redact === undefined ? text : redact.clean(text);
         isScreen ??= isDevice(name);
         const cleaned = isScreen ? onTerminal(redacted) : redacted;
         // A file stream treats a partial write as complete, for example on a nearly full disk.
         isRegular ??= isFile(name);
         const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));
-        // A stream takes milliseconds to make. It gets what was left: a pipe may be full, or nobody reads it any more.
+        // A stream takes milliseconds to open, so it gets only what is left, for example because a pipe is full or closed.
         const rest = isPast ? writeWhole(FD[name], Buffer.from(cleaned)).left : cleaned;
         return rest.length === 0 || open().write(rest);
       },
-      // A dumb one moves no cursor.
+      // A dumb terminal cannot move the cursor.
       get isTTY() {
         return process.env['TERM'] !== 'dumb' && isDevice(name) && open().isTTY;
       },
@@ -201,7 +200,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   return {
     stdout: guarded('stdout'),
     stderr,
-    // A copy: variables removed from the process later can still be read here.
+    // A copy, which keeps variables that `forget` later removes from the process.
     env: { ...process.env },
     cwd: process.cwd(),
     now: instant(Date.now()),
@@ -211,7 +210,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     },
     onSignal(listener) {
       for (const signal of SIGNALS) process.on(signal, listener);
-      // Only a daemon of a fleet starts a desk with a channel. It has died: the desk ends, and another daemon takes it.
+      // Only a fleet daemon starts a desk with an IPC channel. If the daemon dies, the desk drains, and another daemon takes it.
       const orphaned = (): void => {
         listener('SIGTERM');
       };
@@ -256,7 +255,7 @@ function isFile(name: 'stdout' | 'stderr'): boolean {
   }
 }
 
-/** A terminal is a device. A command that is not one is recognized without opening the stream. */
+/** Returns whether an output is a character device, as a terminal is, without opening the stream. */
 function isDevice(name: 'stdout' | 'stderr'): boolean {
   try {
     return fstatSync(FD[name]).isCharacterDevice();

@@ -10,17 +10,17 @@ import type { NotifyConfig } from '../notify/notify-config.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import { notReady } from './readiness.ts';
 
-/** The channels to people, which a reload replaces. */
+/** The channels in use, which a reload replaces. */
 export interface ChannelsInUse {
-  /** A record became durable. */
+  /** Takes a record that has become durable. */
   take(stored: StoredRecord): void;
   figures(): readonly ChannelFigures[];
-  /** Others from now on: what those before have not sent yet the outbox keeps, and these send it. */
+  /** Replaces the channels. The outbox keeps the notices that the former channels have not sent, and the new channels send them. */
   use(notify: NotifyConfig | undefined): void;
   close(): Promise<void>;
 }
 
-/** Loaded only where people are notified: a start is short of time. */
+/** Opens the channels of the config. Loads their code only if there are any, so that other starts take less time. */
 export async function channelsInUse(
   { config, env }: { readonly config: Config; readonly env: Environment },
   parts: Pick<NotificationsParts, 'journal' | 'alert' | 'warn' | 'waiting' | 'twinLines' | 'isBusy'>,
@@ -42,7 +42,7 @@ export async function channelsInUse(
   const change = async (before: Promise<void>, notify: NotifyConfig | undefined): Promise<void> => {
     await before;
     const last = current;
-    // What is written in between the next ones find in the journal: they begin after the last record that was seen.
+    // The new channels begin after the last record seen, so they find the records written in the meantime in the journal.
     current = undefined;
     try {
       await last?.close();
@@ -67,7 +67,7 @@ export async function channelsInUse(
   };
 }
 
-/** The calls to a dead man's switch, which a reload replaces. */
+/** Returns the heartbeat of a desk, which a reload replaces. */
 export function heartbeatInUse(
   desk: Desk,
   { waits, warn }: { readonly waits: { readonly isReady: boolean }; readonly warn: Observer['warn'] },

@@ -14,12 +14,12 @@ export const systemClock: Clock = {
   boot: bootTime,
 };
 
-/** Randomness for waits: nothing depends on its quality. */
+/** Random numbers for waits; nothing depends on their quality. */
 export const systemRandom: Random = { next: () => Math.random() };
 
 /**
- * The boot clock of Linux, which continues while the machine sleeps. Other systems derive the time since their boot from the
- * wall clock, which people set: there it is `undefined`. Source: proc(5), /proc/uptime and /proc/sys/kernel/random/boot_id.
+ * Reads the boot clock of Linux, which continues while the machine sleeps. Returns `undefined` on other systems: they derive the time since
+ * their boot from the wall clock, which people can set. Source: proc(5), /proc/uptime and /proc/sys/kernel/random/boot_id.
  */
 function bootTime(): BootTime | undefined {
   bootId ??= readBootId();
@@ -28,12 +28,12 @@ function bootTime(): BootTime | undefined {
 
 let bootId: string | undefined;
 
-/** Empty if the system has none, or reports the uptime of a container instead. */
+/** Returns the boot id, or '' if the system has none or reports the uptime of a container. */
 function readBootId(): string {
   if (process.platform !== 'linux') return '';
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // Linux before 5.6 has none.
+    // Linux before 5.6 has no time namespaces.
     const timeNamespace = existsSync(TIME_NAMESPACE) ? readlinkSync(TIME_NAMESPACE) : FIRST_TIME_NAMESPACE;
     const isMachine = isMachineUptime({
       stat,
@@ -50,23 +50,23 @@ function readBootId(): string {
 const TIME_NAMESPACE = '/proc/self/ns/time';
 /** The time namespace that Linux boots with: PROC_TIME_INIT_INO in include/linux/proc_ns.h. */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
-/** The kernel reports starts, and the uptime, in hundredths of a second: both may lag by one. */
+/** Tolerance for rounding: the kernel reports process starts and the uptime in hundredths of a second, and each may lag by one. */
 const ROUNDING_MS = 30;
 
 /**
- * Whether the uptime counts from the boot of the machine. Containers share its boot id, and some are shown an uptime of their own:
- * by lxcfs, which leaves the start of this process as it was, or by a time namespace. Between two containers such uptimes would
- * show time that never passed.
+ * Returns whether the uptime counts from the boot of the machine. Containers share the boot id of the machine, and some see an uptime of
+ * their own: from lxcfs, which does not adjust the start time of this process, or from a time namespace. The difference between the uptimes
+ * of two such containers would show time that never passed.
  */
 export function isMachineUptime(seen: {
-  /** `/proc/self/stat`. */
+  /** Content of `/proc/self/stat`. */
   readonly stat: string;
   readonly timeNamespace: string;
-  /** Of this process, asked before the uptime. */
+  /** Age of this process, read before the uptime. */
   readonly ageMs: number;
   readonly uptimeMs: number;
 }): boolean {
-  // The name of the program may hold anything; the fields after it are numbers, the start of the process the 22nd.
+  // The name of the program may contain any character. The fields after it are numbers; the 22nd field is the start of the process.
   const fields = seen.stat.slice(seen.stat.lastIndexOf(')') + 2).split(' ');
   const startedMs = Number(fields[22 - 3] ?? Number.NaN) * 10;
   return seen.timeNamespace === FIRST_TIME_NAMESPACE && seen.uptimeMs >= startedMs + seen.ageMs - ROUNDING_MS;

@@ -17,11 +17,11 @@ import { isPostgres } from '../../journal/postgres/postgres-url.ts';
 import { isFree } from '../../journal/sqlite/lock.ts';
 import { isAlive } from './processes.ts';
 
-/** How the commands of this machine find the daemon of a journal: beside it, readable by its owner only. */
+/** Content of the file beside a journal by which commands on this machine find its daemon. Only the owner of the file can read it. */
 export interface ControlFile {
-  /** Where the API is; absent when `operate` is off. */
+  /** Address of the API; absent if `operate` is off. */
   readonly url?: string | undefined;
-  /** Good for everything, for as long as this process lives. */
+  /** Token that permits everything for as long as this process lives. */
   readonly token: string;
   readonly pid: number;
   readonly desk: string;
@@ -29,7 +29,7 @@ export interface ControlFile {
 
 const FILE_MODE = 0o600;
 
-/** Writes the file, whole or not at all. Returns the function that removes it; nothing to do for a journal in memory. */
+/** Writes the file atomically. Returns the function that removes it. Does nothing for a journal in memory. */
 export function writeControlFile(journal: string, content: ControlFile): () => void {
   const path = placeOfJournal(journal);
   if (path === undefined) return () => undefined;
@@ -45,25 +45,25 @@ export function writeControlFile(journal: string, content: ControlFile): () => v
   }
   renameSync(draft, file);
   return () => {
-    // Another daemon may have taken over since.
+    // Another daemon may have replaced the file.
     if (readControl(file)?.pid === content.pid) rmSync(file, { force: true });
   };
 }
 
-/** A daemon of this machine, and its journal. */
+/** A journal, and the daemon that runs on it. */
 export interface FoundDaemon {
   readonly journal: string;
   readonly control: ControlFile | undefined;
-  /** Whether the journal is there. */
+  /** Whether the journal exists. */
   readonly isThere: boolean;
-  /** Each start begins a journal of its own: nothing that is left beside an older one reaches the next. */
+  /** Whether each start creates a journal of its own, so that a file left beside one journal does not affect the next start. */
   readonly isOneOfMany: boolean;
 }
 
 /**
- * The daemon that runs on a journal. A name with `{started_at}` names many journals: the newest whose process lives. Without a
- * living one `control` is `undefined`, and the journal is the newest that there is. A daemon that was killed leaves its file, and
- * its number may be that of another process by now: only the process that holds the journal is its daemon.
+ * Finds the daemon that runs on a journal. A name with `{started_at}` matches many journals: the result is the newest one with a running
+ * daemon. If no daemon runs, `control` is `undefined`, and the journal is the newest. A killed daemon leaves its file behind, and another
+ * process may have its pid by now, so the journal must also be locked.
  */
 export function findDaemon(pattern: string): FoundDaemon {
   const isOneOfMany = pattern.includes('{started_at}');
@@ -76,13 +76,13 @@ export function findDaemon(pattern: string): FoundDaemon {
   }
   const journal = journals[0] ?? pattern;
   const path = placeOfJournal(journal) ?? '';
-  // A folder is no journal: one was mistyped, or the journal is in it.
+  // A folder is not a journal: the name is mistyped, or the journal is in the folder.
   const isThere =
     isPostgres(journal) || (existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true);
   return { journal, control: undefined, isThere, isOneOfMany };
 }
 
-/** Newest first. */
+/** Returns the journals that match a name with `{started_at}`, newest first. */
 function journalsLike(pattern: string): readonly string[] {
   const path = placeOfJournal(pattern);
   if (path === undefined) return [];
@@ -98,7 +98,7 @@ function journalsLike(pattern: string): readonly string[] {
   }
 }
 
-/** `undefined` when there is none that can be read. */
+/** Reads a control file. Returns `undefined` if the file is missing or malformed. */
 export function readControl(file: string): ControlFile | undefined {
   try {
     const told: unknown = JSON.parse(readFileSync(file, 'utf8'));

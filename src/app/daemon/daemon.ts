@@ -55,7 +55,7 @@ export interface DaemonOptions {
   readonly config: Config;
   readonly configHash: string;
   readonly strategies: readonly LoadedStrategy[];
-  /** How strategies are reloaded while the desk runs. */
+  /** Returns the port that reloads strategies while the desk runs. */
   readonly files: (
     warn: Observer['warn'],
     useChannels: (notify: NotifyConfig | undefined) => void,
@@ -74,37 +74,36 @@ export interface DaemonOptions {
   readonly onReady: (ready: ReadyFacts) => void;
   /** Called with the venue's new token before any request carries it. */
   readonly onToken: (token: Secret) => void;
-  /** Variables of the process; commands of `operate.notify` receive a few of them. */
+  /** Environment variables of the process; commands of `operate.notify` receive a few of them. */
   readonly env: Environment;
-  /** Made once the token is known, so that it can be kept out of every line. */
+  /** Creates the log once the secrets are known, so that every line omits them. */
   readonly createLog: (secrets: ModeWorld['secrets']) => Log;
 }
 
 export interface ReadyFacts {
   readonly where: string;
   readonly journal: string;
-  /** Address of metrics and health; `undefined` when they are switched off. */
+  /** Address of metrics and health; `undefined` if they are switched off. */
   readonly operateUrl: string | undefined;
   /**
-   * A new sign-in link for the browser of this machine. Anyone who has it can sign in: show it only on a
-   * terminal.
+   * Returns a new sign-in link for the browser on this machine. Anyone with the link can sign in, so show it only on a terminal.
    */
   readonly newLink: (() => string | undefined) | undefined;
 }
 
 /** One running daemon. */
 export interface Daemon {
-  /** Completes when the desk has stopped in good order. Rejects if it could not continue. */
+  /** Resolves when the desk has stopped in good order. Rejects if it could not continue. */
   readonly finished: Promise<void>;
   readonly summary: Summary;
-  /** Attempts whose outcome is unknown. */
+  /** Returns the number of open doubts. */
   openDoubts(): number;
-  /** Why the account has not confirmed the last fills; `undefined` if it has, or was not asked. */
+  /** Returns why the account has not confirmed the last fills, or `undefined` if it has or was not read. */
   unconfirmed(): string | undefined;
   isHalted(): boolean;
-  /** Pause, resume, halt; or drain: start nothing new, finish what is in progress, end. */
+  /** Executes a command, such as pause, resume, halt or drain. */
   command(command: Command): void;
-  /** Reads the venue's token file again; returns the result, `undefined` if it has not changed. */
+  /** Reads the venue's token file again. Returns the result, or `undefined` if the token has not changed. */
   rereadToken(): Promise<string | undefined>;
 }
 
@@ -135,7 +134,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 interface Parts {
   readonly journal: Journal;
-  /** What its driver has to say, for the log. */
+  /** Warnings of the journal's driver, for the log. */
   readonly warnings: readonly string[];
   readonly closers: (() => unknown)[];
   readonly closeAll: () => Promise<void>;
@@ -168,7 +167,7 @@ async function assemble(
     metrics.alerted(id);
     alertRecords.raise(id, facts);
     log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
-    // Everyone at the desk waits for a doubt to end, however soon that is.
+    // A doubt is shown although its severity is `info`: people at the desk wait for its end.
     if (severity !== 'info' || id === 'doubt_open')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };
@@ -181,7 +180,7 @@ async function assemble(
   const world = await modes[config.mode]({
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
-    // Until there is a desk nothing asks, and nothing may.
+    // Before the desk exists, no order may leave.
     mayMoveMoney: () => wired.desk?.killSwitch.isSet === false,
     warn,
     alert,
@@ -278,7 +277,7 @@ async function assemble(
     bars: barsOf(config, warn),
     operator$,
     strategies: options.files(warn, (notify) => {
-      // Log and alerts keep out what is in this list by then.
+      // The log and the alerts omit every secret in this list, including later additions.
       secrets.push(...secretsOf(notify));
       channels.use(notify);
       void heartbeats.use(notify);
@@ -310,7 +309,7 @@ async function assemble(
   const waits = { isReady: false };
   const place: { url?: string | undefined } = {};
   const command = (given: Command): void => {
-    // Before anything else, even before anyone listens: a halt counts from this tick.
+    // A halt takes effect in this tick, before any subscriber of `operator$` runs and even if there is none.
     if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
@@ -355,7 +354,7 @@ async function assemble(
         return;
       }
       waits.isReady = true;
-      // The first time, and after a change that a person confirmed.
+      // Stores the token at the first start of the desk, and after a change of account that a person confirmed.
       if (config.venue.token !== undefined)
         kept?.keep(config.venue.token).catch((error: unknown) => {
           warn(
@@ -404,19 +403,19 @@ function* fillsOf(journal: Journal): Generator<FillRecord> {
   for (const { body } of journal.read()) if (body.kind === 'fill') yield body;
 }
 
-/** The halt file beside the journal; a journal in memory has none. */
+/** Returns the halt file beside the journal; a journal in memory has none. */
 function haltOf({ journal }: Config): HaltPort | undefined {
   const file = haltFileOf(journal);
   return file === undefined ? undefined : haltFile(file);
 }
 
-/** The newest requests, beside the journal; a journal in memory has no next process. */
+/** Returns the log of the newest requests, beside the journal; a journal in memory needs none, because it has no next process. */
 function requestLogOf({ journal }: Config): RequestLogPort | undefined {
   const file = placeOfJournal(journal);
   return file === undefined ? undefined : requestLogFile(`${file}.requests`);
 }
 
-/** Bars of the modules, beside the journal. */
+/** Returns the file of the modules' bars, beside the journal. */
 function barsOf({ journal }: Config, warn: Observer['warn']): BarsPort | undefined {
   const file = placeOfJournal(journal);
   if (file === undefined) return undefined;
@@ -427,7 +426,7 @@ function barsOf({ journal }: Config, warn: Observer['warn']): BarsPort | undefin
 
 const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
 
-/** What an operator should know at the start. */
+/** Returns what an operator should know at the start: why the desk does not trade, and which strategies have finished. */
 function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {
   const wayOut = {
     active: undefined,

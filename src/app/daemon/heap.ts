@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Time after the start at which the heap is checked: what the first wakes left is garbage by then. */
+/** Time between two checks for an idle desk. At the first, the objects of the first wakes are garbage. */
 const SETTLE_MS = 2_000;
 
 /**
- * Frees, once, what loading the program left behind: about 35 MB that V8 would keep for as long as the daemon idles. It
- * takes some 50 ms in which nothing else runs, so it waits until `isIdle`. Returns the function that cancels it.
+ * Frees, once, the memory that loading the program left behind: about 35 MB that V8 would keep while the daemon idles. The collection
+ * blocks the process for some 50 ms, so it waits until `isIdle`. Returns the function that cancels it.
  */
 export function freeHeapOnceIdle(isIdle: () => boolean): () => void {
   const timer = setInterval(() => {
@@ -20,10 +20,10 @@ export function freeHeapOnceIdle(isIdle: () => boolean): () => void {
   };
 }
 
-/** V8 collects on request only through this door; an inspector session does too, but then keeps the process from ending. */
+/** Collects garbage through the `gc` function of V8. The alternative, an inspector session, would keep the process from exiting. */
 function freeHeap(): void {
   setFlagsFromString('--expose-gc');
-  // `last-resort` also gives the emptied pages back to the system, which a plain collection keeps.
+  // `last-resort` also returns the freed pages to the system; a plain collection keeps them.
   runInNewContext(
     "typeof gc === 'function' && gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })",
   );

@@ -17,38 +17,38 @@ import { simulatedCurrencies } from '../config/rates.ts';
 import { Secret } from '../config/secret.ts';
 import { version } from '../version.ts';
 
-/** What a mode gives the engine: a venue, and prices and hints if the venue sends them. */
+/** The ports that a mode gives the engine: a venue, and prices and account hints if the venue sends them. */
 export interface ModeWorld {
   readonly venue: VenuePort;
   readonly market: MarketPort | undefined;
   readonly accountFeed: AccountFeedPort | undefined;
-  /** Where the venue is, for people. */
+  /** Location of the venue, for people. */
   readonly where: string;
   readonly secrets: readonly Secret[];
-  /** Asks the venue for its currencies with another token. */
+  /** Requests the currencies of the venue with another token, as a trial of the token. */
   tryToken(this: void, token: Secret): Promise<TokenTrial>;
   close(): Promise<void>;
 }
 
 export interface ModeSetup {
   readonly config: Config;
-  /** Pairs whose prices are wanted. */
+  /** Pairs whose prices the desk needs. */
   readonly pairs: readonly string[];
   readonly onExtras: (resource: string, names: readonly string[]) => void;
-  /** Whether an order may leave; called in the tick in which it would. */
+  /** Returns whether an order may leave; called in the tick in which it would leave. */
   readonly mayMoveMoney: () => boolean;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
   /**
-   * Fills that the journal holds, one at a time: all its records at once may be gigabytes. Absent for a command that never
-   * trades: it has no journal and keeps no simulated account.
+   * Returns the fills of the journal one at a time: all of its records together may be gigabytes. Absent for a command that never trades:
+   * it has no journal and keeps no simulated account.
    */
   pastFills?(): Iterable<FillRecord>;
-  /** Absent: no other process connects from the network address of this one. */
+  /** Absent if no other process connects from this network address. */
   readonly connections?: FeedOptions['connections'];
 }
 
-/** One row per mode. */
+/** Creates the ports of each mode. */
 export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorld>>> = {
   live: async (setup) => await connect(setup, addressOf(setup.config)),
 
@@ -60,7 +60,7 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
     };
   },
 
-  /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. Its account lives as long as the journal. */
+  /** The simulated venue starts with the desk on loopback; the desk reaches it over HTTP. Its account lives as long as the journal. */
   async paper(setup) {
     const { startVenue } = await import('../../simulator/venue.ts');
     const { simulated } = setup.config.venue;
@@ -88,9 +88,9 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
 };
 
 /**
- * The file that keeps the simulated account, beside the journal: the next process on the journal finds what this one traded.
+ * Returns the path of the file that keeps the simulated account beside the journal, for the next process on the journal.
  *
- * @throws OperatorError `config` when the journal has fills and the file of their account is gone.
+ * @throws OperatorError `config` if the journal has fills and the file of their account is missing.
  */
 function keptAccountOf(setup: ModeSetup): string | undefined {
   const journal = placeOfJournal(setup.config.journal);
@@ -201,7 +201,7 @@ async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {
   return accountFeed({ ...wanted, ...feedWorld('account', wanted) });
 }
 
-/** A feed of the venue on the system clock; reports its problems to the operator. */
+/** Returns the ports of a venue feed: the system clock, and a handler that reports the feed's problems to the operator. */
 const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'alert'>): FeedWorld => ({
   clock: systemClock,
   random: systemRandom,

@@ -1,4 +1,4 @@
-/** Written by scripts/refresh-node-sums.ts, which says what each `checked` shows and what it does not. */
+/** SHA-256 sums of Node. scripts/refresh-node-sums.ts writes them and explains what each `checked` proves and what it does not. */
 export const nodeSums = {
   version: '26.10.0',
   binaries: {

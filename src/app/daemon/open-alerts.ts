@@ -10,10 +10,10 @@ interface Raised {
   readonly body: AlertRecord;
 }
 
-/** Alerts that are remembered, the newest. */
+/** Number of alerts that a history keeps, the newest. */
 const KEPT = 200;
 
-/** The newest alerts of the journal, also those of earlier processes. */
+/** The newest alerts of the journal, including those of earlier processes. */
 export class AlertHistory {
   #raised: readonly Raised[] = [];
 
@@ -25,12 +25,12 @@ export class AlertHistory {
     return this.#raised;
   }
 
-  /** Takes over what `saved` gave. */
+  /** Restores alerts that `saved` returned. */
   restore(saved: readonly Raised[]): void {
     this.#raised = saved;
   }
 
-  /** Of alerts of the same kind about the same thing the newest, the most severe kinds first, if their condition still holds. */
+  /** Returns the alerts whose condition still holds, the most severe first; of alerts of one kind and subject, only the newest. */
   open(desk: Desk): readonly object[] {
     const newest = new Map(this.#raised.map((one) => [`${one.body.alert} ${subjectOf(one.body)}`, one]));
     return [...newest.values()]
@@ -45,7 +45,7 @@ export class AlertHistory {
       }));
   }
 
-  /** Whether the condition of this alert still holds; an older one of the same kind about the same thing is not open. */
+  /** Returns whether the condition of an alert still holds and no newer alert of the same kind has the same subject. */
   isOpen(
     desk: Desk,
     { at, alert, facts }: Pick<AlertRecord, 'alert' | 'facts'> & { readonly at: Instant },
@@ -57,7 +57,7 @@ export class AlertHistory {
     );
   }
 
-  /** How many of each severity the last day brought, at most `KEPT` together. */
+  /** Returns the number of alerts of the last day by severity, at most `KEPT` in total. */
   ofLastDay(now: Instant): Readonly<Record<Severity, number>> {
     const recent = this.#raised.filter(({ at }) => at > now - DAY_MS);
     const count = (severity: Severity): number =>
@@ -68,7 +68,7 @@ export class AlertHistory {
 
 const URGENCY: readonly Severity[] = ['critical', 'warning', 'info'];
 
-/** The fields that distinguish two alerts of one kind. */
+/** Returns the subject of an alert: the fields that distinguish two alerts of one kind. */
 const subjectOf = ({ facts }: Pick<AlertRecord, 'facts'>): string =>
   SUBJECTS.map((name) => facts[name])
     .filter((value) => typeof value === 'string')
@@ -79,7 +79,7 @@ type Holds = (desk: Desk, facts: AlertRecord['facts'], at: Instant) => boolean;
 
 const isInDoubt: Holds = ({ state }, facts) =>
   state.attempts.get(String(facts['client_order_id']))?.doubt !== undefined;
-/** A halt, with its cause: reported at the earliest a moment before the record of the halt. */
+/** Holds while the desk is halted, for an alert no earlier than a second before the record of that halt. */
 const isHalted: Holds = ({ control, state }, _facts, at) =>
   control === 'halted' && at >= (state.controlSince ?? 0) - SECOND_MS;
 const isStopped: Holds = (desk, facts, at) =>
@@ -94,8 +94,8 @@ const isUnreachable: Holds = ({ venueHealth }) => venueHealth.unreachable !== un
 const isUnquoted: Holds = ({ venueHealth }, { pair }) => venueHealth.faultOf(String(pair)) !== undefined;
 
 /**
- * Whether the condition of an alert still holds, if the desk can know. An alert without an entry reports an event: it is never open,
- * and `tranche alerts` lists it.
+ * Tests of whether the condition of an alert still holds. An alert without an entry reports an event: it is never open, and
+ * `tranche alerts` lists it.
  */
 const holds: Partial<Readonly<Record<Alert, Holds>>> = {
   doubt_open: isInDoubt,

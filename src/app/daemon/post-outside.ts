@@ -1,7 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import { addressProblem } from '../../venue/origin.ts';
 
-/** What is posted to a server that is not the venue: a webhook, or a time-stamping authority. Nothing of it is secret. */
+/** A request to a server other than the venue: a webhook or a time-stamping authority. It contains no secret. */
 export interface Outside {
   readonly contentType: string;
   readonly body: string | Uint8Array<ArrayBuffer>;
@@ -11,9 +11,9 @@ const ANSWER_MS = 20_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 /**
- * Posts once, without following redirects, and gives the answer: at most 64 KiB, within 20 seconds. HTTPS, but for this machine.
+ * Posts once, without following redirects. Returns the answer: at most 64 KiB, within 20 seconds. Requires HTTPS except for this machine.
  *
- * @throws OperatorError `config` for an address that is not fit, `again` for anything but a good answer.
+ * @throws OperatorError `config` for an unusable address, `again` for an error or a status other than 2xx.
  */
 export async function postOutside(address: string, { contentType, body }: Outside): Promise<Buffer> {
   const problem = addressProblem(address, 'http');
@@ -44,7 +44,7 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** One exchange with a server that is not the venue, without following redirects. Rejects without a whole answer; any status is one. */
+/** Sends one request to a server other than the venue, without following redirects. Rejects if the answer is incomplete. */
 export async function exchange(
   address: string,
   { method, headers = {}, body, timeoutMs = ANSWER_MS, bytesMax = ANSWER_BYTES_MAX }: Request,
@@ -67,7 +67,7 @@ export async function exchange(
   return { status: reply.status, headers: reply.headers, body: Buffer.concat(pieces) };
 }
 
-/** Why there was no answer, in words that hold nothing of the address: that of a webhook is a secret. */
+/** Returns why there was no answer, without any part of the address: the address of a webhook is a secret. */
 export function whyUnanswered(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
   if (cause.name === 'TimeoutError') return 'no answer in time';

@@ -1,24 +1,24 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Environment } from '../config/yaml.ts';
 
-/** Settings around the process that could expose the token or load foreign code. */
+/** Settings of the process that could expose the token or load foreign code. */
 export interface ProcessFacts {
   readonly env: Environment;
-  /** Options of Node itself, as in `process.execArgv`. */
+  /** Options of Node, as in `process.execArgv`. */
   readonly nodeOptions: readonly string[];
-  /** Address of an open debugger, if there is one. */
+  /** Address of an open debugger, if any. */
   readonly debuggerUrl: string | undefined;
 }
 
 interface Danger {
-  /** As `allow_environment` names it. */
+  /** Name of the setting, as in `allow_environment`. */
   readonly name: string;
   readonly why: string;
 }
 
 /**
- * Variables that steer Node, OpenSSL, the loader of the system or the libraries under them, by family: every name of a family is
- * refused but for those in `harmlessVariables`, so that one which a later Node adds is refused, too. Programs read some in small letters.
+ * Families of variables that configure Node, OpenSSL, the dynamic loader or system libraries. The desk refuses every name of a family that
+ * is not in `harmlessVariables`, and so also a name that a later Node adds. Case does not matter: programs read some in lower case.
  */
 const steering: readonly (readonly [family: RegExp, why: string])[] = [
   [
@@ -49,22 +49,22 @@ const steering: readonly (readonly [family: RegExp, why: string])[] = [
   [/_PROXY$/u, 'requests could pass through a third party'],
 ];
 
-/** Members of those families that can do no harm: each with the values that are harmless. */
+/** Variables of those families with harmless values, and those values. */
 const harmlessVariables: Readonly<Record<string, RegExp>> = {
   NODE_ENV: /^/u,
-  NODE_VERSION: /^/u, // of the official container image; nothing reads it
+  NODE_VERSION: /^/u, // set by the official container image; nothing reads it
   NODE_NO_WARNINGS: /^/u,
   NODE_PENDING_DEPRECATION: /^/u,
   NODE_DISABLE_COLORS: /^/u,
   NODE_DISABLE_COMPILE_CACHE: /^/u,
-  NODE_TLS_REJECT_UNAUTHORIZED: /^(?!0$)/u, // only 0 switches the check of certificates off
-  NO_PROXY: /^/u, // names what is reached without a proxy
+  NODE_TLS_REJECT_UNAUTHORIZED: /^(?!0$)/u, // only 0 disables the check of certificates
+  NO_PROXY: /^/u, // names the hosts to reach without a proxy
   UV_THREADPOOL_SIZE: /^\d+$/u,
   MALLOC_ARENA_MAX: /^\d+$/u,
 };
 
 const SIZE = /^--(?:max-old-space-size|max-semi-space-size|max-heap-size|stack-trace-limit)=\d+$/u;
-/** Options of Node that live mode starts with. Anything that is not listed here is refused, regardless of its effect. */
+/** Options of Node with which live mode starts. It refuses every other option, regardless of its effect. */
 const harmlessOptions: readonly RegExp[] = [
   SIZE,
   /^--disable-sigusr1$/u,
@@ -77,7 +77,7 @@ const harmlessOptions: readonly RegExp[] = [
 ];
 
 const TRUST = 'it changes which certificates are trusted: name a private authority in venue.ca_file';
-/** Why some of the others are refused. */
+/** Reasons for refusing some of the other options. */
 const refusedOptions: readonly (readonly [option: RegExp, why: string])[] = [
   [/^--inspect(?:-|$)|^--debug/u, 'a debugger reads the token in memory'],
   [/^--(?:import|require|r|loader|experimental-loader|eval|e|print|p)$/u, 'it loads code into this process'],
@@ -91,7 +91,7 @@ const refusedOptions: readonly (readonly [option: RegExp, why: string])[] = [
 ];
 const UNKNOWN = 'it is not on the list of options that are safe in live mode';
 
-/** Settings around this process that are not known to be safe, except those in `allowed`. */
+/** Returns the settings of this process that are neither known to be safe nor in `allowed`. */
 export function hardeningProblems(
   { env, nodeOptions, debuggerUrl }: ProcessFacts,
   allowed: readonly string[],
@@ -110,9 +110,9 @@ function inVariable([written, value = '']: readonly [string, string | undefined]
 }
 
 function inOption(written: string): readonly Danger[] {
-  // What does not begin with a dash is the value of the option before it.
+  // An argument without a dash is the value of the option before it.
   if (!written.startsWith('-')) return [];
-  // Node takes underscores for dashes.
+  // Node treats underscores in option names as dashes.
   const option = written.replace(/^[^=]+/u, (name) => name.replaceAll('_', '-'));
   if (harmlessOptions.some((known) => known.test(option))) return [];
   const name = option.replace(/=.*$/su, '');
@@ -120,7 +120,7 @@ function inOption(written: string): readonly Danger[] {
   return [{ name, why }];
 }
 
-/** @throws OperatorError `config` when something around the process is not known to be safe, and not allowed by the config. */
+/** @throws OperatorError `config` if a setting of the process is neither known to be safe nor in `allowed`. */
 export function refuseUnhardened(surroundings: ProcessFacts, allowed: readonly string[]): void {
   const dangers = hardeningProblems(surroundings, allowed);
   if (dangers.length === 0) return;

@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Whether a process of this machine is alive, regardless of its owner. */
+/** Returns whether a process on this machine is alive, regardless of its owner. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,7 +10,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Sends a signal to another process. Whether it took it. */
+/** Sends a signal to another process. Returns whether the system delivered it. */
 export function signal(pid: number, name: 'SIGUSR2'): boolean {
   try {
     process.kill(pid, name);

@@ -11,16 +11,15 @@ import { postOutside } from './post-outside.ts';
 
 export interface HeadsParts {
   readonly journal: Pick<Journal, 'head' | 'lines'>;
-  /** The URL of the journal. */
+  /** URL of the journal. */
   readonly url: string;
   readonly clock: Pick<Clock, 'scheduler' | 'wall'>;
   readonly alert: Observer['alert'];
 }
 
 /**
- * Publishes the newest signed head of the journal where the writers of the journal cannot change it: every `everyMs`, to a webhook,
- * or to the end of a file elsewhere. A failure raises an alert, and the next head follows on schedule; trading never waits for it.
- * Never emits.
+ * Publishes the newest signed head of the journal to a place that the writers of the journal cannot change: every `everyMs`, to a webhook
+ * or the end of a file. A failure raises an alert, and the next head follows on schedule; trading never waits. Never emits.
  */
 export function publishHeads(
   heads: HeadsConfig,

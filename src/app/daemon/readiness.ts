@@ -3,23 +3,23 @@ import type { Monotonic } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { blindness } from '../../engine/market/risk-context.ts';
 
-/** Failures in a row of a pair from which on the daemon does not count as ready. */
+/** Number of consecutive failures of a pair at which the desk is no longer ready. */
 const FAILURES_MAX = 3;
-/** However short its waits are set: after a refusal for its rate the desk waits up to a minute. */
+/** Shortest time for which a failure counts: after a rate-limit refusal the desk waits up to a minute, however short its retry waits. */
 const ASKED_WITHIN_MS = 2 * MINUTE_MS;
 
-/** Why the desk cannot trade now, in words; empty when it can. */
+/** Returns why the desk cannot trade now, in words; empty if it can. */
 export function notReady(desk: Desk): readonly string[] {
   if (desk.isStopping) return ['stopping'];
   if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
   const stale = blindness(desk);
   const now = desk.ports.clock.monotonic();
-  // A slice that still wants to trade a pair has retried by then. Of one that nobody asks for, as its strategy is over, nothing is
-  // known.
+  // A slice that still wants to trade the pair has retried by then. Without a retry, for example because the strategy has finished, the
+  // state of the pair is unknown.
   const isRecent = (last: Monotonic): boolean =>
     now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
   const failing = new Map<string, number>();
-  // A slice that waits for a price has not asked yet: small quotes are asked for it.
+  // A slice that waits for a reference price has requested no quote itself; the probe quotes for that price count instead.
   for (const [pair, { count, last }] of [...desk.references.failures, ...desk.failures])
     if (count >= FAILURES_MAX && isRecent(last)) failing.set(pair, count);
   const outage = desk.venueHealth.unreachable;

@@ -11,10 +11,10 @@ import { nodeSums } from './node-sums.ts';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * SHA-256 of a file, hex. Where this user has a folder that nobody else can change, the sum is kept there for as long as the system
- * says that the file is the same: it takes a tenth of a second.
+ * Returns the SHA-256 of a file, hex. The computation takes a tenth of a second, so if this user has a folder that nobody else can change,
+ * the sum is cached there until the system reports a change of the file.
  *
- * @throws FileRefusal, or the system's own error.
+ * @throws FileRefusal, or the error of the system.
  */
 export function sumOf(path: string, folder: string | undefined = privateFolder()): string {
   const { file, facts } = openRegularFile(path);
@@ -35,13 +35,13 @@ export function sumOf(path: string, folder: string | undefined = privateFolder()
   }
 }
 
-/** The folder of compiled code, unless it is one that others can change, which a variable may name. */
+/** Returns the folder of the compile cache, unless other users can change it: a variable may name any folder. */
 function privateFolder(): string | undefined {
   const folder = getCompileCacheDir();
   return folder === undefined || changeableByOthers(folder) !== undefined ? undefined : folder;
 }
 
-/** Another one after each change: no program can set the time at which a file was changed. */
+/** Returns a text that differs after each change of the file: no program can set `ctime`. */
 const identityOf = ({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string =>
   [dev, ino, size, mtimeMs, ctimeMs].join(' ');
 
@@ -62,14 +62,14 @@ function keepSum(memo: string, line: string): void {
   }
 }
 
-/** The program that runs this, even if its file has been replaced. */
+/** Returns the path of the binary that runs this process, on Linux even if its file has been replaced. */
 export const runningBinary = (): string =>
   process.platform === 'linux' ? '/proc/self/exe' : process.execPath;
 
 /**
- * Holds the binary of Node against the list of this version.
+ * Compares the binary of Node with the list of this version.
  *
- * @throws OperatorError `config` when it is not in the list.
+ * @throws OperatorError `config` if it is not in the list.
  */
 export function refuseOtherRuntime(
   binary: string = runningBinary(),

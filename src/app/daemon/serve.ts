@@ -35,17 +35,17 @@ export interface Served {
   readonly twin: ReadApiParts['twin'];
 }
 
-/** Where a running desk is. */
+/** Addresses of a running desk. */
 export interface ServedAt {
-  /** Of metrics, health and the API. */
+  /** URL of metrics, health and the API. */
   readonly url: string;
-  /** A new link that signs the browser of this machine in, once. */
+  /** Returns a new one-time link that signs in the browser on this machine. */
   readonly newLink: () => string | undefined;
 }
 
 /** Serves metrics, health, the API and the dashboard unless disabled, and publishes the address to the commands of this machine. */
 export async function serve(config: Config, served: Served): Promise<ServedAt | undefined> {
-  // Valid only for this process, and never displayed: it is in a file that only its owner can read.
+  // This token is valid only for this process and never displayed; it is in a file that only its owner can read.
   const local = new Secret(randomBytes(32).toString('base64url'));
   const { operate } = config;
   const bearers: readonly Bearer[] = [
@@ -54,7 +54,7 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   ];
   const signIn = await signInFor(served);
   const url = operate && (await listen(config, operate, { bearers, signIn }, served));
-  // Commands on this machine have no certificate, and their connection does not leave it.
+  // Commands on this machine have no certificate, and their connection does not leave the machine.
   const localUrl =
     operate?.tls === undefined
       ? url
@@ -67,7 +67,7 @@ export async function serve(config: Config, served: Served): Promise<ServedAt | 
   return { url, newLink: () => newLink(signIn) };
 }
 
-/** Shared by all addresses of this process: a sign-in on one is valid on the others. */
+/** Creates the sign-in that all addresses of this process share: a sign-in on one is valid on the others. */
 async function signInFor({ desk, command }: Served): Promise<SignIn> {
   const { signInOf } = await import('../../operate/sign-in/sign-in.ts');
   const { clock } = desk.ports;
@@ -79,12 +79,12 @@ async function signInFor({ desk, command }: Served): Promise<SignIn> {
   });
 }
 
-/** Built by `npm run build:dashboard`; beside the sources and in the package alike. */
+/** Folder that `npm run build:dashboard` builds; it has the same place in the repository and in the package. */
 export const PAGES = fileURLToPath(new URL('../../../dist/dashboard', import.meta.url));
 
 export const LOOPBACK = { listen: '127.0.0.1:0', tls: undefined, proxies: [] };
 
-/** @throws OperatorError `config` when a file cannot be read. */
+/** Reads the key and certificates of `operate.tls`. @throws OperatorError `config` if a file cannot be read. */
 export function identityOf(files: OperateConfig['tls']): TlsIdentity | undefined {
   if (files === undefined) return undefined;
   const key = readTokenFile(files.key);
@@ -150,10 +150,14 @@ async function listen(
 /** Name of the token that is stored beside the journal. */
 export const MACHINE = 'local';
 
-/** Shorter tokens could be guessed. */
+/** Shortest token, characters: shorter tokens could be guessed. */
 const TOKEN_MIN = 16;
 
-/** @throws OperatorError `config` when a token cannot be read, or is that of two: the role of one would be that of the other. */
+/**
+ * Reads the tokens of the API.
+ *
+ * @throws OperatorError `config` if a token cannot be read or is that of the venue, or if two entries share a name or a token
+ */
 export function bearersOf(tokens: OperateConfig['tokens'], venueToken?: Secret): readonly Bearer[] {
   const bearers = tokens.map(bearerOf);
   const seen = new Set([MACHINE]);

@@ -13,9 +13,9 @@ import type { NotifyConfig } from '../notify/notify-config.ts';
 type Value = string | undefined;
 
 /**
- * The settings of a config that decide what trades, where and who may act, as the journal records them: with their defaults and variables,
- * by their names in the file. Limits, rules of approval and people are the engine's. Every setting is listed here by name, so that no
- * secret gets in unnoticed: of the venue's token only its source, of other tokens the names, of channels the names and topics.
+ * Returns the settings of a config that decide what trades, where, and who may act, as the journal records them: by their names in the file,
+ * with defaults and variables applied. The engine records limits, rules of approval and people. The list names every setting, so that no
+ * secret enters unnoticed: only the source of the venue's token, the names, roles and kinds of other tokens, and no address of a channel.
  */
 export function settingsInForce(config: Config, account: string): SettingTexts {
   const { pts, reference, footprint, pacing, retry, inDoubt, controls } = config;
@@ -119,7 +119,7 @@ function operateSettings(operate: OperateConfig | undefined): Record<string, Val
 
 const CHANNELS = 'operate.notify.';
 
-/** The channels to people by name, without their addresses: those are secrets. */
+/** Returns the settings of the channels by name, without their addresses, which are secrets. */
 export function channelSettings(notify: NotifyConfig | undefined): ReloadedSettings {
   const channels = (notify?.channels ?? []).map(({ name, way, topics, severity }) => [
     `${CHANNELS}${name}`,
@@ -128,7 +128,7 @@ export function channelSettings(notify: NotifyConfig | undefined): ReloadedSetti
   return { prefixes: [CHANNELS], texts: Object.fromEntries(channels) as SettingTexts }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- pairs of text
 }
 
-/** Without a path, which may hold more than an address, and without what an address must not hold. */
+/** Returns the scheme, host and port of a URL: other parts may contain more than an address, even secrets. */
 const originOf = (url: string | undefined): Value => {
   if (url === undefined) return undefined;
   const { protocol, host } = new URL(url);
@@ -154,7 +154,7 @@ const entries = <T>(
 ): Record<string, Value> =>
   Object.fromEntries([...values].map(([name, value]) => [`${path}.${name}${suffix}`, textOf(value)]));
 
-/** Without settings that are not set. */
+/** Drops the settings that are not set. */
 const present = (settings: Record<string, Value>): SettingTexts =>
   Object.fromEntries(
     Object.entries(settings).flatMap(([path, value]) => (value === undefined ? [] : [[path, value]])),

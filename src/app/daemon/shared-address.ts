@@ -12,15 +12,15 @@ import type { Config } from '../config/config.ts';
 import { REQUESTS_PER_TEN_SECONDS } from '../config/desk-settings.ts';
 import { systemClock } from './clock.ts';
 
-/** Requests of these that only orders and doubts may use: a read of one desk must not hold up an order of another. */
+/** Requests per ten seconds that only orders and doubts may use: a read of one desk must not delay an order of another. */
 const RESERVED = 5;
-/** Of the feeds. Source: the public documentation of the venue, "WebSocket rate limits". */
+/** Limits of the feeds. Source: the public documentation of the venue, "WebSocket rate limits". */
 const MESSAGES_PER_MINUTE = 40;
 const CONNECTIONS = 10;
-/** The longest wait for the store: a request that waits longer may as well wait for the next attempt. */
+/** Longest wait for the store; after that, a request waits for the next attempt. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 
-/** What the desks behind one network address share. */
+/** The limits that the desks behind one network address share. */
 export interface SharedAddress {
   readonly budget: AddressBudgetPort;
   readonly connections: FeedConnectionsPort;
@@ -28,7 +28,7 @@ export interface SharedAddress {
   close(): Promise<void>;
 }
 
-/** `undefined`: this desk has its address to itself. The embedded venue of paper mode is no other desk's. */
+/** Returns `undefined` if this desk shares its address with no other, as always in paper mode: each desk has its own embedded venue. */
 export function sharedAddressOf(
   { address, journal, mode, desk, pacing }: Config,
   warn: Observer['warn'],
@@ -59,7 +59,7 @@ export function sharedAddressOf(
     budget,
     connections: new PostgresConnections(session, { ...of, max: CONNECTIONS, messages, scheduler }),
     async close() {
-      // What cannot be given back is free some seconds later.
+      // Permits that cannot be released become free some seconds later.
       await lastValueFrom(budget.release()).catch(() => undefined);
       session.close();
     },

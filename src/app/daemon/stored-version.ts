@@ -5,20 +5,20 @@ import { OperatorError } from '../../core/errors.ts';
 import type { ReloadedSettings } from '../../engine/state/strategy-source.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 
-/** Which version of the store of a fleet the files of a desk are, and who put it. */
+/** Version of a desk's files in the store of a fleet, and who stored it. */
 const schema = z.object({ version: z.int(), author: z.string(), person: z.string().optional() });
 export type StoredVersion = z.output<typeof schema>;
 
-/** Beside the config, not in it: names of people must not be read as settings, nor variables in them be replaced. */
+/** Returns the path of the file, beside the config: in the config, names of people could be read as settings or have variables replaced. */
 const fileBeside = (config: string): string => join(dirname(config), 'fleet-version.json');
 const BYTES_MAX = 65_536;
 
-/** @throws Error when the file cannot be written */
+/** @throws Error if the file cannot be written */
 export function writeStoredVersion(config: string, { version, author, person }: StoredVersion): void {
   writeFileSync(fileBeside(config), `${JSON.stringify({ version, author, person })}\n`, { mode: 0o600 });
 }
 
-/** As the journal records it; without entries where no daemon of a fleet wrote the files. @throws OperatorError `config` for a damaged file */
+/** Returns the version as the journal records it, empty if no fleet daemon wrote one. @throws OperatorError `config` for a damaged file */
 export function storedVersionSettings(config: string): ReloadedSettings {
   const prefixes = ['fleet.version', 'fleet.author', 'fleet.person'];
   const file = fileBeside(config);

@@ -6,49 +6,49 @@ import { readTokenFor } from '../config/credential.ts';
 import type { Secret } from '../config/secret.ts';
 
 export interface TokenRotation {
-  /** Reads the file now, and returns the result; `undefined` if the token is unchanged, or came from no file. */
+  /** Reads the store and the file now. Returns the result, or `undefined` if the token is unchanged or comes from neither. */
   readonly reread: () => Promise<string | undefined>;
   readonly close: () => void;
 }
 
 export interface RotationWorld {
   readonly clock: Clock;
-  /** Makes a harmless request with another token. */
+  /** Tries another token with a harmless request. */
   readonly tryToken: (token: Secret) => Promise<TokenTrial>;
-  /** Called when the token has its new text, which no request has carried yet. */
+  /** Called when the token has its new text, before any request carries it. */
   readonly onReplaced: (token: Secret) => void;
   readonly onRefused: (why: string) => void;
-  /** Where the token survives this process; absent: only in its file. */
+  /** Keeps the token beyond this process; absent if only its file does. */
   readonly keeper?: TokenKeeper | undefined;
 }
 
-/** Hands the token on to the next owner of the desk. */
+/** Passes the token on to the next owner of the desk. */
 export interface TokenKeeper {
-  /** Why this token of a file is not even tried; `undefined`: it may be. */
+  /** Returns why a token from a file must not be tried, or `undefined` if it may be. */
   refusalOf(token: Secret): string | undefined;
-  /** Makes a token durable. Rejects: it is not certain to be, and must not be used yet. */
+  /** Makes a token durable. Rejects if that is not certain: the token must not be used yet. */
   keep(token: Secret): Promise<void>;
-  /** The token that another process has stored since the last call. */
+  /** Returns the token that another process has stored since the last call, if any. */
   newer(): Promise<Secret | undefined>;
 }
 
-/** The venue's reaction to a token; `no_answer`: nothing conclusive. */
+/** Reaction of the venue to a token; `no_answer`: inconclusive. */
 export type TokenTrial = 'accepted' | 'refused' | 'no_answer';
 
-/** Time between two checks at the file. */
+/** Time between two checks of the file. */
 const LOOK_MS = 2_000;
-/** The store is queried at every fifteenth check. */
+/** Number of checks of the file for each query of the store. */
 const LOOKS_PER_READ = 15;
 
 /**
- * Replaces the text of the venue's token when its file has another one, under the rules of a start: a request reads the token when it is
- * created, so a request in progress ends with the token that it started with. A file that cannot be used, or whose token the venue
- * refuses, changes nothing: the desk would halt on a token that the venue refuses.
+ * Replaces the text of the venue's token when its file contains another one, under the rules of a start. A request reads the token when it
+ * is created, so a request in progress ends with the token that it started with. An unusable file, or one whose token the venue refuses,
+ * changes nothing: the desk would halt on a refused token.
  *
- * The file is checked every two seconds, because a file watch misses a rename over it, and read once it has been unchanged for two
- * checks: half a token is no token.
+ * The rotation checks the file every two seconds, because a file watch misses a rename over the file, and reads it once two checks in a row
+ * show the same state, so that it never reads half a token.
  *
- * With a keeper the token is durable there before a request carries it, and one that a person puts there is taken as well.
+ * With a keeper, the token is durable there before a request carries it, and the rotation also takes a token that a person puts there.
  */
 export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRotation {
   const { token, tokenFile: file } = venue;
@@ -57,14 +57,14 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     return { reread: async () => await Promise.resolve(undefined), close: () => undefined };
 
   let isUntried = false;
-  /** From the keeper, until the venue has answered. */
+  /** Token from the keeper, until the venue has answered. */
   let given: Secret | undefined;
   let lastTrouble: string | undefined;
   const refuse = (why: string): string => {
     world.onRefused(why);
     return `the desk keeps its token: ${why}`;
   };
-  /** Once for each trouble: it is tried again every two seconds. */
+  /** Reports an error of the store once: the rotation tries again every two seconds. */
   const trouble = (error: unknown): string => {
     const why = `the store of its tokens: ${error instanceof Error ? error.message : String(error)}`;
     if (why !== lastTrouble) world.onRefused(why);
@@ -96,7 +96,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     given = undefined;
     if (trial === undefined) return undefined;
     if (trial === 'accepted') return use(next);
-    // The next owner must not start with it.
+    // The next owner must not start with the refused token.
     await keeper.keep(token).catch(trouble);
     return refuse('the venue refuses the token that was put into the store');
   };
@@ -125,7 +125,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
     }
     return use(next);
   };
-  /** Serialized: a signal may arrive while the file is being checked. */
+  /** The last read. Reads run one after the other: a signal may arrive during a check. */
   let last: Promise<unknown> = Promise.resolve();
   const reread = async (): Promise<string | undefined> => {
     const next = last.then(readAndTry);
@@ -155,7 +155,7 @@ export function tokenRotation({ venue }: Config, world: RotationWorld): TokenRot
   };
 }
 
-/** Tells one state of a file from the next. */
+/** Returns a text that differs between two states of a file. */
 async function look(file: string): Promise<string> {
   try {
     const { ino, size, mtimeMs, ctimeMs } = await stat(file);

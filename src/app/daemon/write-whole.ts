@@ -2,13 +2,13 @@ import { writeSync } from 'node:fs';
 
 /** The result of writing bytes. */
 export interface Written {
-  /** What the system did not take. */
+  /** Bytes that the system did not write. */
   readonly left: Uint8Array;
-  /** Why it took no more; `undefined` when it took all. */
+  /** Why it wrote no more; `undefined` if it wrote all bytes. */
   readonly why: Error | undefined;
 }
 
-/** Writes to an open file or pipe without a stream. The system may take a part for the whole: what the last of a disk has room for. */
+/** Writes bytes to an open file or pipe without a stream. A single write may be partial, for example on an almost full disk. */
 export function writeWhole(file: number, bytes: Uint8Array): Written {
   let at = 0;
   try {

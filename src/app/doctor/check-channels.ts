@@ -8,7 +8,7 @@ import type { ChannelConfig } from '../notify/notify-config.ts';
 import type { Finding } from './finding.ts';
 
 export interface ChannelOptions {
-  /** The config file, as on the command line. */
+  /** Config file, as on the command line. */
   readonly file: string;
   /** Whether to send a test message over each channel. */
   readonly isSending: boolean;
@@ -42,7 +42,7 @@ async function channelFinding(channel: ChannelConfig): Promise<Finding> {
   const setting = `operate.notify ${channel.name}`;
   switch (channel.way) {
     case 'webhook':
-      // The rest of its address is secret.
+      // The rest of the address is secret.
       return await hostFinding(setting, new URL(channel.url.reveal()).hostname);
     case 'smtp':
       return await hostFinding(setting, channel.host);
@@ -51,7 +51,7 @@ async function channelFinding(channel: ChannelConfig): Promise<Finding> {
   }
 }
 
-/** Whether a name can be resolved. */
+/** Checks whether a host name can be resolved. */
 async function hostFinding(setting: string, hostname: string): Promise<Finding> {
   const own = { check: 'channels', where: setting };
   try {
@@ -73,7 +73,7 @@ function programFinding(setting: string, program: string): Finding {
   }
 }
 
-/** As `tranche notify test`. */
+/** Sends a test message, as `tranche notify test` does. */
 async function sent(channel: string, config: string, io: CommandIo): Promise<Finding> {
   const said: string[] = [];
   const out = { write: (text: string) => said.push(text.trim()) };

@@ -8,7 +8,7 @@ import { rightsProblems } from '../strategies/rights-problems.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { Finding } from './finding.ts';
 
-/** Who may change what the desk trades, and who may read its secrets. */
+/** Checks who may change what the desk trades, and who may read its secrets. */
 export function checkRights(
   config: Config,
   strategies: readonly LoadedStrategy[],
@@ -54,7 +54,7 @@ function apiToken(name: string, file: string): Finding {
     : { ...own, verdict: 'ok', says: `the token of ${name} can be read only by its owner` };
 }
 
-/** As `readTokenFile`, for files without a token. */
+/** Checks permissions as `readTokenFile` does, for files without a token. */
 function privateFile(check: string, file: string): Finding {
   const facts = statSync(file, { throwIfNoEntry: false });
   if (facts === undefined) return { check, verdict: 'fail', says: 'there is no such file', where: file };
@@ -79,6 +79,6 @@ function journalRights({ journal }: Config): readonly Finding[] {
   const open = there
     .map((each) => privateFile('journal_file', each))
     .filter(({ verdict }) => verdict === 'fail');
-  // A start restricts their permissions itself.
+  // A start restricts the permissions itself.
   return open.map((finding) => ({ ...finding, verdict: 'warn' as const }));
 }

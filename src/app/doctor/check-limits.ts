@@ -5,7 +5,7 @@ import { faultWords, standingFaults } from '../planning/standing-faults.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { Finding } from './finding.ts';
 
-/** The limits against the strategies, as `validate` and `plan` judge them. That live mode has all of them the config itself says. */
+/** Checks the limits against the strategies, as `validate` and `plan` do. The config already refuses live mode without all limits. */
 export function checkLimits(
   config: Config,
   strategies: readonly LoadedStrategy[],

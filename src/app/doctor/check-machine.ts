@@ -20,7 +20,7 @@ import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { refuseOtherRuntime } from '../daemon/runtime-sum.ts';
 import type { Finding } from './finding.ts';
 
-/** Checks Node itself and its environment. Live mode refuses what is not known to be safe. */
+/** Checks Node and its environment. Live mode refuses everything that is not known to be safe. */
 export function checkRuntime(config: Config | undefined, facts: ProcessFacts): readonly Finding[] {
   const isLive = config?.mode === 'live';
   const verdict = isLive ? 'fail' : 'warn';
@@ -66,20 +66,19 @@ function nodeFinding(config: Config | undefined): Finding {
 }
 
 const MIB = 1_048_576;
-/** A desk writes some hundred megabytes per year; below this, a person should check. */
+/** Free space below which a person should check: a desk writes some hundred megabytes per year. */
 const ROOM_WARN = 512 * MIB;
-/** In-memory file systems: lost at a restart. statfs(2). */
+/** In-memory file systems, which lose their content at a restart, by their types in statfs(2). */
 const IN_MEMORY: ReadonlyMap<number, string> = new Map([
   [0x01021994, 'tmpfs'],
   [0x858458f6, 'ramfs'],
 ]);
-/** As the alert rule TrancheJournalSlow. */
+/** Threshold of the alert rule TrancheJournalSlow. */
 const FLUSH_WARN_MS = 50;
 const FLUSHES = 5;
 
 /**
- * Checks space, flushes and permissions where the journal is, or will be. Reads and flushes, but writes
- * nothing.
+ * Checks space, flushes and permissions where the journal is, or will be. Reads and flushes, but writes nothing.
  */
 export function checkDisk(config: Config): readonly Finding[] {
   const file = placeOfJournal(config.journal);
@@ -143,7 +142,7 @@ function flushFinding(
   };
 }
 
-/** Median. Flushing needs no write permission. */
+/** Returns the median duration of a flush, which needs no write permission. */
 function flushMs(path: string): number {
   const descriptor = openSync(path, 'r');
   try {
@@ -178,7 +177,7 @@ function folderFinding(folder: string): Finding {
 
 const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;
 
-/** For folders that do not exist yet, the folder in which they will be created. */
+/** Returns the folder or, if it does not exist yet, the folder in which it will be created. */
 const nearestFolder = (folder: string): string =>
   statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true || dirname(folder) === folder
     ? folder

@@ -2,7 +2,6 @@ import type { Command } from '@commander-js/extra-typings';
 import type { DeskCli } from '../cli/desk-cli.ts';
 import { modeOption } from '../cli/mode-option.ts';
 
-/** `tranche doctor`. */
 export function addDoctor(cli: Command, { io, config, done }: DeskCli): void {
   cli
     .command('doctor')

@@ -19,12 +19,12 @@ export interface DoctorOptions {
   readonly config: string;
   readonly mode?: Mode | undefined;
   readonly offline?: boolean | undefined;
-  /** Sends a message over each channel. */
+  /** Whether to send a message over each channel. */
   readonly send?: boolean | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** Checks everything that a start needs, and changes nothing. Exit code 0, also with warnings; otherwise that of the worst failure. */
+/** Checks everything that a start needs, and changes nothing. Returns the exit code: 0, even with warnings, or that of the worst failure. */
 export async function doctor(options: DoctorOptions, io: CommandIo & ProcessFacts): Promise<number> {
   const findings = await examine(options, io);
   if (options.json === true) {

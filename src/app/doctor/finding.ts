@@ -1,9 +1,9 @@
 import { exitCodes } from '../../core/errors.ts';
 import type { ExitName } from '../../core/errors.ts';
 
-/** What one check of `tranche doctor` found. */
+/** Result of one check of `tranche doctor`. */
 export interface Finding {
-  /** Name of the check: stable, for scripts. */
+  /** Name of the check, stable for scripts. */
   readonly check: string;
   /** `skipped`: the check could not be made; the text says why. */
   readonly verdict: 'ok' | 'warn' | 'fail' | 'skipped';
@@ -15,10 +15,10 @@ export interface Finding {
   readonly exit?: ExitName | undefined;
 }
 
-/** The exit code names the first thing to fix: later checks depend on earlier ones. */
+/** Exit codes from the worst: the exit code names the first problem to fix, because later checks depend on earlier ones. */
 const WORST: readonly ExitName[] = ['data', 'storage', 'config', 'unavailable', 'again'];
 
-/** 0 unless a check failed. */
+/** Returns the exit code: 0 unless a check failed. */
 export function exitOf(findings: readonly Finding[]): number {
   const failed = findings.filter(({ verdict }) => verdict === 'fail');
   if (failed.length === 0) return 0;
@@ -28,7 +28,7 @@ export function exitOf(findings: readonly Finding[]): number {
 
 const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL', skipped: '-   ' } as const;
 
-/** One line per finding; for a warning or failure also its place and the fix. */
+/** Returns one line for each finding, with the place and the fix of a warning or failure. */
 export function findingLines(findings: readonly Finding[]): readonly string[] {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const counts = (['fail', 'warn', 'skipped'] as const).flatMap((verdict) => {

@@ -12,13 +12,13 @@ import { StatusStore } from './status-store.ts';
 import { StoreSession } from './store-session.ts';
 
 const LOOK_MS = 100;
-/** Longest wait for an owner that has begun. */
+/** Longest further wait for an owner that has started the command. */
 const BEGUN_MS = 10_000;
 
-/** Longest wait for the start of a desk that hibernated. */
+/** Longest wait for a hibernating desk to start. */
 const WAKE_MS = 30_000;
 
-/** Asks a desk by its store. Commands wait there for its owner; reads give what the owner last said. */
+/** Sends a command to a desk through its store, where it waits for the owner; a read returns what the owner last reported. */
 export async function askStore(
   { store: url, desk: name }: { readonly store: string; readonly desk: string | undefined },
   io: Pick<CommandIo, 'stderr'>,
@@ -67,14 +67,14 @@ async function readOf(session: StoreSession, desk: string, path: string): Promis
 }
 
 export interface SendOptions {
-  /** Longest wait for an owner to begin, ms. Default: as long as a command is valid. */
+  /** Longest wait for an owner's answer, ms. Default: as long as a command is valid. */
   readonly waitMs?: number | undefined;
   readonly say?: ((line: string) => void) | undefined;
 }
 
 /**
- * Sends a command and waits for its end. A desk that hibernates is started for it. A command that nobody started in time stays void; a
- * halt waits for the next owner, and the answer says so.
+ * Sends a command and waits for its answer. A hibernating desk starts first, except for a halt. A command that no owner starts in time
+ * becomes void; a halt waits for the next owner, and the answer says so.
  *
  * @throws OperatorError `unavailable`: the desk has never had an owner.
  */

@@ -5,18 +5,18 @@ import type { Caller } from '../../operate/access.ts';
 import { wake } from './hibernation/resume-time.ts';
 import type { StoreSession } from './store-session.ts';
 
-/** A command that waits in the store, or has begun. */
+/** A command in the store that has not ended. */
 export interface StoredCommand {
   readonly id: number;
   readonly desk: string;
-  /** The owner that may execute it; `undefined`: any owner. */
+  /** Epoch of the owner that may execute it; `undefined`: any owner. */
   readonly epoch: number | undefined;
   readonly path: string;
   /** JSON. */
   readonly body: string;
-  /** `undefined`: the row names a caller that cannot be read. */
+  /** `undefined` if the caller in the row cannot be parsed. */
   readonly caller: Caller | undefined;
-  /** Of the owner that began it. */
+  /** Epoch of the owner that started it. */
   readonly begunBy: number | undefined;
   readonly isLate: boolean;
 }
@@ -25,31 +25,30 @@ export interface NewCommand {
   readonly desk: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** A person whom this process has identified. Omitted: the role of the database speaks for itself. */
+  /** Caller that this process has identified. Omitted: the database role of the session is the caller. */
   readonly caller?: Pick<Caller, 'name' | 'kind' | 'role' | 'groups'> | undefined;
   /**
-   * `standing`: it waits for an owner, whichever that is, for as long as it takes. `addressed`: only the owner of now executes it, and
-   * only within `VALID_S`.
+   * `standing`: the command waits for any owner, without a time limit. `addressed`: only the current owner may execute it, and only
+   * within `VALID_S`.
    */
   readonly holds: 'standing' | 'addressed';
 }
 
-/** How a command ended, or how far it is. */
 export interface CommandState {
   readonly ended: boolean;
-  /** Status and JSON of the answer, once it has ended. */
+  /** Status and JSON body of the answer, once the command has ended. */
   readonly status: number;
   readonly answer: string;
-  /** Epoch of the owner that began it. */
+  /** Epoch of the owner that started it. */
   readonly begunBy: number | undefined;
 }
 
-/** A command that nobody has begun by then is void. */
+/** Time after which an addressed command that no owner has started is void, s. */
 export const VALID_S = 15;
-/** Status of a command that nobody executed and nobody will. */
+/** Status of a void command. */
 export const VOID = 410;
 
-/** The halt of a desk holds for every owner, the next one too. */
+/** Path of the halt, which holds for the current owner and for every later one. */
 export const HALT = '/api/v1/halt';
 
 const callerSchema = z.strictObject({
@@ -63,7 +62,7 @@ const PENDING = `SELECT c.id, c.desk, c.epoch, c.path, c.body, c.caller, c.autho
   FROM tranche.desk_answer a JOIN tranche.desk_command c ON c.id = a.command
   WHERE a.ended IS NULL AND a.desk = ANY($1) ORDER BY c.id`;
 
-/** Commands for desks, as rows: sent by anyone, executed by the owner, answered once. */
+/** Commands for desks, one row each: any process may send one, the owner executes it, and it has one answer. */
 export class CommandStore {
   readonly #session: Pick<StoreSession, 'rows'>;
 
@@ -71,7 +70,7 @@ export class CommandStore {
     this.#session = session;
   }
 
-  /** Adds a command. Returns its number; `undefined`: nobody has ever owned the desk, and the command needs an owner. */
+  /** Adds a command. Returns its number, or `undefined` if the command is addressed and the desk has never had an owner. */
   async send({ desk, path, body, caller, holds }: NewCommand): Promise<number | undefined> {
     const [row] = await this.#session.rows(
       `WITH c AS (
@@ -87,12 +86,15 @@ export class CommandStore {
     return row === undefined ? undefined : Number(row[0]);
   }
 
-  /** Commands of these desks that have not ended, oldest first. */
+  /** Returns the commands of these desks that have not ended, oldest first. */
   async pending(desks: readonly string[]): Promise<readonly StoredCommand[]> {
     return (await this.#session.rows(PENDING, [arrayOf(desks)])).map(commandOf);
   }
 
-  /** Takes a command for this owner, so that no other executes it. `false`: too late, ended, or the desk has another owner. */
+  /**
+   * Takes a command for this owner, so that no other owner executes it. Returns `false` if the command is late, has started or has
+   * ended, or if the desk has another owner.
+   */
   async begin({ id, desk }: StoredCommand, epoch: number): Promise<boolean> {
     const taken = await this.#session.rows(
       `WITH o AS (SELECT 1 FROM tranche.desk WHERE desk = $2 AND epoch = $3 FOR SHARE)
@@ -104,7 +106,7 @@ export class CommandStore {
     return taken.length > 0;
   }
 
-  /** The answer of the owner that began it. Every owner that executes a halt starts it, even after another owner has. */
+  /** Records the answer of the owner that started the command. No owner takes a halt with `begin`: the first owner to answer ends it. */
   async end(
     id: number,
     { epoch, status, body }: { readonly epoch: number; readonly status: number; readonly body: string },
@@ -116,7 +118,10 @@ export class CommandStore {
     );
   }
 
-  /** Ends a command that nobody executes any more. `begunBy`: only if no owner but this one has begun it. Returns whether it did. */
+  /**
+   * Declares a command void: one that the owner of epoch `begunBy` started or, without `begunBy`, one that no owner has started.
+   * Returns whether it did.
+   */
   async voidIt(id: number, says: string, begunBy?: number): Promise<boolean> {
     const ended = await this.#session.rows(
       `UPDATE tranche.desk_answer SET ended = clock_timestamp(), status = ${VOID}, answer = $2
@@ -139,12 +144,12 @@ export class CommandStore {
     };
   }
 
-  /** A desk that hibernates starts. Gives whether it hibernated. */
+  /** Makes a hibernating desk start. Returns whether the desk hibernated. */
   async wake(desk: string): Promise<boolean> {
     return await wake(this.#session, desk);
   }
 
-  /** Who owns a desk now, in words; `undefined`: nobody. */
+  /** Returns the name of the owner of a desk, or `undefined` if the desk has none now. */
   async owner(desk: string): Promise<string | undefined> {
     const [[owner] = []] = await this.#session.rows(
       'SELECT owner FROM tranche.desk WHERE desk = $1 AND until > clock_timestamp()',
@@ -154,7 +159,7 @@ export class CommandStore {
   }
 }
 
-/** An array literal. Names of desks have no sign that it would have to quote. */
+/** Returns an array literal. Names of desks contain no character that it would have to quote. */
 const arrayOf = (desks: readonly string[]): string => `{${desks.join(',')}}`;
 
 function commandOf([id, desk, epoch, path, body, caller, author, begunBy, isLate]: Row): StoredCommand {
@@ -170,7 +175,10 @@ function commandOf([id, desk, epoch, path, body, caller, author, begunBy, isLate
   };
 }
 
-/** A role of the database can write records and versions: it counts as a machine does, never as one of two people. */
+/**
+ * Returns the caller of a command. Without a caller in the row, the database role is the caller: it can write records and versions, so it
+ * counts as a machine, never as one of the two people of an approval.
+ */
 function callerOf(text: Row[number] | undefined, author: string): Caller | undefined {
   if (typeof text !== 'string') return { name: author, kind: 'machine', role: 'admin', via: 'token' };
   try {

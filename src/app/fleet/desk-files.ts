@@ -8,17 +8,17 @@ import { canonicalValue } from '../../core/text/json.ts';
 import { writeStoredVersion } from '../daemon/stored-version.ts';
 import type { StoredVersion } from '../daemon/stored-version.ts';
 
-/** Config and strategies of a desk, as the store keeps them. Tokens are none of them: the config names their files. */
+/** Config and strategies of a desk, as the store keeps them. They contain no tokens: the config names the token files. */
 export interface DeskFiles {
   /** Name of the config among the files. */
   readonly config: string;
-  /** Texts by name, relative to the folder that they have in common. */
+  /** Texts by path, relative to the folder that all files have in common. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
 const BYTES_MAX = 4 * 1024 * 1024;
 
-/** Reads the config and the other files. @throws OperatorError `config` when they are too large */
+/** Reads the config and the other files. @throws OperatorError `config` if they exceed `BYTES_MAX` together */
 export function readDeskFiles(config: string, others: readonly string[]): DeskFiles {
   const paths = [config, ...others].map((file) => resolve(file));
   const root = commonFolder(paths.map(dirname));
@@ -46,7 +46,7 @@ function isWithin(root: string, path: string): boolean {
 export const hashOf = (files: DeskFiles): string =>
   hash('sha256', canonicalValue([files.config, files.texts]), 'hex');
 
-/** What changed from one version to the next, line by line. */
+/** Returns the lines that changed from one version to the next. */
 export function changedLines(before: DeskFiles | undefined, now: DeskFiles): readonly string[] {
   const names = [...new Set([...Object.keys(before?.texts ?? {}), ...Object.keys(now.texts)])].toSorted();
   return names.flatMap((name) => {
@@ -63,15 +63,19 @@ const linesOf = (text = ''): readonly string[] =>
 export interface PlacedFiles {
   /** Folder of the desk on this machine. */
   readonly folder: string;
-  /** Journal that the config names from now on, regardless of its earlier value. */
+  /** URL of the journal; it replaces the journal that the config names. */
   readonly journal: string;
   /** Name of the network address of this machine. */
   readonly address: string;
-  /** Of the files, and who put it. */
+  /** Version of the files, and who stored it. */
   readonly stored: StoredVersion;
 }
 
-/** Writes the files for `tranche run`, the config last. Returns the path of the config. @throws OperatorError `data` for a name outside */
+/**
+ * Writes the files for `tranche run`, the config last. Returns the path of the config.
+ *
+ * @throws OperatorError `data` if a name points outside `folder`
+ */
 export function writeDeskFiles(
   { config, texts }: DeskFiles,
   { folder, journal, address, stored }: PlacedFiles,
@@ -80,12 +84,12 @@ export function writeDeskFiles(
   const document = parseDocument(texts[config] ?? '');
   document.set('journal', journal);
   document.setIn(['fleet', 'address'], address);
-  // A reload reads both after this: the config is the last.
+  // A reload reads both files, so the config is written last.
   writeStoredVersion(within(folder, config), stored);
   return writeWithin(folder, config, document.toString());
 }
 
-/** Makes the folder of a file of the desk. */
+/** Creates the folder of a file of the desk. Returns the path of the file. */
 function within(folder: string, name: string): string {
   const path = join(folder, name);
   if (!isWithin(folder, path))

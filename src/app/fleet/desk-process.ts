@@ -3,11 +3,11 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 
 export interface DeskProcess {
-  /** Finishes orders in flight, releases the lease and ends. */
+  /** Asks the process to finish orders in flight, release the lease and exit. */
   drain(): void;
-  /** Ends it at once, regardless of what it is doing. */
+  /** Kills the process at once. */
   kill(): void;
-  /** Exit code; undefined after a signal. */
+  /** Exit code; `undefined` if a signal ended the process or it could not start. */
   readonly ended: Promise<number | undefined>;
 }
 
@@ -18,13 +18,13 @@ export interface DeskProcessOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly isJson: boolean;
-  /** Each line that it says. */
+  /** Called with each line of output. */
   readonly onLine: (line: string, stream: 'stdout' | 'stderr') => void;
 }
 
 /**
- * `tranche run` in a process of its own. The channel between the two says nothing: the desk drains when it breaks, so that a
- * daemon that has died leaves no desk behind that nobody moves.
+ * Starts `tranche run` in a process of its own. The IPC channel carries no messages: the desk drains when the channel breaks, so that
+ * no desk runs on without a daemon that could move it.
  */
 export function startDeskProcess({
   program,

@@ -3,7 +3,6 @@ import type { ControlCli } from '../cli/control-cli.ts';
 
 const STORE = 'postgres://user@host/database';
 
-/** `tranche fleet …`. */
 export function addFleet(cli: Command, { io, config, done }: ControlCli): void {
   const fleet = cli
     .command('fleet')

@@ -37,7 +37,7 @@ async function withStore<T>(url: string, use: (store: FleetStore) => Promise<T>)
   }
 }
 
-/** Puts a version of the config and strategies of a desk into the store. Exit codes: 0, 75, 78 as `validate`. */
+/** Stores the config and strategies of a desk as its next version. Returns the exit code: 0, or 75 or 78 as `validate` does. */
 export async function fleetPut(desk: string, options: PutOptions, io: CommandIo): Promise<number> {
   const { desk: checked } = readPostgresUrl(withDesk(options.store, desk));
   if (checked !== desk) throw new OperatorError('usage', 'the URL of a fleet names no desk');
@@ -78,7 +78,7 @@ export async function fleetPut(desk: string, options: PutOptions, io: CommandIo)
   });
 }
 
-/** Daemons and desks of the store. */
+/** Prints the daemons and desks of the store. */
 export async function fleetList({ store: url, json }: FleetCommandOptions, io: CommandIo): Promise<void> {
   await withStore(url, async (store) => {
     const [daemons, desks] = [await store.daemons(), await store.desks()];
@@ -100,7 +100,7 @@ export async function fleetList({ store: url, json }: FleetCommandOptions, io: C
   });
 }
 
-/** How every desk of the store is. Exit codes: 0; with `exitCode` 75 when one cannot trade now. */
+/** Prints the state of every desk in the store. Returns the exit code: 0, or 75 with `exitCode` if a desk cannot trade now. */
 export async function fleetStatus(
   { store: url, json, exitCode }: FleetCommandOptions & { readonly exitCode?: boolean | undefined },
   io: CommandIo,
@@ -127,7 +127,7 @@ async function firmLimits(url: string): Promise<readonly FirmUse[]> {
   }
 }
 
-/** Moves a desk to another daemon. */
+/** Requests the move of a desk to another daemon. */
 export async function fleetMove(
   desk: string,
   { store: url, to, why = 'tranche fleet move' }: FleetCommandOptions & { readonly to: string },
@@ -151,7 +151,7 @@ export async function fleetMove(
   });
 }
 
-/** Has a daemon give up its desks and end. */
+/** Asks a daemon to hand over its desks and exit. */
 export async function fleetDrain(
   daemon: string,
   { store: url, why = 'tranche fleet drain' }: FleetCommandOptions,

@@ -24,50 +24,50 @@ export interface FleetOptions {
   readonly fleet: string;
   readonly name?: string | undefined;
   readonly capacity: number;
-  /** Folder of this machine for the files of its desks. */
+  /** Folder on this machine for the files of its desks. */
   readonly folder: string;
   /** Name of the network address of this machine, the same for all daemons behind it. */
   readonly address: string;
-  /** Desks that have nothing to do for so long hibernate, ms. Omitted: none does. */
+  /** Shortest idle time for which a desk hibernates, ms. Omitted: no desk hibernates. */
   readonly hibernateMs?: number | undefined;
-  /** File with the address of its API and who may use it. Omitted: it serves none. */
+  /** File with the address of the daemon's API and its callers. Omitted: the daemon serves no API. */
   readonly settings?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** How often a daemon reads the store. */
+/** Interval at which a daemon reads the store. */
 const LOOK_MS = 1_000;
-/** Without a heartbeat for so long, the other daemons take its desks. */
+/** Time without a heartbeat after which other daemons take the desks of a daemon. */
 const BEAT_LATE_MS = 10_000;
-/** Longest wait for the name of a daemon that died: longer than its heartbeats count. */
+/** Longest wait for the name of a daemon that died: longer than `BEAT_LATE_MS`, after which the store frees the name. */
 const NAME_WAIT_MS = BEAT_LATE_MS + 2_000;
 const RETRY_MS_MAX = 30_000;
-/** A process that holds no lease for so long hangs: one that works takes its lease first, and renews it every few seconds. */
+/** Time without a lease after which a process counts as hung: a working one takes its lease first and renews it every few seconds. */
 const HUNG_MS = 30_000;
-/** One that holds its lease and reports nothing for so long hangs too: it would keep the desk from everybody, and obeys no command. */
+/** Time without a report after which a process with a lease counts as hung: it blocks the desk and obeys no command. */
 const UNHEARD_MS = 90_000;
 
-/** A desk that this daemon starts, and starts again when its process ends. */
+/** A desk that this daemon starts, and restarts when its process ends. */
 interface Running extends Idleness {
   process: DeskProcess | undefined;
   version: number;
   isReleased: boolean;
-  /** Processes in a row that ended before they reported. */
+  /** Number of consecutive processes that ended before they reported. */
   failures: number;
-  /** Of the lease when the process started: it takes the next one. */
+  /** Epoch of the desk when the process started; the process takes a later one. */
   epochBefore: number;
   hasReported: boolean;
   startedAt: number;
   notBefore: number;
-  /** Since when the store has shown no lease of the desk although its process runs; undefined while it has one. */
+  /** Time since which the process has run without a lease in the store; `undefined` while the store shows a lease. */
   unleasedSince: number | undefined;
-  /** Since when its process has held the lease and reported nothing; undefined while it reports. */
+  /** Time since which the process has held the lease without a report; `undefined` while it reports. */
   unheardSince: number | undefined;
 }
 
 /**
- * Takes desks from the store and runs each in a process of its own. Nothing here decides who may trade: the process of a desk takes its
- * lease, or ends. Exit codes: 0, 75 when a desk ended with an outcome unknown, and those of `OperatorError`.
+ * Takes desks from the store and runs each in a process of its own. The lease alone decides who may trade: the process of a desk takes it
+ * or exits. Returns the exit code: 0, 75 if a released desk exited with 75 (an outcome is unknown), or that of an `OperatorError`.
  */
 export async function runFleet(options: FleetOptions, io: RunIo): Promise<number> {
   return await new FleetDaemon(options, io).run();
@@ -84,9 +84,9 @@ class FleetDaemon {
   readonly #running = new Map<string, Running>();
   #isDraining = false;
   #code = 0;
-  /** Desks whose processes have not reported yet. */
+  /** Number of desks whose processes have not reported yet. */
   #starting = 0;
-  /** When the store took the last heartbeat. */
+  /** Time at which the store accepted the last heartbeat. */
   #beatAt = 0;
   #lastTrouble: string | undefined;
 
@@ -115,7 +115,7 @@ class FleetDaemon {
       this.#say('fleet_ready', { daemon: this.#me, ...(served === undefined ? {} : { url: served.url }) });
       while (!this.#isDraining || this.#running.size > 0) {
         const isStoreThere = await this.#look();
-        // Its claims end with its heartbeats, as those of a daemon that died.
+        // The claims of this daemon expire with its heartbeats, as they do when a daemon dies.
         if (this.#isDraining && !isStoreThere && this.#isIdle()) break;
         await sleep(LOOK_MS);
       }
@@ -156,7 +156,7 @@ class FleetDaemon {
     for (const desk of this.#running.keys()) this.#release(desk);
   }
 
-  /** A daemon that died has its name until its heartbeats count as late. */
+  /** Sends the first heartbeat. A daemon that died keeps its name until its last heartbeat is late, so this one waits for the name. */
   async #takeName(): Promise<void> {
     const started = performance.now();
     for (let tries = 0; ; tries += 1) {
@@ -194,8 +194,8 @@ class FleetDaemon {
   }
 
   /**
-   * While the store is unreachable, the desks continue as long as they can write: what they do without it they decide themselves.
-   * Returns whether the store answered.
+   * Sends a heartbeat, then follows each desk in the store. While the store is unreachable, the desks continue as long as they can write,
+   * and decide themselves what to do. Returns whether the store answered.
    */
   async #look(): Promise<boolean> {
     try {
@@ -212,7 +212,7 @@ class FleetDaemon {
         try {
           await this.#follow(one, !this.#isDraining && take.includes(one.desk));
         } catch (error) {
-          // Only of this desk: the others continue.
+          // An error of one desk does not stop the others.
           isWell = false;
           this.#trouble(error);
         }
@@ -221,7 +221,7 @@ class FleetDaemon {
       return true;
     } catch (error) {
       this.#trouble(error);
-      // Without the store no desk can renew its lease.
+      // Without the store no desk can renew its lease, so none counts as hung.
       for (const running of this.#running.values())
         Object.assign(running, { unleasedSince: undefined, unheardSince: undefined });
       if (error instanceof OperatorError && error.exit === 'storage') return false;
@@ -235,9 +235,9 @@ class FleetDaemon {
     const { desk, daemon } = one;
     const running = this.#running.get(desk);
     if (running === undefined) {
-      // What an earlier run of this daemon claimed counts as its own.
+      // A desk that an earlier run of this daemon claimed is this daemon's.
       const isMine = daemon === this.#me && !this.#isDraining;
-      // This daemon was set back to an older version.
+      // This daemon now runs an older version than the one that last ran the desk.
       if (isMine && !isAtLeast(version, one.program)) await this.#store.unclaim(desk, this.#me);
       else if (isMine || isToTake) {
         const claim = { daemon: this.#me, program: version };
@@ -253,7 +253,7 @@ class FleetDaemon {
     }
     running.hasReported ||= one.isReported && one.epoch > running.epochBefore;
     this.#endHung(one, running);
-    // Another has it: this daemon was silent for a while.
+    // Another daemon took the desk while this one sent no heartbeats.
     if (daemon !== this.#me) this.#release(desk);
     else if (running.isReleased) return;
     else if (running.process === undefined) await this.#startWhenDue(one, running);
@@ -269,7 +269,7 @@ class FleetDaemon {
     }
   }
 
-  /** Ends a process that neither trades nor ends. The next one takes its open orders for unknown, as after any death. */
+  /** Kills a hung process. The next process treats its open orders as doubts, as after any crash. */
   #endHung({ desk, isLeased, isReported }: StoredDesk, running: Running): void {
     const { process: child, startedAt } = running;
     const now = performance.now();
@@ -293,7 +293,7 @@ class FleetDaemon {
       ...notIdle(),
       process: undefined,
       version: 0,
-      // A drain may have begun during the claim: the next look gives the desk up.
+      // A drain may have begun during the claim: the next `#look` releases the desk.
       isReleased: this.#isDraining,
       failures: 0,
       epochBefore: 0,
@@ -358,15 +358,15 @@ class FleetDaemon {
     }
     Object.assign(running, notIdle());
     if (running.isReleased && code === exitCodes.again) this.#code = exitCodes.again;
-    // One that worked and was killed starts again at once; one that dies again and again starts halted by itself.
+    // A process that had reported restarts without backoff; in a crash loop, the desk itself starts halted.
     running.failures = running.hasReported ? 0 : running.failures + 1;
-    // Another owner's lease runs out within seconds: looked for again soon.
+    // The lease of another owner expires within seconds, so the next try follows soon.
     const wait = code === exitCodes.again ? LOOK_MS : Math.min(RETRY_MS_MAX, LOOK_MS * 2 ** running.failures);
     running.notBefore = performance.now() + wait;
     this.#say('desk_ended', { desk, code: code ?? 'signal' });
   }
 
-  /** Writes the newest files of a desk into its folder. */
+  /** Writes the newest version of a desk's files into its folder. */
   async #write(
     desk: string,
   ): Promise<{ readonly config: string; readonly version: number; readonly facts: VersionFacts }> {
@@ -410,7 +410,7 @@ class FleetDaemon {
     this.#io.stderr.write(`${event.replaceAll('_', ' ')}: ${escapeMarks(words.join(', '))}\n`);
   }
 
-  /** Once for each trouble, not once a second. */
+  /** Prints an error once, not once a second. */
   #trouble(error: unknown): void {
     const words = error instanceof Error ? error.message : String(error);
     if (words === this.#lastTrouble) return;

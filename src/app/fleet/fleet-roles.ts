@@ -16,13 +16,13 @@ export interface FleetRoles {
   readonly rolesOf: ReadonlyMap<string, readonly RoleOn[]>;
 }
 
-/** The highest role that a caller has on a desk; `undefined`: none, and the desk is not shown. */
+/** Returns the highest role that a caller has on a desk, or `undefined` if the caller has none and must not see the desk. */
 export function roleOnDesk(
   { groups, rolesOf }: FleetRoles,
   { name, kind, role }: Pick<Caller, 'name' | 'kind' | 'role'>,
   desk: string,
 ): Role | undefined {
-  // The user of the daemon on its machine, who can change these roles.
+  // The operating system user of the daemon, who can change these roles.
   if (kind === 'machine') return role;
   const isOf = (one: string): boolean => one === desk || groups.get(one)?.includes(desk) === true;
   const given = (rolesOf.get(name) ?? []).filter(({ on }) => on === undefined || on.some(isOf));

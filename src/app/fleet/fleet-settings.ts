@@ -11,7 +11,7 @@ import type { FleetRoles } from './fleet-roles.ts';
 const name = z.string().regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' });
 const file = z.string().min(1);
 
-/** The file of `tranche run --fleet --settings`. */
+/** Schema of the file of `tranche run --fleet --settings`. */
 const fleetSettings = z.strictObject({
   listen: z
     .string()
@@ -39,7 +39,7 @@ export interface FleetSettings extends FleetRoles {
   readonly operate: Pick<OperateConfig, 'listen' | 'hosts' | 'allowNetwork' | 'tls' | 'tokens'>;
 }
 
-/** @throws OperatorError `config` with every problem of the file */
+/** Reads the settings file of a fleet daemon. @throws OperatorError `config` with every problem of the file */
 export function readFleetSettings(
   path: string,
   options: { readonly cwd: string; readonly env: Environment },
@@ -67,7 +67,7 @@ export function readFleetSettings(
         name: one.name,
         kind: one.kind,
         file: near(one.token_file),
-        // What it may do with a desk is decided for each desk.
+        // The role over all desks; `roleOnDesk` returns that on one desk.
         role: roles.findLast((role) => one.roles.some((given) => given.on === undefined && given.role === role)) ?? 'viewer',
       })),
     },

@@ -6,12 +6,12 @@ import { readControl } from '../daemon/control-file.ts';
 import { controlOf } from './serve-fleet.ts';
 
 export interface FleetSignInOptions {
-  /** Folder of the daemon, as of `tranche run --fleet`. */
+  /** Folder of the daemon, as given to `tranche run --fleet`. */
   readonly folder?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
-/** Prints a link that signs in a browser of this machine to the pages of its daemon, once. */
+/** Prints a one-time link that signs in a browser on this machine to the pages of its daemon. */
 export async function fleetSignIn(
   { folder = './var/fleet', json }: FleetSignInOptions,
   io: CommandIo,

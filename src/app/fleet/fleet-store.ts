@@ -14,17 +14,17 @@ import { StoreSession } from './store-session.ts';
 /** A desk that has files in the store. */
 export interface StoredDesk extends PlacedDesk {
   readonly version: number;
-  /** Of the lease, for people; undefined when nobody holds it. */
+  /** Holder of the lease, for people; `undefined` if the desk has no lease. */
   readonly owner: string | undefined;
-  /** Where its journal ends. */
+  /** End of its journal. */
   readonly head: Head;
-  /** Its owner has reported to the store. */
+  /** Whether its owner has reported to the store within `REPORTED_S`. */
   readonly isReported: boolean;
-  /** Until when it has nothing to do, as its owner says; `undefined`: it has, or may have at any moment. */
+  /** Time until which it has nothing to do, as its owner reports; `undefined`: it has something to do, or may have at any moment. */
   readonly idle: { readonly until: string; readonly s: number } | undefined;
-  /** It hibernates for so long; 0: its time has come; `undefined`: it does not. */
+  /** Time for which it still hibernates, s; 0: it is due to resume; `undefined`: it does not hibernate. */
   readonly hibernatesS: number | undefined;
-  /** A command waits for its owner. */
+  /** Whether a command waits for its owner. */
   readonly hasCommand: boolean;
 }
 
@@ -36,21 +36,21 @@ export interface Version {
   readonly version: number;
   readonly hash: string;
   readonly files: DeskFiles;
-  /** Role of the database that put it. */
+  /** Database role that stored it. */
   readonly author: string;
-  /** Who put it, in their own words. */
+  /** Name that the person who stored it gave. */
   readonly person: string | undefined;
   readonly why: string;
 }
 
-/** Who put a version, and why. */
+/** Who stored a version, and why. */
 export type VersionFacts = Pick<Version, 'version' | 'author' | 'person' | 'why'>;
 
-/** A daemon whose heartbeats stay away for so long is silent, by the clock of the server. */
+/** Time without a heartbeat after which a daemon counts as silent, on the clock of the server. */
 const SILENT_S = 10;
 
 const DAY_S = 86_400;
-/** A report that is older says nothing of now. */
+/** Age from which the store ignores a report. */
 const REPORTED_S = 15;
 
 const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_timestamp(), false), coalesce(d.epoch, 0),
@@ -73,11 +73,11 @@ const DESKS = `SELECT v.desk, v.version, f.daemon, coalesce(d.until > clock_time
 const DAEMONS = `SELECT daemon, capacity, beat > clock_timestamp() - make_interval(secs => ${SILENT_S}), is_draining, host, program
   FROM tranche.fleet_daemon ORDER BY daemon`;
 
-/** The rows of a fleet in PostgreSQL. Each statement is one transaction. */
+/** Rows of a fleet in PostgreSQL. Each statement is one transaction. */
 export class FleetStore {
   readonly #session: StoreSession;
 
-  /** @throws OperatorError `config` for a URL that is not of PostgreSQL, or not safe */
+  /** @throws OperatorError `config` for a URL that is not a PostgreSQL URL or not safe */
   constructor(url: string) {
     if (!isPostgres(url))
       throw new OperatorError(
@@ -87,7 +87,7 @@ export class FleetStore {
     this.#session = new StoreSession(readPostgresUrl(withDesk(url, 'main')).connectionString);
   }
 
-  /** @throws OperatorError `storage` when the tables are not there, `data` when this version cannot use them */
+  /** Checks the tables. @throws OperatorError `storage` if they are missing, `data` if this version cannot use them */
   async check(): Promise<void> {
     const [[isThere] = []] = await this.#rows(HAS_TABLES);
     const [row] = isThere === true ? await this.#rows(LAYOUT_OF) : [];
@@ -114,7 +114,7 @@ export class FleetStore {
     }));
   } // prettier-ignore
 
-  /** Every desk with the status that its owner last reported. */
+  /** Returns every desk with the status that its owner last reported. */
   async seen(): Promise<readonly SeenDesk[]> {
     return await seenDesks(this.#session);
   }
@@ -131,7 +131,7 @@ export class FleetStore {
     }));
   }
 
-  /** The newest files of a desk. */
+  /** Returns the newest version of a desk's files. */
   async newest(desk: string): Promise<Version | undefined> {
     const [row] = await this.#rows(
       `SELECT version, config, files, hash, author, why, person FROM tranche.fleet_version
@@ -152,7 +152,7 @@ export class FleetStore {
     };
   }
 
-  /** Adds a version after `before`. `false`: another process has added one in the meantime. */
+  /** Adds the version after `before`. Returns `false` if another process has added one in the meantime. */
   async put(
     desk: string,
     {
@@ -169,7 +169,7 @@ export class FleetStore {
        ON CONFLICT DO NOTHING RETURNING 1`,
       [desk, before + 1, files.config, JSON.stringify(files.texts), hash, why, person ?? null],
     );
-    // A desk that hibernates reads it at once.
+    // A hibernating desk resumes, so that it reads the version at once.
     await this.#rows(
       'INSERT INTO tranche.fleet_desk (desk) VALUES ($1) ON CONFLICT (desk) DO UPDATE SET resumes_at = NULL',
       [desk],
@@ -178,7 +178,7 @@ export class FleetStore {
   }
 
   /**
-   * Asks the owner of a desk to read the files that this version has written, in the name of who put it: the request for approval of a
+   * Asks the owner of a desk to read the files of a version, in the name of the person who stored it: the request for approval of a
    * difference names that person.
    */
   async reload(desk: string, { version, author, person, why }: VersionFacts): Promise<void> {
@@ -191,7 +191,7 @@ export class FleetStore {
     });
   }
 
-  /** Asks for a desk to move from the epoch that it has now. */
+  /** Requests the move of a desk to another daemon. Its daemon releases it only while its epoch is `epoch`. */
   async move(desk: string, { epoch, to, why }: { epoch: number; to: string; why: string }): Promise<void> {
     await this.#rows(
       `INSERT INTO tranche.fleet_command (verb, desk, epoch, daemon, why) VALUES ('move', $1, $2, $3, $4)`,
@@ -199,7 +199,7 @@ export class FleetStore {
     );
   }
 
-  /** Asks a daemon to give up its desks and end. */
+  /** Asks a daemon to hand over its desks and exit. */
   async drain(daemon: string, why: string): Promise<void> {
     await this.#rows(
       `WITH told AS (INSERT INTO tranche.fleet_command (verb, daemon, why) VALUES ('drain', $1, $2))
@@ -208,7 +208,7 @@ export class FleetStore {
     );
   }
 
-  /** A heartbeat. Returns whether this daemon was asked to drain. @throws OperatorError `usage` when another has its name */
+  /** Sends a heartbeat. Returns whether this daemon is to drain. @throws OperatorError `again` if another daemon has its name */
   async beat(me: {
     readonly daemon: string;
     readonly instance: string;
@@ -233,7 +233,7 @@ export class FleetStore {
     return { isDraining: row[0] === true };
   }
 
-  /** Says that this daemon starts the desk with this version of tranche, if the desk still has the daemon that was seen. */
+  /** Claims the desk for this daemon and its version of tranche, unless its daemon is no longer `seen`. Returns whether it did. */
   async claim(
     desk: string,
     me: { readonly daemon: string; readonly program: string },
@@ -247,8 +247,8 @@ export class FleetStore {
   }
 
   /**
-   * Notes that the process of a desk has ended `earlyS` before its idle time does. Desks without a next time of their own resume in the
-   * course of a quarter of a day, not all at once. `false`: a newer version, or another daemon, has it.
+   * Records that a desk hibernates, and that it resumes `earlyS` before `until`, at the latest after 18 to 24 hours: the name of the desk
+   * determines that limit, so that not all desks resume at once. Returns `false` if the desk has a newer version or another daemon.
    */
   async hibernate(
     desk: string,
@@ -265,7 +265,7 @@ export class FleetStore {
     return rows.length > 0;
   }
 
-  /** The desk is to run, whatever it waits for. Gives whether it hibernated. */
+  /** Makes a desk run, whatever it waits for. Returns whether it hibernated. */
   async wake(desk: string): Promise<boolean> {
     return await wake(this.#session, desk);
   }

@@ -7,12 +7,12 @@ import type { FleetRow } from '../desk-api/fleet.ts';
 import type { DeskReport } from './status-store.ts';
 import type { StoreSession } from './store-session.ts';
 
-/** A report that is older says how the desk was, not how it is. */
+/** Age above which a report no longer shows the current state of a desk. */
 const STALE_S = 20;
 
 /**
- * Every desk with a version or an owner, regardless of which daemon runs it. The lease of a desk that moved permanently to a
- * file is `infinity`.
+ * Selects every desk with a version or an owner, whichever daemon runs it. The lease of a desk that moved permanently to a file is
+ * `infinity`.
  */
 const VIEW = `SELECT k.desk, f.daemon, d.epoch, d.owner,
     CASE WHEN d.until > '-infinity' THEN extract(epoch FROM d.until - clock_timestamp())::float8 END,
@@ -32,7 +32,7 @@ export interface SeenDesk {
   readonly status: z.output<typeof statusSchema> | undefined;
 }
 
-/** All desks of a store as they are now. @throws OperatorError `storage` when the store cannot be read */
+/** Returns the current state of all desks of a store. @throws OperatorError `storage` if the store cannot be read */
 export async function seenDesks(session: Pick<StoreSession, 'rows'>): Promise<readonly SeenDesk[]> {
   return (await session.rows(VIEW)).map(seenDesk);
 }
@@ -55,10 +55,10 @@ function seenDesk([desk, daemon, epoch, holder, lease, age, body, seq, recordAge
     status: report?.status,
     row: {
       ...base,
-      // Why it is not asked is the one reason that matters: what it said before may have changed.
+      // The error is the only reason shown: the reasons in the last report may no longer hold.
       ...(error === undefined ? {} : { error, not_ready: [error], silent_s: rounded(age) }),
       holdings: report?.status?.holdings,
-      // Its account was read by its last process, and is read again by the next.
+      // The next process reads the account again, so the age of the last read does not matter.
       ...(resumesAt === undefined ? {} : { hibernates_until: isoOf(instant(resumesAt)), data_age_s: undefined }),
       daemon: textOf(daemon),
       owner,
@@ -72,7 +72,7 @@ function seenDesk([desk, daemon, epoch, holder, lease, age, body, seq, recordAge
 
 interface SaidReport {
   readonly url: string | null;
-  /** Omitted: of another version of tranche nothing is believed that does not fit. */
+  /** `undefined` if it does not match the schema, as the status of another version of tranche may not. */
   readonly status: z.output<typeof statusSchema> | undefined;
 }
 
@@ -84,7 +84,7 @@ function reportOf(body: Row[number] | undefined): SaidReport | undefined {
   return { url, status: read.success ? read.data : undefined };
 }
 
-/** Why nothing is known of a desk as it is now; `undefined` when its owner says how it is. */
+/** Returns why the current state of a desk is unknown, or `undefined` if its owner has reported it. */
 function errorOf({
   owner,
   daemon,

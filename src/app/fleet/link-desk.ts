@@ -15,15 +15,15 @@ export interface DeskToLink {
   readonly desk: Desk;
   readonly alerts: AlertHistory;
   readonly isReady: () => boolean;
-  /** Address of its API; `undefined` when it serves none, or does not serve yet. */
+  /** Returns the address of the desk's API, or `undefined` if the desk serves no API, or not yet. */
   readonly url: () => string | undefined;
   readonly command: (command: Command) => void;
   readonly warn: (why: string) => void;
 }
 
 /**
- * Has a desk whose journal is in PostgreSQL obey the commands in the store. Halts that wait there are set when this resolves. Returns
- * the function that ends it; nothing happens for other journals.
+ * Makes a desk whose journal is in PostgreSQL obey the commands in the store. When this resolves, halts that waited there are set.
+ * Returns the function that ends the link. Does nothing for other journals.
  *
  * @throws OperatorError `storage`: the store cannot be read.
  */

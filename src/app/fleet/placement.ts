@@ -1,22 +1,22 @@
 /** A desk of the store, as all daemons see it. */
 export interface PlacedDesk {
   readonly desk: string;
-  /** The daemon that starts it; undefined when none does. */
+  /** The daemon that runs it; `undefined` if no daemon has claimed it. */
   readonly daemon: string | undefined;
-  /** Somebody may trade it now. Only this decides whether another may start it. */
+  /** Whether an owner holds its lease, and so may trade it. */
   readonly isLeased: boolean;
   readonly epoch: number;
-  /** The newest command that moved it. */
+  /** The newest request to move it. */
   readonly move: { readonly to: string; readonly epoch: number } | undefined;
-  /** Version of tranche that ran it last: an older one may not be able to read what that wrote. */
+  /** Version of tranche that ran it last: an older version may not be able to read the desk's records. */
   readonly program: string;
 }
 
 export interface PlacedDaemon {
   readonly daemon: string;
-  /** Most desks that it runs. */
+  /** Largest number of desks that it runs. */
   readonly capacity: number;
-  /** Its heartbeats come. */
+  /** Whether its last heartbeat is recent. */
   readonly isAlive: boolean;
   readonly isDraining: boolean;
   /** Version of tranche. */
@@ -29,9 +29,9 @@ export interface Placement {
 }
 
 /**
- * What one daemon takes and gives up. Every daemon works it out for itself from the same rows: a claim that two make is settled by the
- * store, and a desk that two start by its lease. A desk is free when no daemon has it, or when the daemon that had it is silent and
- * its lease has run out. No desk goes back to an older version of tranche than the one that ran it last.
+ * Decides which desks a daemon takes and which it releases. Each daemon decides for itself from the same rows: the store admits one of two
+ * claims, and the lease one of two processes. A desk is free if it has no lease and its daemon, if any, is silent. No desk goes to an older
+ * version of tranche than the one that ran it last.
  */
 export function placement(
   me: string,
@@ -73,7 +73,7 @@ export function placement(
   return { take, release: release.map(({ desk }) => desk) };
 }
 
-/** At most one at a time, and none that a person has put here. */
+/** Returns the desk to release to a daemon with less load: at most one at a time, and none that a person moved here. */
 function toSpread(
   me: string,
   mine: readonly PlacedDesk[],
@@ -98,7 +98,7 @@ function leastLoaded(
     .toSorted((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0) || (a < b ? -1 : 1))[0];
 }
 
-/** Whether the daemon works, has capacity, and has a version that can read what the desk has written. */
+/** Returns whether the daemon works, has capacity, and has a version that can read the desk's records. */
 function canTake(
   working: ReadonlyMap<string, PlacedDaemon>,
   load: ReadonlyMap<string, number>,
@@ -109,7 +109,7 @@ function canTake(
   return one !== undefined && (load.get(daemon) ?? 0) < one.capacity && isAtLeast(one.program, desk.program);
 }
 
-/** Compares versions such as 0.10.2 by their numbers. */
+/** Returns whether a version such as 0.10.2 is at least another, compared by numbers. */
 export const isAtLeast = (program: string, other: string): boolean =>
   program.localeCompare(other, 'en', { numeric: true }) >= 0;
 

@@ -29,19 +29,19 @@ export interface FleetToServe {
   readonly store: string;
   /** Name of this daemon. */
   readonly daemon: string;
-  /** Folder of this machine for the files of its desks. */
+  /** Folder on this machine for the files of its desks. */
   readonly folder: string;
-  /** Why the daemon takes no desks; empty when it does. */
+  /** Returns why the daemon is not ready; empty if it is. */
   readonly ready: () => readonly string[];
   readonly warn: (line: string) => void;
 }
 
-/** The store is read this often, regardless of the number of viewers. */
+/** Shortest time between two reads of the store, regardless of the number of viewers. */
 const FRESH_MS = 1_000;
-/** Refused callers are reported this often. */
+/** Shortest time between two warnings about refused callers. */
 const REFUSED_MS = 10_000;
 
-/** Name of the file beside the desks' folders by which commands of the machine find its daemon. */
+/** Name of the control file, beside the folders of the desks, by which commands on this machine find its daemon. */
 export const controlOf = 'fleet';
 
 /** Serves health, metrics, the API and the pages of all desks of the store. @throws OperatorError as `startOperate` does */
@@ -76,7 +76,7 @@ export async function serveFleet(settings: FleetSettings, served: FleetToServe):
       ...over,
     });
   const server = await listen();
-  // Commands on this machine know no name of the network and have no certificate.
+  // Commands on this machine have no certificate and know none of its network names.
   const isLocal = operate.tls === undefined && isLoopbackName(parseListen(operate.listen).host);
   const own = isLocal ? server : await listen(LOOPBACK);
   Object.assign(signIn, pageUrls(server.url, operate));
@@ -95,7 +95,7 @@ export async function serveFleet(settings: FleetSettings, served: FleetToServe):
 
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** People have their passkeys at each desk; a fleet knows tokens, and the machine of a daemon. */
+/** A fleet has no people: passkeys belong to a desk, and a fleet accepts only tokens and the machine of a daemon. */
 const NOBODY: PeopleDesk = {
   get: () => undefined,
   all: () => [],

@@ -1,29 +1,29 @@
 import type { StoreSession } from './store-session.ts';
 
-/** How a desk is, as its owner says. */
+/** State of a desk, as its owner reports it. */
 export interface DeskReport {
-  /** As `/api/v1/status` has it. */
+  /** The same object as in `/api/v1/status`. */
   readonly status: Readonly<Record<string, unknown>>;
-  /** As `/api/v1/doubts` has them. */
+  /** The same rows as in `/api/v1/doubts`. */
   readonly doubts: readonly object[];
   /** Number of the newest record. */
   readonly head: number;
-  /** Address of its API and pages; `null` when it serves none. */
+  /** Address of its API and pages; `null` if it serves none. */
   readonly url: string | null;
-  /** Until when it has nothing to do, ISO 8601; `null`: it has, or may have at any moment. */
+  /** Time until which it has nothing to do, ISO 8601; `null`: it has something to do, or may have at any moment. */
   readonly idle_until: string | null;
 }
 
 export interface ReportedDesk {
   readonly desk: string;
-  /** Of the owner that reported. */
+  /** Epoch of the owner that reported. */
   readonly epoch: number;
-  /** Since the report, by the clock of the server. */
+  /** Time since the report on the clock of the server. */
   readonly ageS: number;
   readonly report: DeskReport;
 }
 
-/** What owners say of their desks, the newest report of each. */
+/** The newest report of each desk's owner. */
 export class StatusStore {
   readonly #session: Pick<StoreSession, 'rows'>;
 
@@ -31,7 +31,7 @@ export class StatusStore {
     this.#session = session;
   }
 
-  /** Replaces the reports of desks that still have the owner under this epoch. */
+  /** Replaces the reports of the desks whose epoch is still that of the report. */
   async publish(
     reports: readonly { readonly desk: string; readonly epoch: number; readonly report: DeskReport }[],
   ): Promise<void> {
@@ -47,7 +47,7 @@ export class StatusStore {
     );
   }
 
-  /** The reports of these desks, or of all, by name. */
+  /** Returns the reports of these desks, or of all, sorted by name. */
   async all(desks?: readonly string[]): Promise<readonly ReportedDesk[]> {
     const rows = await this.#session.rows(
       `SELECT desk, epoch, extract(epoch FROM clock_timestamp() - at)::float8, body FROM tranche.desk_status

@@ -6,32 +6,32 @@ import { StatusStore } from './status-store.ts';
 import type { DeskReport } from './status-store.ts';
 import { StoreSession } from './store-session.ts';
 
-/** A desk that this process owns, as commands of the store reach it. */
+/** A desk of this process that executes the commands in the store. */
 export interface LinkedDesk {
   readonly desk: string;
   readonly epoch: number;
   readonly execute: CommandGate;
-  /** Whether it accepts commands besides a halt. */
+  /** Returns whether it accepts commands other than a halt. */
   readonly isReady: () => boolean;
-  /** Whether the journal has the halt that counts now. */
+  /** Returns whether the journal has the record of the halt in force. */
   readonly isHaltNoted: () => boolean;
-  /** Changes whenever people should see so at once. */
+  /** Returns a text that changes whenever the desk should report at once. */
   readonly standing: () => string;
   readonly report: () => DeskReport;
   readonly warn: (why: string) => void;
 }
 
-/** Commands are read at this interval, and at each notification of the server. */
+/** Interval at which a link reads commands; it also reads them at each notification of the server. */
 const LOOK_MS = 1_000;
 /** Longest time without a report of a desk to the store. */
 const REPORT_MS = 5_000;
-/** Longest wait for the record of a halt, which counts long before. */
+/** Longest wait for the record of a halt; the halt takes effect before that. */
 const NOTED_MS = 10_000;
 
-/** One for each database, shared by the desks of this process. */
+/** Links by database; the desks of this process share them. */
 const links = new Map<string, StoreLink>();
 
-/** Connects a desk with the store of its journal. Halts that wait there are set when this resolves. Returns the function that ends it. */
+/** Links a desk to the store of its journal. When this resolves, halts that waited there are set. Returns the function to end the link. */
 export async function linkToStore(connectionString: string, desk: LinkedDesk): Promise<() => Promise<void>> {
   const link = links.get(connectionString) ?? new StoreLink(connectionString);
   links.set(connectionString, link);
@@ -53,12 +53,12 @@ class StoreLink {
   readonly #session: StoreSession;
   readonly #commands: CommandStore;
   readonly #statuses: StatusStore;
-  /** Of each desk what was reported last. */
+  /** The last report of each desk. */
   readonly #reported = new Map<string, { readonly standing: string; readonly at: number }>();
   readonly #desks = new Map<string, LinkedDesk>();
-  /** Commands in progress, and halts that have ended: rows read before that show them still open. */
+  /** Commands in progress, and halts that have ended: rows read before their end still show them as open. */
   readonly #underWay = new Set<number>();
-  /** Of each desk the last command that is not a halt. */
+  /** The last command of each desk, other than a halt. */
   readonly #last = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
@@ -76,7 +76,7 @@ class StoreLink {
     this.#statuses = new StatusStore(this.#session);
   }
 
-  /** @throws OperatorError `storage`: a desk that cannot ask for halts must not begin. */
+  /** @throws OperatorError `storage` if the commands cannot be read: a desk must not start before it knows the halts */
   async add(desk: LinkedDesk): Promise<void> {
     const waiting = await this.#commands.pending([desk.desk]);
     const halts = waiting.filter(({ path }) => path === HALT);
@@ -88,7 +88,7 @@ class StoreLink {
     }, LOOK_MS).unref();
   }
 
-  /** Returns the number of desks that stay. */
+  /** Removes a desk. Returns the number of desks that remain. */
   remove(desk: LinkedDesk): number {
     if (this.#desks.get(desk.desk) === desk) this.#desks.delete(desk.desk);
     this.#reported.delete(desk.desk);
@@ -100,7 +100,7 @@ class StoreLink {
     await this.#session.close().catch(() => undefined);
   }
 
-  /** One check at a time; the next poll sees what is notified in the meantime. */
+  /** Reads the commands, one read at a time. A notification during a read causes another read. */
   async #look(): Promise<void> {
     this.#isToLookAgain = true;
     if (this.#isLooking) return;
@@ -115,7 +115,7 @@ class StoreLink {
         this.#hasFailed = false;
       }
     } catch (error) {
-      // What the server does not say now it says in a second. Nothing leaves a desk without the same server.
+      // The timer reads again in a second. Meanwhile no order can leave the desk, because its journal is on the same server.
       if (!this.#hasFailed)
         for (const { warn } of this.#desks.values())
           warn(`commands in the store cannot be read: ${wordsOf(error)}; trying again`);
@@ -125,7 +125,7 @@ class StoreLink {
     }
   }
 
-  /** What the server does not take now it gets with the next report. */
+  /** Publishes the reports that are due. After an error, the next report replaces the lost one. */
   async #report(): Promise<void> {
     const now = performance.now();
     const due = [...this.#desks.values()].flatMap((desk) => {
@@ -138,7 +138,7 @@ class StoreLink {
     if (due.length > 0) await this.#statuses.publish(due).catch(() => undefined);
   }
 
-  /** A halt waits for nothing; other commands of a desk take turns. */
+  /** Executes a command: a halt at once, other commands of a desk one after the other. */
   #follow(desk: LinkedDesk, command: StoredCommand): void {
     const { id, path } = command;
     if (this.#underWay.has(id)) return;
@@ -161,15 +161,15 @@ class StoreLink {
   }
 
   /**
-   * It counts at once, and is answered when the journal has it: until then the row stays open, and the next owner halts before it sends
-   * anything. Returns whether it has ended.
+   * Halts the desk at once, and answers when the journal has the halt. Until then the row stays open, and the next owner halts the desk
+   * before it sends anything. Returns whether the command has ended.
    */
   async #halt(desk: LinkedDesk, command: StoredCommand): Promise<boolean> {
     const { id, path, body, caller } = command;
     const { status, body: answer } =
       caller === undefined ? UNREADABLE : await desk.execute({ path, body, caller });
     if (status === 200 && !(await isNoted(desk))) return false;
-    // Who has the answer sees the desk as it is after it.
+    // A caller that has the answer must see the state of the desk after the halt.
     await this.#report();
     await this.#commands.end(id, { epoch: desk.epoch, status, body: answer });
     return true;
@@ -177,7 +177,7 @@ class StoreLink {
 
   async #execute(desk: LinkedDesk, command: StoredCommand): Promise<void> {
     const { id, epoch, path, body, caller, begunBy, isLate } = command;
-    // A newer owner has it: this one is about to learn so.
+    // The desk has a newer owner: this one is about to detect that it lost the lease.
     if ((epoch ?? 0) > desk.epoch || (begunBy ?? 0) > desk.epoch) return;
     if (begunBy !== undefined) {
       await this.#commands.voidIt(id, `the owner under epoch ${begunBy} started it and did not answer: the journal shows whether it took effect`, begunBy); // prettier-ignore
@@ -194,7 +194,7 @@ class StoreLink {
     if (!desk.isReady() || !(await this.#commands.begin(command, desk.epoch))) return;
     const { status, body: answer } =
       caller === undefined ? UNREADABLE : await desk.execute({ path, body, caller });
-    // Nobody waits for the answer to a command that waited for any owner.
+    // Nobody waits for the answer to a standing command.
     if (status !== 200 && epoch === undefined) desk.warn(`command ${id} of the store, ${path}: ${answer}`);
     await this.#report();
     await this.#commands.end(id, { epoch: desk.epoch, status, body: answer });

@@ -9,11 +9,11 @@ type Connecting = ReturnType<typeof connectTo>;
 
 export interface Listening {
   readonly channel: string;
-  /** Called for each notification. Those sent while there is no connection are lost: also check periodically. */
+  /** Called for each notification. Notifications sent while there is no connection are lost, so also poll. */
   readonly onNotice: () => void;
 }
 
-/** One connection to the store of a fleet, made again after it broke. Each statement is one transaction. */
+/** One connection to the store of a fleet, reopened after an error. Each statement is one transaction. */
 export class StoreSession {
   readonly #connectionString: string;
   readonly #listening: Listening | undefined;
@@ -27,9 +27,9 @@ export class StoreSession {
   }
 
   /**
-   * Statements run one after the other, in the order in which they were asked for: the client takes one at a time.
+   * Executes a statement and returns its rows. Statements run one after the other, in the order of the calls.
    *
-   * @throws OperatorError `storage` when the server does not answer
+   * @throws OperatorError `storage` if the statement fails or the server does not answer
    */
   async rows(text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
     const answer = this.#after(this.#before, text, values);
@@ -40,7 +40,7 @@ export class StoreSession {
 
   async #after(before: Promise<unknown>, text: string, values: readonly Value[]): Promise<readonly Row[]> {
     await before;
-    // For good: a connection that is made now would never end, and with it the process.
+    // A connection opened after `close` would never be closed, and the process would not exit.
     if (this.#isClosed)
       throw new OperatorError('storage', 'the store of the fleet: the connection is closed');
     this.#client ??= this.#connect();
@@ -48,7 +48,7 @@ export class StoreSession {
     try {
       return await rowsOf(await client, { text, values });
     } catch (error) {
-      // The next statement opens a connection of its own.
+      // The next statement opens a new connection.
       this.#forget(client);
       throw new OperatorError(
         'storage',
@@ -57,7 +57,7 @@ export class StoreSession {
     }
   }
 
-  /** Statements that wait for their turn fail. */
+  /** Closes the connection. Statements that wait for their turn fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const client = this.#client;

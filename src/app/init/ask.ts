@@ -1,19 +1,19 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Question } from './desk-answers.ts';
 
-/** Where a person could be asked. */
+/** Streams through which `init` can ask a person. */
 export interface Terminal {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Writable & { readonly isTTY?: boolean };
 }
 
-/** Asks one question; `undefined` when the person cancels. */
+/** Asks one question. Returns `undefined` if the person cancels. */
 export type Ask = (
   question: Question,
   fault: (text: string) => string | undefined,
 ) => Promise<string | undefined>;
 
-/** A person at a terminal, asked one question after the other; the library is loaded by the first. */
+/** Returns a function that asks a person at a terminal. The first question loads the library. */
 export function askIn({ input, output }: Terminal): Ask {
   return async ({ asks, hint, otherwise, choices, isSecret }, fault) => {
     const { isCancel, password, select, text } = await import('@clack/prompts');

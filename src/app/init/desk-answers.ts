@@ -5,16 +5,16 @@ import { parseListen } from '../../operate/listen.ts';
 import { addressProblem } from '../../venue/origin.ts';
 import { COMMON_CURRENCIES } from '../strategies/strategies.ts';
 
-/** What a new desk should do: all answers of `init`, as text. */
+/** What a new desk should do: all answers to `init`, as text. */
 export interface DeskAnswers {
   readonly does: 'buy' | 'sell' | 'dca' | 'rebalance';
-  /** Of a rebalancing: with `pairs` that follow from its weights. */
+  /** Pair to trade; a rebalancing has the pairs that follow from its weights instead. */
   readonly pair: string;
-  /** `1.5 btc`: in all, or each time. */
+  /** Size in total, or each time: `1.5 btc`. */
   readonly size: string;
-  /** How long a total takes, ISO 8601. */
+  /** Duration of a total, ISO 8601. */
   readonly over: string;
-  /** `btc=20,eth=10`: percent, the rest is cash in usd. */
+  /** Weights in percent, `btc=20,eth=10`; the rest is cash in usd. */
   readonly weights: string;
   /** `daily`, `weekdays`, `weekly` or `monthly`, with a time of the day: `weekdays 15:00`. */
   readonly times: string;
@@ -29,23 +29,23 @@ export interface DeskAnswers {
   readonly maxQuantity: string;
   readonly sellPath: string;
   readonly notify: 'none' | 'slack' | 'teams' | 'json';
-  /** Where messages are posted to. Kept in a file of its own. */
+  /** Address to which messages are posted. It is kept in a file of its own. */
   readonly notifyUrl: string;
   /** Address of the dashboard, the API and the metrics, or `off`. */
   readonly listen: string;
 }
 export type Answer = keyof DeskAnswers;
 
-/** One question: for a terminal, and as an option of the command line. */
+/** One question, for a terminal and as an option of the command line. */
 export interface Question {
   readonly flag: string;
   readonly asks: string;
   readonly hint: string;
-  /** Default if nobody answers; omitted: an answer is required. */
+  /** Default answer. Omitted: an answer is required. */
   readonly otherwise?: string;
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   readonly isSecret?: true;
-  /** Whether to ask, depending on earlier answers. */
+  /** Returns whether to ask, depending on earlier answers. */
   readonly when?: (known: Partial<DeskAnswers>) => boolean;
   readonly fault?: (text: string, known: Partial<DeskAnswers>) => string | undefined;
 }
@@ -55,7 +55,7 @@ const isLive = ({ mode }: Partial<DeskAnswers>): boolean => mode === 'live';
 const isTotal = ({ does }: Partial<DeskAnswers>): boolean => does === 'buy' || does === 'sell';
 const isRebalance = ({ does }: Partial<DeskAnswers>): boolean => does === 'rebalance';
 
-/** In the order of the questions. */
+/** Questions, in order. */
 export const questions: Readonly<Record<Answer, Question>> = {
   does: {
     flag: '--does',
@@ -198,20 +198,20 @@ export const questions: Readonly<Record<Answer, Question>> = {
   },
 };
 
-/** The two currencies of a pair. */
+/** Returns the two currencies of a pair, or none if the pair is not known. */
 export function sidesOf(pair: string): readonly string[] {
   const split = splitPair(pair, COMMON_CURRENCIES);
   return 'problem' in split ? [] : [split.base, split.quote];
 }
 
-/** The currency of the limits. */
+/** Returns the currency of the limits. */
 export const quoteOf = ({ does, pair = 'btcusd' }: Partial<DeskAnswers>): string =>
   does === 'rebalance' ? 'usd' : (sidesOf(pair)[1] ?? 'usd');
 
 export const pairsOf = ({ does, pair = '', weights = '' }: Partial<DeskAnswers>): readonly string[] =>
   does === 'rebalance' ? [...namedFigures(weights).keys()].map((currency) => `${currency}usd`) : [pair];
 
-/** `btc=20,eth=10` by name; empty where it cannot be read. */
+/** Parses `btc=20,eth=10`. Returns the figures by name; empty if the text is malformed. */
 export function namedFigures(text: string): ReadonlyMap<string, string> {
   const named = text
     .split(',')
@@ -220,16 +220,16 @@ export function namedFigures(text: string): ReadonlyMap<string, string> {
   return new Map(named.map((each) => [each?.['name'] ?? '', each?.['figure'] ?? '']));
 }
 
-/** An amount and its currency. */
+/** Splits an amount from its currency. */
 export function amountOf(text: string): { readonly amount: string; readonly currency: string } {
   const [amount = '', currency = ''] = text.trim().split(/\s+/u);
   return { amount, currency };
 }
 
-/** Days of a month, months and days of a week, as cron has them. */
+/** Fields of cron for days of the month, months and days of the week. */
 const DAYS: Readonly<Record<string, string>> = { weekdays: '* * 1-5', weekly: '* * 1', monthly: '1 * *' };
 
-/** Five fields of cron, for `weekdays 15:00`. */
+/** Returns the five fields of cron for a text such as `weekdays 15:00`, or `undefined` if it is malformed. */
 export function cronOf(text: string): string | undefined {
   const groups = /^(?<days>daily|weekdays|weekly|monthly) (?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)$/u.exec(
     text.trim(),

@@ -5,16 +5,16 @@ import type { DeskAnswers } from './desk-answers.ts';
 
 /** A file of a new desk. */
 export interface NewFile {
-  /** From the folder of the desk. */
+  /** Path relative to the folder of the desk. */
   readonly path: string;
   readonly text: string;
-  /** Readable by its owner only. */
+  /** Whether only its owner may read it. */
   readonly isSecret?: true;
 }
 
 export const CONFIG = 'config/desk.yaml';
 
-/** The files of a desk that does what was answered. */
+/** Returns the files of a desk for the answers. */
 export const deskFiles = (answers: DeskAnswers): readonly NewFile[] => [
   { path: CONFIG, text: configText(answers) },
   { path: `strategies/${strategyId(answers)}.yaml`, text: strategyText(answers) },
@@ -53,7 +53,7 @@ function configText(answers: DeskAnswers): string {
   ].join('\n');
 }
 
-/** Prices to begin with, for people who want to see it move. */
+/** Start prices of the simulated venue. */
 const STARTS: Readonly<Record<string, string>> = {
   btc: '60000',
   eth: '3000',
@@ -166,7 +166,7 @@ function strategyText(answers: DeskAnswers): string {
   return [...head, `id: ${strategyId(answers)}`, ...own(), ''].join('\n');
 }
 
-/** One each five minutes, at most 48. */
+/** Returns the number of slices: one every five minutes, at least 1 and at most 48. */
 const slicesOf = (duration: string): number =>
   Math.max(1, Math.min(48, Math.floor(parseDuration(duration) / (5 * MINUTE_MS))));
 
@@ -190,5 +190,5 @@ function weightLines({ weights }: DeskAnswers): readonly string[] {
   ];
 }
 
-/** YAML text in single quotes. */
+/** Returns YAML text in single quotes. */
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;

@@ -10,7 +10,7 @@ export interface InitCli {
   readonly done: (code: number) => void;
 }
 
-/** `tranche init`: one option for each question that it asks in a terminal. */
+/** Adds `tranche init`, with one option for each question that it asks in a terminal. */
 export function addInit(cli: Command, { io, terminal, done }: InitCli): void {
   const command = cli
     .command('init')

@@ -6,7 +6,7 @@ import { makeFolders } from '../../journal/sqlite/files.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import type { RunIo } from '../commands/run.ts';
 
-/** What `init` writes where it does not ask: the examples of this package, which its tests load. */
+/** Files that `init` writes if it does not ask: the examples of this package, which its tests load. */
 export const initFiles = [
   'config/paper.yaml',
   'config/dry-run.yaml',
@@ -21,13 +21,13 @@ export const initFiles = [
   'strategies/demo/rebalance.yaml',
 ] as const;
 
-/** The folder of this package. */
+/** Folder of this package. */
 export const examples = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Writes commented configs and strategies into a folder. Never overwrites: with one file in the way nothing is written.
+ * Writes commented configs and strategies into a folder. Writes nothing if one of the files exists.
  *
- * @throws OperatorError `storage` when a file cannot be written there.
+ * @throws OperatorError `storage` if a file cannot be written there.
  */
 export function initExamples(
   { folder = '.' }: { readonly folder?: string | undefined },
@@ -60,12 +60,12 @@ export function initExamples(
   return 0;
 }
 
-/** What to type now. */
+/** Returns the commands to type next. */
 export function nextWords(file: string, { cwd, self }: Pick<RunIo, 'cwd' | 'self'>): string {
   const config = forShell(shownPath(file, cwd));
   return `\nnext: ${self} validate --config ${config}\n      ${self} run --config ${config}\n`;
 }
 
-/** As it can be pasted into a shell. */
+/** Quotes a path for a shell, if necessary. */
 const forShell = (path: string): string =>
   /[^\p{L}\p{N}_./\\:-]/u.test(path) ? `'${path.replaceAll("'", String.raw`'\''`)}'` : path;

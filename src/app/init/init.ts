@@ -22,12 +22,12 @@ export interface InitOptions {
   readonly given: Readonly<Record<string, unknown>>;
 }
 
-/** For editors. */
+/** Schemas for editors. */
 const SCHEMAS = ['config/schema/config.schema.json', 'config/schema/strategy.schema.json'] as const;
 
 /**
- * Writes the files of a new desk. Missing answers are asked in a terminal before anything is written; without a terminal and
- * without `--does`, it writes the examples. Exit codes: 0, 64, 74, 78, and 130 if the person cancels.
+ * Writes the files of a new desk. Asks for missing answers in a terminal before it writes anything; without a terminal and without any
+ * answer, writes the examples. Exit codes: 0, 64, 74, 78, and 130 if the person cancels.
  */
 export async function init({ folder, given }: InitOptions, io: RunIo, terminal: Terminal): Promise<number> {
   const mayAsk = given['yes'] !== true && terminal.input.isTTY === true && terminal.output.isTTY === true;
@@ -48,13 +48,13 @@ export async function init({ folder, given }: InitOptions, io: RunIo, terminal: 
   }
   return write(target, answered, io);
 }
-/** As a shell says it of Ctrl-C. */
+/** Exit code of a shell for Ctrl-C. */
 const CANCELED = 130;
 
 /**
- * Every answer: as given, else as asked, else the default.
+ * Returns every answer: from the options, else from the person, else the default. Returns `undefined` if the person cancels.
  *
- * @throws OperatorError `usage` for an answer that cannot be used, and for one that nobody can be asked for.
+ * @throws OperatorError `usage` for an invalid answer, and for a required answer that is missing.
  */
 async function answersFrom(
   given: InitOptions['given'],
@@ -82,11 +82,11 @@ async function answersFrom(
   return known as unknown as DeskAnswers;
 }
 
-/** `--max-order` as commander names it. */
+/** Returns the name that commander gives an option such as `--max-order`. */
 const optionName = (flag: string): string =>
   flag.slice(2).replaceAll(/-(\w)/gu, (_, letter: string) => letter.toUpperCase());
 
-/** Writes all files, or none: written files are removed if one fails, or if the desk would not be usable. */
+/** Writes all files or none: removes the written files if one fails or the desk would not be usable. */
 function write(target: string, answers: DeskAnswers, io: RunIo): number {
   const written: string[] = [];
   try {
@@ -117,12 +117,11 @@ function write(target: string, answers: DeskAnswers, io: RunIo): number {
   return 0;
 }
 
-/** A folder in which there is nothing. */
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It existed before, or another process has put something into it.
+    // The folder contains files of somebody else.
   }
 }
 
@@ -136,7 +135,7 @@ function create(path: string, { text, isSecret }: NewFile, written: string[]): v
   written.push(path);
 }
 
-/** What `validate` would report once the token is in place. */
+/** Returns the problems that `validate` would report once the token is in place. */
 function problemsIn(file: string, text: string, { env, cwd, now }: RunIo): string | undefined {
   const withToken = text.replace(/^ {2}token_file: .*$/mu, `  token: '\${${STAND_IN}}'`);
   const settings = { cwd, now, env: { ...env, [STAND_IN]: 'x' }, text: withToken };

@@ -3,7 +3,6 @@ import type { Command } from '@commander-js/extra-typings';
 import { modeOption } from '../cli/mode-option.ts';
 import type { ControlCli } from '../cli/control-cli.ts';
 
-/** `tranche mcp`. */
 export function addMcp(
   cli: Command,
   { io, config, input, done }: ControlCli & { readonly input: Readable },

@@ -10,20 +10,20 @@ import type { DaemonOptions } from '../commands/desk/daemon-client.ts';
 import type { CommandIo } from '../commands/io.ts';
 import { why } from '../commands/why.ts';
 
-/** Something that a client may ask. No tool changes anything. */
+/** A tool that a client may call. No tool changes anything. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of its arguments. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** The answer as JSON. `given` is what the client sent. @throws OperatorError */
+  /** Returns the answer as JSON. `given`: arguments from the client. @throws OperatorError */
   readonly call: (given: unknown) => string | Promise<string>;
 }
 
-/** Routes that make no tool: a stream, and the document of the API itself. */
+/** Routes without a tool: a stream, and the document of the API. */
 const NO_TOOLS: ReadonlySet<string> = new Set(['/api/v1/events', '/api/v1/openapi.json']);
 
-/** The tools of a desk: each route of its API that reads for a viewer, and the records of the journal while no desk runs. */
+/** Returns the tools of a desk: one for each API route that a viewer may read, and tools that read the journal without a running desk. */
 export const toolsOf = (options: DaemonOptions, io: CommandIo): readonly Tool[] => [
   ...Object.entries(apiRoutes)
     .filter(([path, { method, role }]) => method === 'GET' && role === 'viewer' && !NO_TOOLS.has(path))
@@ -43,7 +43,7 @@ function apiTool(path: ApiPath, summary: string, options: DaemonOptions, io: Com
       const parameters = new URLSearchParams();
       for (const [name, value] of Object.entries(texts.parse(given ?? {})))
         parameters.set(name, String(value));
-      // Without a body: a GET, and the path is one of the table.
+      // Without a body, `ask` sends a GET.
       const { body } = await ask(options, io, {
         path: parameters.size === 0 ? path : `${path}?${parameters.toString()}`,
       });
@@ -52,7 +52,7 @@ function apiTool(path: ApiPath, summary: string, options: DaemonOptions, io: Com
   };
 }
 
-/** Arguments of a route: it checks them itself. */
+/** Arguments of a route, which checks them itself. */
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
 const ofDay = z.strictObject({

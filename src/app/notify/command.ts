@@ -13,8 +13,8 @@ export interface CommandOptions {
 const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ'] as const;
 
 /**
- * Runs a program for each message and writes the message to its stdin as JSON. There is no shell and the environment holds
- * no secrets. The program is killed after `timeoutMs`. Exit code 0 means that the message was delivered.
+ * Runs a program for each message and writes the message to its stdin as JSON, without a shell and without secrets in the environment. Kills
+ * the program after `timeoutMs`. Exit code 0 means that the message was delivered.
  */
 export const command = (
   { run: [program, ...args], timeoutMs }: CommandOptions,

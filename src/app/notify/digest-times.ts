@@ -3,7 +3,7 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DigestTimes } from './notify-config.ts';
 
-/** The first digest time after `after`. A local time that a clock change skips is replaced by the instant of the change. */
+/** Returns the first digest time after `after`. If a clock change skips a local time, the time shifts by the length of the gap. */
 export function nextDigest({ at, timeZone, days }: DigestTimes, after: Instant): Instant {
   const [hour = 0, minute = 0] = at.split(':').map(Number);
   const begin = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();

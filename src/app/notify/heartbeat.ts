@@ -6,12 +6,12 @@ import type { HeartbeatConfig } from './notify-config.ts';
 
 export interface HeartbeatParts {
   readonly clock: Pick<Clock, 'scheduler'>;
-  /** Checked before each call. While it returns false, no calls are made, so that the external service raises an alarm. */
+  /** Checked before each heartbeat. While it returns false, none is sent, so that the external service raises an alarm. */
   readonly isWell: () => boolean;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Calls the address of a dead man's switch regularly. Never emits and never errors; logs one warning for each outage. */
+/** Sends heartbeats. Never emits and never errors; logs one warning for each outage. */
 export function heartbeat(
   { url, everyMs }: HeartbeatConfig,
   { clock, isWell, warn }: HeartbeatParts,

@@ -55,7 +55,7 @@ export const mail = (options: MailOptions): Channel['send'] =>
     }
   };
 
-/** The library's error code and the server's reply code. The reply itself is omitted, because it may repeat the message. */
+/** Returns the library's error code and the server's reply code. Omits the reply itself, because it may repeat the message. */
 function whyUnsent(cause: unknown): string {
   if (!(cause instanceof Error)) return 'the mail server did not accept the message';
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;

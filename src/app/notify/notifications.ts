@@ -22,24 +22,24 @@ export interface NotificationsParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly alert: Observer['alert'];
   readonly warn: Observer['warn'];
-  /** The URL of the journal. */
+  /** URL of the journal. */
   readonly url: string;
   readonly clock: Pick<Clock, 'wall' | 'monotonic' | 'scheduler'>;
   readonly random: Random;
-  /** Everything that currently waits for a person. */
+  /** Returns one line for each matter that waits for a person. */
   readonly waiting: () => readonly string[];
-  /** What a twin of the desk found since a time, in lines; none where no day was compared. */
+  /** Returns the results of the desk's twin since a time, in lines; empty if no day was compared. */
   readonly twinLines: (since: Instant) => readonly string[];
-  /** Whether a quote or an order is in flight. */
+  /** Returns whether a quote or an order is in flight. */
   readonly isBusy: () => boolean;
 }
 
-/** The notifications of a running desk. */
+/** Notifications of a running desk. */
 export interface Notifications {
   /** Called when a record has become durable. */
   take(stored: StoredRecord): void;
   figures(): readonly ChannelFigures[];
-  /** Sends the pending notices that can be sent immediately. */
+  /** Stops, after it has sent the pending notices that can be sent immediately. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface Notifications {
 const LAST_DIGEST = 'last_digest';
 /** Interval between checks for a due digest. */
 const LOOK_MS = MINUTE_MS / 6;
-/** Delay before a failed read of the journal is retried. */
+/** Delay before the retry of a failed digest. */
 const DIGEST_AGAIN_MS = 10 * MINUTE_MS;
 /** Longest period that a digest covers. */
 const DIGEST_MAX_MS = 7 * DAY_MS;
@@ -55,7 +55,7 @@ const DIGEST_MAX_MS = 7 * DAY_MS;
 /** Longest time that a shutdown waits for channels. */
 const CLOSING_MS = 5_000;
 
-/** A failure of notifications never stops trading; it is logged as a warning. */
+/** Creates the notifications of a desk. Their failures never stop trading; they become warnings. */
 export function notifications(
   { channels, windowMs, dashboard, digest }: NotifyConfig,
   {
@@ -124,7 +124,7 @@ export function notifications(
       )
       .subscribe();
   let running: Subscription | undefined;
-  /** Called at the first record of this process. The chain has been verified by then, so neither reads nor writes wait for it. */
+  /** Starts at the first record of this process. The chain has been verified by then, so neither reads nor writes wait for that. */
   const begin = (head: number): void => {
     try {
       notifier.recover(head, (seq) => recordsUpTo(head, journal.read(seq)));

@@ -61,7 +61,7 @@ export interface NotifyPlace {
   readonly env: Environment;
 }
 
-/** Reads the secrets and makes the checks that involve several settings. */
+/** Reads the secrets, and makes the checks that involve several settings. */
 export function readNotify(
   raw: RawNotify,
   place: NotifyPlace,
@@ -92,7 +92,7 @@ export function readNotify(
   };
 }
 
-/** All secrets, so that logs can redact them. */
+/** Returns all secrets, so that logs can redact them. */
 export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =>
   notify === undefined
     ? []
@@ -107,7 +107,7 @@ export const secretsOf = (notify: NotifyConfig | undefined): readonly Secret[] =
         notify.heartbeat?.url,
       ].filter((secret) => secret !== undefined);
 
-/** Programs that notifications run, and the files passed to them by absolute path. Other users must not be able to change these. */
+/** Returns the programs that notifications run, and the absolute paths passed to them. Other users must not be able to change them. */
 export const commandFiles = (notify: NotifyConfig | undefined): readonly string[] =>
   notify?.channels.flatMap((channel) =>
     channel.way === 'command' ? channel.run.filter((word) => word.startsWith('/')) : [],
@@ -131,7 +131,7 @@ class Reader {
 
   file = (path: string): string => resolve(this.#place.folder, path);
 
-  /** The secret of `name` or `name_file` of the settings at `path`; `undefined` if there is none or it has a problem. */
+  /** Returns the secret in `name` or `name_file` of the settings at `path`; `undefined` if there is none or it has a problem. */
   secret(name: string, given: Given, path: Path): Secret | undefined {
     const [text, file] = [given[name], given[`${name}_file`]];
     if (typeof text === 'string' && typeof file === 'string')

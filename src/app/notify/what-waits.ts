@@ -5,7 +5,7 @@ import { isUndecided } from '../../engine/state/override-state.ts';
 import { needsWords } from '../../operate/notify/notice-of-record.ts';
 import { foreign } from '../../operate/notify/notice.ts';
 
-/** One line for each matter that waits for a person or for proof. */
+/** Returns one line for each matter that waits for a person or for proof. */
 export function whatWaits(desk: Desk): readonly string[] {
   const { state, control, controlWhy } = desk;
   const requests = [...state.overrides.all()].flatMap(([id, request]) =>

@@ -16,7 +16,7 @@ import { planOf } from './planning.ts';
 import type { PlannedSource, PlanWorld } from './planning.ts';
 import { rehearse } from './rehearse.ts';
 
-/** What is known of pairs: the config, and what the venue has just returned. */
+/** Returns what is known of pairs from the config and from the venue's latest answer. */
 export function planWorld(
   config: Config,
   { precisions }: Pick<Found, 'precisions'>,
@@ -25,7 +25,7 @@ export function planWorld(
   const world = worldOf(config);
   return {
     ...world,
-    // What the venue has just returned counts.
+    // The venue's latest answer takes precedence over the config.
     precisions(pair) {
       const names = world.currencies(pair);
       return names === undefined
@@ -48,11 +48,11 @@ export interface Wanted {
   readonly begun: Pick<JournalSnapshot, 'dayNotional'> | undefined;
   readonly span: { readonly from: Instant; readonly until: Instant };
   readonly days: number;
-  /** Whether one zone was named for all. */
+  /** Whether the operator named one zone for all strategies. */
   readonly isNamed: boolean;
 }
 
-/** The plan of all strategies together, checked against limits, funds and calendars. */
+/** Returns the plan of all strategies together, checked against limits, funds and calendars. */
 export function checkedPlan({
   config,
   strategies,
@@ -93,7 +93,7 @@ export function checkedPlan({
       policy: config.operate?.approvals,
       isBegun: (id) => world.life?.(id)?.hash === strategies.find((one) => one.id === id)?.hash,
     }),
-    // Checked before, without what the venue has returned since: the decimals of its currencies.
+    // The earlier check lacked the decimals of currencies that the venue has returned since.
     ...strategies
       .filter(({ id }) => planned.some((one) => one.id === id && one.standing !== 'finished'))
       .flatMap(({ id, bound }) => refusals(id, bound.check(world))),
@@ -112,7 +112,7 @@ export function checkedPlan({
   };
 }
 
-/** Of a strategy that decides on the account: at its next time, or now where it watches the prices. */
+/** Estimates the trades of a strategy that decides by the account: at its next scheduled time, or now if it watches prices. */
 function estimateOf(
   { id, bound, document }: PlannedSource,
   { standing, times }: PlannedStrategy,

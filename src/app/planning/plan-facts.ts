@@ -13,12 +13,12 @@ import { readHoldings } from '../config/holdings.ts';
 import { modes } from '../daemon/modes.ts';
 import { nearest } from '../config/problems.ts';
 
-/** The facts that a plan is checked against: from the command line, then from the venue, then from the config. */
+/** Facts for the checks of a plan: from the command line, else from the venue, else from the config. */
 
 export interface FactOptions {
-  /** `usd=250000,btc=1`. */
+  /** Holdings, as `usd=250000,btc=1`. */
   readonly holdings?: string | undefined;
-  /** `btcusd=60000`, each. */
+  /** Prices, each as `btcusd=60000`. */
   readonly price?: readonly string[] | undefined;
   readonly offline?: boolean | undefined;
 }
@@ -27,11 +27,11 @@ export interface Found {
   readonly prices: ReadonlyMap<string, KnownPrice>;
   readonly precisions: ReadonlyMap<string, number>;
   readonly funds: PlanFacts['funds'];
-  /** What could not be queried, for people. */
+  /** Messages to people about failed requests. */
   readonly notices: readonly string[];
 }
 
-/** @throws OperatorError `usage` for what cannot be read. */
+/** Collects the facts of a plan. @throws OperatorError `usage` for malformed options. */
 export async function findFacts(
   config: Config | undefined,
   pairs: readonly string[],
@@ -68,11 +68,11 @@ const nothing = (missing: string): Found => ({
   notices: [],
 });
 
-/** What is known before the venue is queried: in paper mode, its opening state. */
+/** Returns the facts known without a request to the venue: in paper mode, its opening state. */
 export const knownBeforehand = (config: Config): Found =>
   config.venue.simulated === undefined ? nothing('the venue was not contacted') : simulated(config);
 
-/** What the simulated venue of paper mode begins with. */
+/** Returns the opening state of the simulated venue of paper mode. */
 function simulated(config: Config): Found {
   const options = config.venue.simulated;
   if (options === undefined) return nothing('');
@@ -97,8 +97,7 @@ function simulated(config: Config): Found {
 }
 
 /**
- * Queries the venue: no order can leave from here, and quotes have the size of a probe and are never
- * executed.
+ * Queries the venue. No order can leave from here; the quotes have the size of a probe and are never executed.
  */
 async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
   const notices: string[] = [];
@@ -116,7 +115,7 @@ async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
     const prices = new Map<string, KnownPrice>();
     if (currencies !== undefined) {
       for (const pair of pairs) {
-        // Two quotes per pair: well below the venue's limit per second.
+        // With two quotes per pair, the rate stays well below the venue's limit per second.
         if (prices.size > 0) await firstValueFrom(timer(QUOTES_APART_MS));
         const known = await quoted(world.venue, pair, config);
         if (known === undefined) notices.push(`the venue returned no price of ${pair}`);
@@ -150,7 +149,7 @@ async function attempt<T>(call$: Observable<T>, what: string, notices: string[])
   }
 }
 
-/** The mid of a small buy and a small sell, and half the spread between them. */
+/** Returns the mid price of a small buy and a small sell, and half the spread between them. */
 async function quoted(
   venue: VenuePort,
   pair: string,

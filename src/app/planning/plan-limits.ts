@@ -2,14 +2,14 @@ import type { PlanFacts } from '../../planning/plan.ts';
 import type { Config } from '../config/config.ts';
 import { statedRates } from '../config/rates.ts';
 
-/** What the config says of limits, pace, credit and cost, as a plan is checked against it. */
+/** Returns the settings of the config for limits, pace, credit and cost, in the form that the checks of a plan need. */
 export function planLimits(
   config: Config,
 ): Pick<PlanFacts, 'limits' | 'rates' | 'pacing' | 'pts' | 'costModel'> {
   const { controls, pacing, reference, venue, costModel } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
   const quotes = share(pacing.quotesPerSecond);
-  // Without a ticker, reference prices come from quotes too: those are not there for slices.
+  // Without a ticker, reference prices come from quotes, too, which are then not available to slices.
   const probes = venue.capabilities.ticker ? 0 : Math.ceil(quotes * reference.share);
   return {
     rates: statedRates(config),

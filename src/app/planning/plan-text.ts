@@ -9,12 +9,12 @@ import { figure } from '../../planning/plan.ts';
 import type { Check, PlannedSlice, PlannedStrategy } from '../../planning/plan.ts';
 import { localText } from '../cli/local-time.ts';
 
-/** A plan as people read it, as data, and as events of a calendar. */
+/** A plan as text for people, as data, and as events of a calendar. */
 
 export interface CheckedPlan {
   readonly from: Instant;
   readonly until: Instant;
-  /** Days of it. */
+  /** Length in days. */
   readonly days: number;
   readonly where: string;
   readonly strategies: readonly PlannedStrategy[];
@@ -27,7 +27,7 @@ export interface CheckedPlan {
   readonly names: (pair: string) => { readonly base: string; readonly quote: string } | undefined;
 }
 
-/** Rows of one strategy that are printed whole; of longer ones the first and the last are. */
+/** Largest number of rows of one strategy that are printed in full; of more rows, only the first and last `ENDS_SHOWN` are printed. */
 const ROWS_MAX = 2_000;
 const ENDS_SHOWN = 10;
 
@@ -79,7 +79,7 @@ interface Row {
   readonly words: string;
 }
 
-/** Slices and times of one strategy in their order. */
+/** Returns the slices and times of one strategy in order. */
 function rowsOf(strategy: PlannedStrategy, plan: CheckedPlan): readonly string[] {
   const { zone, slices, times } = strategy;
   const rows: Row[] = [
@@ -131,7 +131,7 @@ function summaryLines(strategy: PlannedStrategy, plan: CheckedPlan): readonly st
   return lines;
 }
 
-/** What it would trade now, for each trade of it. */
+/** Returns what the strategy would trade now, by leg. */
 function estimateLines({ estimate }: PlannedStrategy, plan: CheckedPlan): readonly string[] {
   if (estimate === undefined) return [];
   if ('missing' in estimate) return [`its current trades are not estimated: ${estimate.missing}`];
@@ -204,7 +204,7 @@ const slotData = (slice: PlannedSlice, zone: string, plan: CheckedPlan): object 
   ...(slice.isSplit === true ? { in_pieces: true } : {}),
 });
 
-/** The whole plan as plain data: times in UTC and on the clock of the strategy, amounts as text. */
+/** Returns the whole plan as plain data: times in UTC and in the zone of the strategy, amounts as text. */
 export function planData(plan: CheckedPlan): object {
   const iso = (at: Instant): string => isoOf(instant(Math.floor(at)));
   return {
@@ -252,7 +252,7 @@ export function planData(plan: CheckedPlan): object {
   };
 }
 
-/** One event for each parent or time of a calendar, with its slots in the description. */
+/** Returns one event for each parent and each time of a calendar, with the slots in the description. */
 export function planEvents(plan: CheckedPlan, desk: string): readonly CalendarEvent[] {
   return plan.strategies.flatMap((strategy) => {
     const parents = Map.groupBy(strategy.slices, ({ leg }) => leg ?? '');
@@ -290,6 +290,6 @@ export function planEvents(plan: CheckedPlan, desk: string): readonly CalendarEv
 /** Displayed duration of a check, which takes no time. */
 const LOOK_MS = 300_000;
 
-/** The one parent of a strategy keeps its event when its window is moved; each time of a calendar has its own. */
+/** Returns the id of an event. The only parent of a strategy keeps its event when its window moves; each time of a calendar has its own. */
 const uidOf = (desk: string, id: string, of: string | undefined): string =>
   `${[of?.replaceAll(/\.0+(?=Z)|[^0-9A-Za-z-]/gu, ''), id, desk].filter((part) => part !== undefined).join('.')}@tranche`;

@@ -14,18 +14,18 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export interface Span {
   readonly from: Instant;
-  /** Not itself. */
+  /** Exclusive. */
   readonly until: Instant;
 }
 
 export interface PlanWorld extends CheckWorld {
-  /** State of a started strategy in the journal. */
+  /** Returns the state of a started strategy in the journal. */
   life?(strategy: string): SnapshotRun | undefined;
-  /** Where no document names a zone. */
+  /** Zone of strategies whose document names none. */
   readonly zone: string;
 }
 
-/** The fields of a strategy that a plan needs. */
+/** Fields of a strategy that a plan needs. */
 export type PlannedSource = Pick<LoadedStrategy, 'id' | 'kind' | 'hash' | 'bound' | 'document'>;
 
 /** Maximum number of times examined per calendar: a desk reads no more. */
@@ -33,7 +33,7 @@ const TIMES_MAX = 20_000;
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** Everything that a strategy plans within a period and that is known in advance. */
+/** Returns everything that a strategy plans within a period, as far as it is known in advance. */
 export function planOf(
   { id, kind, hash, bound, document }: PlannedSource,
   span: Span,
@@ -74,7 +74,7 @@ export function planOf(
   };
 }
 
-/** A finished strategy never runs again with the same document. */
+/** Returns the plan of a finished strategy, which never runs again with the same document. */
 const nothingOf = (
   { id, bound }: Planned,
   { kind, zone }: Pick<PlannedStrategy, 'kind' | 'zone'>,
@@ -100,7 +100,7 @@ interface Planned {
   readonly world: PlanWorld;
 }
 
-/** What is traded of a pair, where its precisions are known. */
+/** Returns the instrument of a pair, or `undefined` if its currencies or precisions are unknown. */
 function instrumentOf(pair: string, world: PlanWorld): Instrument | undefined {
   const names = world.currencies(pair);
   if (names === undefined) return undefined;
@@ -110,7 +110,7 @@ function instrumentOf(pair: string, world: PlanWorld): Instrument | undefined {
     : { pair, ...names, basePrecision, quotePrecision, minimum: world.minimum(pair) };
 }
 
-/** Times of the document's schedule in the span, between its own start and end. */
+/** Returns the times of the document's schedule in the span, between the document's own start and end. */
 function timesOf({ document, span }: Planned): readonly PlannedTime[] {
   const schedule = scheduleOf(document);
   if (schedule === undefined) return [];
@@ -121,7 +121,7 @@ function timesOf({ document, span }: Planned): readonly PlannedTime[] {
   return timesBetween(schedule, { from, until, most: TIMES_MAX });
 }
 
-/** Times in the period at which a run decides on sizes that are unknown in advance. */
+/** Returns the times in the period at which a life decides on sizes that are unknown in advance. */
 const looksOf = ({ bound, span }: Planned, begunAt: Instant): readonly PlannedTime[] =>
   bound
     .looks(begunAt)
@@ -134,7 +134,7 @@ function scheduleOf(document: Document): CountedSchedule | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** The slices of one time of a calendar. A closed time has none and is marked as closed. */
+/** Returns the slices of one time of a calendar; a closed time has none. */
 function occurrenceOf(
   own: Planned,
   { at: due, closed }: PlannedTime,
@@ -147,7 +147,7 @@ function occurrenceOf(
   const leg = Temporal.Instant.fromEpochMilliseconds(due).toString();
   return slicesOf(own, slots, { end: after(due, lengthMs), leg });
 }
-/** As the fields of `recurring` say. */
+/** Default of `window` in the kind `recurring`. */
 const DEFAULT_WINDOW_MS = 600_000;
 
 function slicesOf(
@@ -181,7 +181,7 @@ function slicesOf(
   });
 }
 
-/** Where the currencies of a pair are not known, the field of the size determines its unit. */
+/** Returns whether the document states its size as a quantity: the unit if the currencies of the pair are unknown. */
 const slotIsQuantity = (document: Document): boolean =>
   document['total_quantity'] !== undefined || document['each_quantity'] !== undefined;
 
@@ -192,7 +192,7 @@ const sideOf = (document: Document): Side => (document['side'] === 'sell' ? 'sel
 const limitOf = (document: Document): PlannedSlice['limit'] =>
   typeof document['limit_price'] === 'string' ? price(document['limit_price']) : undefined;
 
-/** The most that may trade at times that only the market determines: for a kind with a ceiling, or one that names its total. */
+/** Returns the most that may trade at times that only the market determines, for a kind with a ceiling or a document with a total. */
 function ceilingOf({ bound, document, span }: Planned, instrument: Instrument): PlannedStrategy['ceiling'] {
   const start = timeIn(document, 'start_time');
   if (start !== undefined && start >= span.until) return undefined;
@@ -202,7 +202,7 @@ function ceilingOf({ bound, document, span }: Planned, instrument: Instrument): 
   return { pair: instrument.pair, side: sideOf(document), size, limit: limitOf(document) };
 }
 
-/** The total of a document without slots that trades one pair. */
+/** Returns the total of a document without slots that trades one pair. */
 function totalIn(
   document: Document,
   { pairs }: BoundStrategy,
@@ -214,7 +214,7 @@ function totalIn(
   return typeof amount === 'string' && typeof currency === 'string' ? { total: amount, currency } : undefined;
 }
 
-/** End of the window of a parent that is planned as a whole. */
+/** Returns the end of the window of a parent that is planned as a whole. */
 export function endOf(document: Document, begunAt: Instant): Instant | undefined {
   const end = timeIn(document, 'end_time');
   if (end !== undefined) return end;
@@ -223,7 +223,7 @@ export function endOf(document: Document, begunAt: Instant): Instant | undefined
   return after(timeIn(document, 'start_time') ?? begunAt, parseDuration(duration));
 }
 
-/** A time of a document, Unix ms; `undefined` where it states none. */
+/** Returns a time in a document, Unix ms, or `undefined` if it states none. */
 export function timeIn(document: Document, key: string): Instant | undefined {
   const text = document[key];
   return typeof text === 'string' ? parseTime(text) : undefined;

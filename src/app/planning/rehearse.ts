@@ -27,15 +27,15 @@ const STEPS_MAX = 2_000;
 interface Rehearsed {
   readonly id: string;
   readonly bound: BoundStrategy;
-  /** When it decides. */
+  /** Time at which it decides. */
   readonly at: Instant;
   /** Whether it decides at the times of a schedule. */
   readonly isScheduled: boolean;
 }
 
 /**
- * Simulates what a strategy would trade if it decided at `at` on the current account and prices, with each slice filled completely at the
- * current price: its own kernel decides. Changes in the meantime are ignored.
+ * Simulates what a strategy would trade if its kernel decided at `at` on the current account and prices. Each slice fills completely at the
+ * current price; later changes of the market are ignored.
  */
 export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanFacts): Estimate {
   const { funds } = facts;
@@ -61,7 +61,7 @@ export function rehearse({ id, bound, at, isScheduled }: Rehearsed, facts: PlanF
     else {
       const due = step.waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
       now = instant(Math.max(now, Math.min(...due)));
-      // A run that another document may replace has nothing in progress.
+      // A life that another document may replace has nothing in progress.
       wake =
         due.length === 0 || bound.isReplaceable(step.state) ? undefined : { on: 'at', at: now, due: now };
     }
@@ -87,7 +87,7 @@ const sliceOf = (
   isEstimate: true,
 });
 
-/** Books the slice at the current price. */
+/** Books a fill of the whole slice at the current price. */
 function filled(intent: Intent, held: Map<string, Quantity>, facts: PlanFacts): SliceOutcome {
   const { leg, slice, pair, side, size } = intent;
   const names = facts.currencies(pair);
@@ -132,7 +132,7 @@ class PlannedView implements View {
     return mid && { pair, mid, at: this.at, source: 'probe' };
   }
 
-  /** There is no other valuation to compare with. */
+  /** The value of the account itself: there is no second valuation to compare it with. */
   get valuation(): Money {
     return this.accountValue({ cash: 'usd' }).value;
   }

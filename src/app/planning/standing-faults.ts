@@ -10,21 +10,21 @@ import { planLimits } from './plan-limits.ts';
 import { planOf, timeIn } from './planning.ts';
 import type { PlanWorld, PlannedSource } from './planning.ts';
 
-/** As many days as `tranche plan` covers by default; of what starts later, from its start on. */
+/** Number of days that the checks cover, as `tranche plan` does by default; for a strategy that starts later, from its start. */
 const DAYS = 7;
 
 export interface Standing {
   readonly config: Config;
-  /** Those that are not enabled are left out. */
+  /** Strategies to check; disabled ones are skipped. */
   readonly strategies: readonly (PlannedSource & { readonly enabled?: boolean })[];
   readonly now: Instant;
-  /** Lives that are known to have started. */
+  /** Returns the life of a strategy that has started. */
   readonly life?: PlanWorld['life'];
 }
 
 /**
- * What no account and no price could make feasible: the checks of `tranche plan` that need only the config and the documents, with
- * the same texts. `validate`, a start and a reload refuse them in what would begin; a desk warns of them in what runs already.
+ * Returns faults that no account and no price could make feasible: the checks of `tranche plan` that need only the config and the documents,
+ * with the same texts. `validate`, a start and a reload refuse a strategy with such a fault; a desk only warns if it already runs.
  */
 export function standingFaults({ config, strategies, now, life }: Standing): readonly Check[] {
   const world: PlanWorld = {
@@ -53,6 +53,6 @@ export function standingFaults({ config, strategies, now, life }: Standing): rea
 const startOf = ({ document }: PlannedSource, now: Instant): Instant =>
   instant(Math.max(now, timeIn(document, 'start_time') ?? now));
 
-/** A fault in one sentence, with the way out. */
+/** Returns a fault in one sentence, with its remedy. */
 export const faultWords = ({ says, fix }: Check): string =>
   fix === undefined ? says : `${says}. To fix it: ${fix}`;

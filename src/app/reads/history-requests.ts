@@ -1,6 +1,6 @@
 import type { Instant } from '../../core/time.ts';
 
-/** What is asked of a journal, as plain data: it goes to another thread. */
+/** Requests to a journal as plain data, for another thread. */
 
 interface Paged {
   readonly limit: number;
@@ -27,9 +27,9 @@ export type HistoryRequest =
   | (Paged & {
       readonly what: 'why';
       readonly strategy?: string | undefined;
-      /** Slices in progress, listed beside the records. */
+      /** Slices in progress, listed in addition to the records. */
       readonly open: readonly SliceName[];
-      /** Zones of the strategies, and of this machine. */
+      /** Zones of the strategies; `zone`: that of this machine. */
       readonly zones: Readonly<Record<string, string>>;
       readonly zone: string;
       readonly now: Instant;
@@ -43,7 +43,7 @@ export type HistoryRequest =
     }
   | { readonly what: 'verify'; readonly from: { readonly seq: number; readonly hash: string } };
 
-/** One page, and the number of its last record when there may be more. */
+/** One page; `next`: number of its last record if there may be more. */
 export interface HistoryPage<Item> {
   readonly items: readonly Item[];
   readonly next?: number | undefined;

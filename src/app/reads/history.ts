@@ -22,10 +22,10 @@ import { whyPage } from './why-page.ts';
 
 type Asked<What extends HistoryRequest['what']> = Extract<HistoryRequest, { readonly what: What }>;
 
-/** An alert in the journal; whether it still holds is not recorded. */
+/** An alert in the journal, which does not record whether the alert is still open. */
 type AlertRow = Omit<z.output<typeof alerts>, 'is_open'>;
 
-/** Answers one question about the past from the journal. Nothing is cached between questions. */
+/** Answers one request from the journal. Caches nothing between requests. */
 export function historyOf(source: Source, request: HistoryRequest): unknown {
   switch (request.what) {
     case 'records':
@@ -55,7 +55,7 @@ export function historyOf(source: Source, request: HistoryRequest): unknown {
   }
 }
 
-/** As the canonical text of a record names a strategy. */
+/** Returns the text that names a strategy in the canonical text of a record. */
 const named = (strategy: string | undefined): string | undefined =>
   strategy === undefined ? undefined : `"strategy":${JSON.stringify(strategy)}`;
 
@@ -100,7 +100,7 @@ function alertsPage(source: Source, request: Asked<'alerts'>): HistoryPage<Alert
   );
 }
 
-/** Earlier versions had other alerts, too. */
+/** Returns the kind of an alert, or `undefined` for one that only an earlier version had. */
 function kindOf(alert: string): AlertKind | undefined {
   const kinds: Readonly<Record<string, AlertKind>> = alertKinds;
   return Object.hasOwn(kinds, alert) ? kinds[alert] : undefined;
@@ -169,7 +169,7 @@ function wakesPage(source: Source, request: Asked<'wakes'>): HistoryPage<z.outpu
 }
 
 /**
- * Slices that ended or slots that passed, by the record that says so. For a single parent, passed slots are omitted, because
+ * Returns the slices that ended and the slots that passed, in the order of their records. Omits passed slots for a single parent, because
  * they have no parent.
  */
 function endedSlices(source: Source, request: Asked<'ended_slices'>): HistoryPage<SliceRow> {
@@ -197,7 +197,7 @@ function endedSlices(source: Source, request: Asked<'ended_slices'>): HistoryPag
       const { seq, at, body } = item;
       if (body.kind !== 'slice') return [];
       const row = rows.get(keyOf(body));
-      // A slice that this journal has not decided: it was restored from an older copy.
+      // The journal has no decision of this slice, because it was restored from an older copy.
       return [row ?? bareRow(seq, isoOf(at), body)];
     }),
   };
@@ -222,10 +222,10 @@ const bareRow = (
   ended_at: at,
 });
 
-/** Number of records whose hashes are computed again for one question. */
+/** Largest number of records whose hashes one request computes again. */
 const VERIFIED_MAX = 50_000;
 
-/** How far the chain after `from` holds. */
+/** Result of verifying the chain: it holds up to `to`. */
 export interface Verified {
   readonly to: Head;
   readonly problem?: string | undefined;

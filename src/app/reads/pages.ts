@@ -3,10 +3,10 @@ import type { Journal } from '../../journal/journal.ts';
 import type { RecordQuery } from '../../journal/record-query.ts';
 import type { HistoryPage } from './history-requests.ts';
 
-/** The journal from which history is read. */
+/** Journal from which history is read. */
 export type Source = Pick<Journal, 'select' | 'read' | 'head'>;
 
-/** A page that takes longer is cut short, and says where it ends. */
+/** Time after which a page ends early; it states its last record. */
 const PAGE_MS = 2_000;
 /** Maximum number of records examined for one page. */
 const LOOKED_AT_MAX = 200_000;
@@ -17,13 +17,13 @@ export interface PageOptions {
   readonly after?: number | undefined;
 }
 
-/** The part of a query that sets the start of a page. */
+/** Returns the part of a query that sets the start of a page. */
 export const behind = ({ order, after }: PageOptions): Pick<RecordQuery, 'order' | 'after' | 'before'> =>
   order === 'oldest' ? { order, after } : { order, before: after };
 
 /**
- * Items of the records, those of one record always on one page, so that a page may be a little longer than its limit; shorter when
- * few records of many have any.
+ * Returns a page of items. All items of a record are on one page, so a page may be a little longer than its limit. It may be shorter if few
+ * of many records have items.
  */
 export function pageOf<Item>(
   records: Iterable<StoredRecord>,

@@ -6,23 +6,22 @@ import { Refusal } from '../../operate/api/refusal.ts';
 import type { HistoryRequest } from './history-requests.ts';
 import type { ReadResult, ReadTask } from './read-worker.ts';
 
-/** The suffix of this file and its neighbours: `.js` once they are compiled. */
+/** Script of the thread, with the extension of this file: `.js` once compiled. */
 const SCRIPT = new URL(`read-worker${extname(import.meta.url)}`, import.meta.url);
-/** Maximum number of waiting questions; more are refused. */
+/** Largest number of waiting requests; the thread refuses more. */
 const WAITING_MAX = 32;
-/** Memory of the thread: a question that needs more ends the thread, not the desk. */
+/** Memory of the thread: a request that needs more ends the thread, not the desk. */
 const HEAP_MB = 512;
 
-/** Answers questions about the past. */
+/** Answers requests about the past of a desk. */
 export interface History {
-  /** @throws Refusal when there is no answer in time, or the journal cannot be read. */
+  /** @throws Refusal if there is no answer in time, or the journal cannot be read. */
   ask(request: HistoryRequest): Promise<unknown>;
   close(): void;
 }
 
 /**
- * Reads the past of the journal at `url`, each question within `timeoutMs`: on a thread for a file; directly for a journal in
- * memory, which is small.
+ * Reads the journal at `url`: on a thread with `timeoutMs` for each request if it is a file; directly if it is in memory, where it is small.
  */
 export const historyAt = (url: string, journal: Journal, timeoutMs: number): History =>
   placeOfJournal(url) === undefined ? ofMemory(journal) : new ReadThread(url, timeoutMs);
@@ -41,7 +40,7 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** The thread starts with the first question. A question that takes too long ends it, and the next one starts another. */
+/** Starts a thread at the first request. A request that takes too long ends the thread, and the next request starts another. */
 export class ReadThread implements History {
   readonly #url: string;
   readonly #timeoutMs: number;

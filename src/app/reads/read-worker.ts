@@ -1,6 +1,5 @@
 /**
- * A worker that answers questions about the past from a journal file, so that nothing of it holds up the desk: `read-thread.ts` starts
- * it.
+ * Worker thread that answers requests from a journal file, so that they do not delay the desk. `read-thread.ts` starts it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openJournal } from '../../journal/open-journal.ts';

@@ -14,14 +14,14 @@ type AttemptRow = SliceRow['attempts'][number];
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type Row = Writable<Omit<SliceRow, 'attempts'>> & { readonly attempts: Writable<AttemptRow>[] };
 
-/** Records of slices. All of them name the parent, in a field or in the client id. */
+/** Kinds of records about slices. All of them name the parent, in a field or in the client id. */
 const KINDS: readonly RecordBody['kind'][] = ['wake', 'intent', 'quote', 'attempt', 'fill', 'slice', 'correction']; // prettier-ignore
-/** Records of one parent that are read. */
+/** Largest number of records to read of one parent. */
 const RECORDS_MAX = 20_000;
 
 export const keyOf = ({ parent, slice }: SliceName): string => `${parent}/${slice}`;
 
-/** Records about slices of `parent` in front of `before`, back to the wakes that decided `wanted`. Oldest first. */
+/** Returns the records about slices of `parent` before record `before`, back to the wakes that decided `wanted`, oldest first. */
 export function recordsOf(
   source: Source,
   parent: string,
@@ -39,7 +39,7 @@ export function recordsOf(
   return found.toReversed();
 }
 
-/** Numbers of the slices of each parent. */
+/** Groups slice numbers by parent. */
 export const byParent = (names: readonly SliceName[]): ReadonlyMap<string, ReadonlySet<number>> =>
   new Map(
     [...Map.groupBy(names, ({ parent }) => parent)].map(
@@ -47,7 +47,7 @@ export const byParent = (names: readonly SliceName[]): ReadonlyMap<string, Reado
     ),
   );
 
-/** Outcomes of slices, by `keyOf`: from the records in front of `before`, and the corrections since. */
+/** Returns the outcomes of slices by `keyOf`, from the records before `before` and the corrections since. */
 export function rowsOf(
   source: Source,
   names: readonly SliceName[],
@@ -150,7 +150,7 @@ class Rows {
   }
 }
 
-/** The time in the schedule of the decision of a wake: of a wake for another cause, its own time. */
+/** Returns the scheduled time of a wake, or the time of its record if something else caused it. */
 const dueOf = ({ on, detail }: WakeRecord, at: Instant): string => {
   const due = on === 'at' ? detail['due'] : undefined;
   return isoOf(typeof due === 'number' ? instant(due) : at);
@@ -159,7 +159,7 @@ const dueOf = ({ on, detail }: WakeRecord, at: Instant): string => {
 export const wordsOf = (reason: Reason | undefined): string | undefined =>
   reason === undefined ? undefined : reasons[reason];
 
-/** Slices that passed without an attempt. */
+/** Returns rows for the slots that passed without an attempt. */
 export const missedRows = (seq: number, at: Instant, wake: WakeRecord): readonly SliceRow[] =>
   wake.missed.map(({ leg, slice, due, size }) => ({
     seq,
@@ -176,7 +176,7 @@ export const missedRows = (seq: number, at: Instant, wake: WakeRecord): readonly
     ended_at: isoOf(at),
   }));
 
-/** The slice that a client id names. */
+/** Returns the slice that a client id names. */
 export const sliceOfId = (clientId: string): SliceName | undefined => {
   const name = parseClientId(clientId);
   return name && { parent: name.parent, slice: name.slice };

@@ -13,14 +13,14 @@ import { byParent, keyOf, recordsOf, sliceOfId } from './slice-rows.ts';
 export type WhyRow = z.output<typeof why>;
 type Asked = Extract<HistoryRequest, { readonly what: 'why' }>;
 
-/** Records with news of their own. */
+/** Kinds of records that have a line of their own. */
 const KINDS: readonly RecordBody['kind'][] = ['started', 'stopped', 'process', 'control', 'reload', 'strategy', 'wake', 'slice', 'fill', 'correction']; // prettier-ignore
-/** Records that form one entry, and how many of them one page may read. */
+/** Largest number of records read at a time, and of such reads for one page. */
 const PIECE = 200;
 const PIECES_MAX = 100;
 const PAGE_MS = 2_000;
 
-/** The lines of `tranche why` about the records of a page; with the last page, slices in progress. */
+/** Returns the lines of `tranche why` about the records of a page. The page with the newest records also has slices in progress. */
 export function whyPage(source: Source, request: Asked): HistoryPage<WhyRow> {
   const { since, until, strategy, limit, order, zones, zone, now } = request;
   const started = performance.now();
@@ -31,7 +31,7 @@ export function whyPage(source: Source, request: Asked): HistoryPage<WhyRow> {
     return { seq, ...row, slices: slices && [...slices], words: whyWords(told, own, now) };
   };
   const open = (): readonly WhyRow[] => openEntries(source, request).map((told) => rowOf({ seq: undefined, told })); // prettier-ignore
-  // Slices in progress are newer than all that have ended.
+  // Slices in progress are newer than all slices that have ended.
   if (order === 'newest' && request.after === undefined) items.push(...open());
   let { after } = request;
   for (let piece = 0; piece < PIECES_MAX; piece++) {
@@ -56,7 +56,7 @@ interface Numbered {
   readonly told: WhyEntry;
 }
 
-/** The entries of these records, oldest first. What came before and explains them is looked up. */
+/** Returns the entries of these records, oldest first. Looks up the earlier records that explain them. */
 function entriesOf(source: Source, taken: readonly StoredRecord[]): readonly Numbered[] {
   const wanted = new Set(taken.map(({ seq }) => seq));
   const names = taken.flatMap(({ body }): readonly SliceName[] => {
@@ -75,7 +75,7 @@ function entriesOf(source: Source, taken: readonly StoredRecord[]): readonly Num
       at = record.seq;
       yield record;
     }
-    // What is left open here may have ended since.
+    // A slice that is open in these records may have ended since, so its entry is omitted.
     at = 0;
   }
   for (const one of whyOf(watched(), { currencies: currenciesOf }))

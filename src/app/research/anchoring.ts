@@ -7,16 +7,16 @@ import { bootstrapFigures } from '../../report/json/schema-bootstrap.ts';
 import type { BootstrapFacts, BootstrapFigure } from '../../report/json/schema-bootstrap.ts';
 import type { BacktestInput } from './backtest-input.ts';
 
-/** A run over history (index 0) or a resample of it, as requested or drawn in the other way. */
+/** A run over history (index 0) or over a resample, drawn as requested or in the other way. */
 interface Ordered {
   readonly index: number;
   readonly isOther: boolean;
 }
 
-/** This many of the first resamples are also drawn the other way, to measure the effect. */
+/** Number of first resamples that are also drawn in the other way, to measure the effect. */
 export const COMPARED = 100;
 
-/** Both of a pair follow each other, so that a run that is stopped has compared what one that asks for less compares. */
+/** Returns the runs in order. The two runs of a pair are adjacent, so that a stopped run has the same pairs as a smaller one. */
 export function orderOf(asked: number, compared: number): readonly Ordered[] {
   const order: Ordered[] = [{ index: 0, isOther: false }];
   for (let index = 1; index <= asked; index++) {
@@ -26,32 +26,32 @@ export function orderOf(asked: number, compared: number): readonly Ordered[] {
   return order;
 }
 
-/** Number of the first resamples that remain without those whose pair is missing. */
+/** Returns the number of first runs that have ended, without a last one whose pair is missing. */
 export const wholePart = (order: readonly Ordered[], ended: number): number =>
   order[ended]?.isOther === true ? ended - 1 : ended;
 
-/** The same draws with blocks that keep their time of day, where these begin at any, and the other way round. */
+/** Returns the same draws in the other way: blocks that begin at any time instead of blocks that keep their time of day, or vice versa. */
 export function otherOf({ isUnanchored = false, ...resampling }: Resampling): Resampling {
   return isUnanchored ? resampling : { ...resampling, isUnanchored: true };
 }
 
-/** Whether it matters if blocks keep their time of day: whether they are whole days of shorter bars. */
+/** Returns whether keeping the time of day changes the possible blocks: whether they are whole days of shorter bars. */
 export function canAnchor({ tapes, ...span }: Pick<BacktestInput, 'from' | 'until' | 'tapes'>, resampling: Resampling): boolean {
   const all = tapes.map(({ tape }) => tape);
   return startsOf(all, span, resampling).count !== startsOf(all, span, otherOf(resampling)).count;
 } // prettier-ignore
 
-/** A figure of one resample. */
+/** Returns a figure of one resample. */
 type Values = (figure: BootstrapFigure) => number | undefined;
 
 interface Compared {
   readonly own: readonly Values[];
-  /** The first of them, drawn in the other way. */
+  /** The first resamples, drawn in the other way. */
   readonly others: readonly Values[];
   readonly isUnanchored: boolean;
 }
 
-/** The same resamples in both ways, side by side; `undefined` where none were drawn in the other. */
+/** Compares the same resamples drawn in both ways; `undefined` if fewer than two were drawn in the other way. */
 export function anchoringOf(compared: Compared): BootstrapFacts['anchoring'] {
   const { others, isUnanchored } = compared;
   if (others.length < 2) return undefined;
@@ -79,7 +79,7 @@ export function anchoringOf(compared: Compared): BootstrapFacts['anchoring'] {
 
 type Quantiles = NonNullable<BootstrapFacts['anchoring']>['figures'][number]['anchored'];
 
-/** Blocks that keep their time of day are fewer: what that leaves, and what it changes, as figures. */
+/** Returns notes on the time of day of blocks: keeping it leaves fewer possible blocks. Includes its effect on the figures, if measured. */
 export function anchorNotes(
   { tapes, ...span }: Pick<BacktestInput, 'from' | 'until' | 'tapes'>,
   resampling: Resampling,
@@ -93,7 +93,7 @@ export function anchorNotes(
   return [`Blocks keep their time of day: each begins at one of ${count} instants of the window instead of ${unanchored}, so that its ${count} days are recombined. --unanchored lets blocks begin anywhere.`, ...effect]; // prettier-ignore
 }
 
-/** Figures whose change a sentence states: the rest are in a table of the report. */
+/** Figures whose change the notes state; a table of the report has the others. */
 const EFFECTS: ReadonlySet<BootstrapFigure> = new Set(['cost_bps', 'value_usd', 'drawdown']);
 
 function* effectOf({ resamples, figures }: NonNullable<BootstrapFacts['anchoring']>): Generator<string> {

@@ -6,12 +6,12 @@ interface Given extends InputOptions {
   readonly seed: string;
 }
 
-/** What a shell takes as it is. */
+/** Text that a shell does not change. */
 const PLAIN = /^[\w./:=,@%+-]+$/u;
 const word = (text: string): string =>
   PLAIN.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The arguments of a backtest that decide what it trades, as a shell reads them: the same ones make the same trades. */
+/** Returns the arguments that decide what a backtest trades, quoted for a shell: the same arguments make the same trades. */
 export function backtestArguments(options: Given): string {
   const {
     files = [],

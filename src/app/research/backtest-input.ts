@@ -23,33 +23,33 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export interface InputOptions extends WindowOptions {
   readonly config: string;
-  /** Whether the config was given explicitly instead of found by default. */
+  /** Whether the operator named the config. */
   readonly isConfigNamed?: boolean | undefined;
   readonly files?: readonly string[] | undefined;
-  /** `btcusd=FILE`, each. */
+  /** Files of prices, each as `btcusd=FILE`. */
   readonly data: readonly string[];
-  /** Folder of market history that was read before. */
+  /** Cache folder of market history. */
   readonly cache?: string | undefined;
   readonly holdings?: string | undefined;
 }
 
-/** All that a backtest reads before it begins. */
+/** Everything that a backtest reads before it begins. */
 export interface BacktestInput {
   readonly config: Config;
   readonly configHash: string;
-  /** Of the strategies, absolute. */
+  /** Absolute paths of the strategy files. */
   readonly strategyFiles: readonly string[];
   readonly strategies: readonly LoadedStrategy[];
   readonly tapes: readonly NamedTape[];
   readonly from: Instant;
   readonly until: Instant;
   readonly holdings: ReadonlyMap<string, Quantity>;
-  /** Where market history is kept that was read before, absolute. */
+  /** Cache folder of market history, absolute. */
   readonly cacheFolder: string;
   readonly window: WindowFacts;
 }
 
-/** Tapes, config, strategies, window and holdings, or every problem of the files. @throws OperatorError for all others. */
+/** Reads tapes, config, strategies, window and holdings, or returns every problem of the files. @throws OperatorError for all others. */
 export async function readInput(
   options: InputOptions,
   io: CommandIo,
@@ -60,7 +60,7 @@ export async function readInput(
   const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
   const tapeFiles = named.map(({ pair, file }) => ({ pair, name: file, cwd: io.cwd, cacheFolder }));
   const begun = tapeFiles.map(beginRead);
-  // Nobody is connected to: the config of a live desk is read where its token is not.
+  // A backtest connects to no venue, so the config of a live desk must be readable without its token.
   const env = { TRANCHE_TOKEN: 'none-in-a-backtest', ...io.env };
   const settings = { env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
   const read = readConfig(options.config, { ...settings, text: withoutConfig(options, io) });
@@ -99,7 +99,7 @@ export async function readInput(
   };
 }
 
-/** The config of a backtest that has none, where it needs none. @throws OperatorError `config` where it does. */
+/** Returns the text of a default config, or `undefined` if there is a config. @throws OperatorError `config` if a config is needed. */
 function withoutConfig(
   { config, isConfigNamed = true, files = [], holdings }: InputOptions,
   io: CommandIo,
@@ -114,7 +114,7 @@ function withoutConfig(
   return NO_DESK;
 }
 
-/** Limits that nothing meets. */
+/** Config of a backtest without one; its limits are so large that they do not matter. */
 const NO_DESK = `
 mode: paper
 venue: { sell_path: /v1/orders/sell, simulated: { seed: 1 } }
@@ -126,7 +126,7 @@ journal: 'memory:'
 strategies: []
 `;
 
-/** The config with a simulated venue that trades what there are tapes of, and nothing else. */
+/** Returns the config with a simulated venue that trades exactly the pairs that have tapes. */
 function onTapes(config: Config, pairs: readonly string[]): Config {
   const { simulated } = config.venue;
   if (simulated === undefined) return config;
@@ -145,7 +145,7 @@ function onTapes(config: Config, pairs: readonly string[]): Config {
   };
 }
 
-/** Those of the command line; else what the simulated venue of the config begins with. */
+/** Returns the holdings of the command line, or the opening balances of the config's simulated venue. */
 function holdingsOf({ holdings }: InputOptions, config: Config): ReadonlyMap<string, Quantity> {
   if (holdings !== undefined) {
     const held = readHoldings(holdings);
@@ -167,10 +167,10 @@ interface Valued extends Pick<BacktestInput, 'config' | 'strategies' | 'holdings
   readonly named: readonly NamedFile[];
 }
 
-/** The venue counts its maxima in USD: each currency that is held or traded needs a way there over the tapes, or a rate of the config. */
+/** Refuses currencies that neither the tapes nor a rate of the config can convert to USD, in which the venue counts its maxima. */
 function refuseWorthless({ config, strategies, holdings, named }: Valued): void {
   const listed = simulatedCurrencies(config) ?? {};
-  // A name that cannot be taken apart is refused by the venue, which says why.
+  // The venue refuses a name that cannot be split, and says why.
   const pairs = named.flatMap(({ pair }) => {
     const { base, quote } = sidesOf(pair, [...Object.keys(listed), ...holdings.keys()]);
     return base === undefined || quote === undefined ? [] : [{ base, quote }];
@@ -196,7 +196,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   );
 }
 
-/** Without this check, a user who runs a future strategy over past history would look for the fault elsewhere. */
+/** Warns of strategies that start after the window: otherwise a user would look for the fault elsewhere. */
 function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
   for (const { id, bound, document } of strategies) {
     const { start_time: written } = document;

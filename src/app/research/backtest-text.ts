@@ -18,7 +18,7 @@ import type { NamedModel } from '../config/model-file.ts';
 import { reportLines } from './report-text.ts';
 import { version } from '../version.ts';
 
-/** Alerts that the desk raised, with counts. */
+/** Number of alerts that the desk raised, by alert. */
 export type Alerts = Map<Alert, number>;
 
 export interface Ended {
@@ -28,13 +28,13 @@ export interface Ended {
   readonly journal: Journal;
   readonly alerts: Alerts;
   readonly seed: string;
-  /** Those that decide what it trades, as a shell reads them. */
+  /** Arguments that decide what it trades, quoted for a shell. */
   readonly arguments?: string | undefined;
   /** Confidence intervals over resampled history. */
   readonly bootstrap?: BootstrapFacts | undefined;
 }
 
-/** The figures of a backtest that has ended: those of its journal over its tapes, and its origin. */
+/** Returns the figures of a finished backtest: those of its journal over its tapes, and its origin. */
 export function backtestFigures(ended: Ended): Figures {
   const { input, journal, running } = ended;
   const facts = factsOf(ended);
@@ -78,7 +78,7 @@ function factsOf({ input, named, running, alerts, seed, arguments: given }: Ende
   };
 }
 
-/** What of the window a reader must know before the figures. */
+/** Returns what a reader must know of the window before the figures. */
 function toldOf({ window }: BacktestInput, { delisted = [] }: BacktestFacts): readonly string[] {
   const left = delisted.filter(({ does, held }) => does === 'liquidate' && held !== '0');
   return [
@@ -87,7 +87,7 @@ function toldOf({ window }: BacktestInput, { delisted = [] }: BacktestFacts): re
   ];
 }
 
-/** Results for assets whose prices end before the window ends. */
+/** Returns the results of assets whose prices end before the window. */
 function delistedFacts(
   { window, tapes }: BacktestInput,
   { exchange, desk }: Backtest,
@@ -107,7 +107,7 @@ function delistedFacts(
   });
 }
 
-/** Assumptions behind a backtest: the whole model, including what it does not cover. */
+/** Returns the assumptions of a backtest: the whole model, including what it does not cover. */
 function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
   const unset = {
     last_look_bps: 'never',
@@ -129,7 +129,7 @@ function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput)
   ];
 }
 
-/** What the memory of the impact means for the choice of a number of slices. */
+/** Returns what the memory of the impact means for the choice of the number of slices. */
 const impactNote = ({ impactMemory: memory }: NamedModel['model']): string =>
   memory === 'none'
     ? 'impact_memory none: the impact of a trade decays at once, so total impact falls with the square root of the number of slices. Do not choose the number of slices on this basis; set a half-life such as impact_memory=PT1H.'
@@ -148,7 +148,7 @@ function creditOf(pts: NamedModel['model']['pts']): string {
   return `The venue gives credit up to ${pts.creditLimitUsd} USD, mode ${[pts.defaultMode, ...modes].join(', ')}; interest: ${[rate(pts.defaultRate), ...rates].join('; ')}.`;
 }
 
-/** Interest that was charged on credit, by currency. */
+/** Returns the interest that the venue charged on credit, by currency. */
 function carryOf({ exchange, clock }: Backtest): ReportInput['carry'] {
   const paid = exchange.interest(exchange.accounts[0]?.name ?? '', clock.wall());
   const sums = new Map<string, Quantity>();
@@ -157,7 +157,7 @@ function carryOf({ exchange, clock }: Backtest): ReportInput['carry'] {
   return [...sums].map(([currency, amount]) => ({ currency, amount }));
 }
 
-/** A report of a backtest for people: its end, what it costs, and what it rests on. */
+/** Returns the report of a backtest as text: its costs, its assumptions and its end. */
 export function backtestLines(report: Report): readonly string[] {
   const { backtest, made_from: source } = report;
   if (backtest === undefined) return reportLines(report);
@@ -178,7 +178,7 @@ export function backtestLines(report: Report): readonly string[] {
   ];
 }
 
-/** Strategies that could trade nothing because their time is after the tapes, or before them. */
+/** Returns a line for each strategy that could not trade because its times are before or after the window. */
 export function idleLines(
   { desk }: Backtest,
   { from, until }: Pick<BacktestInput, 'from' | 'until'>,

@@ -12,13 +12,13 @@ import { readMoment } from '../cli/local-time.ts';
 export interface WindowOptions {
   readonly from?: string | undefined;
   readonly until?: string | undefined;
-  /** What becomes of an asset whose prices end before the window; default: refused. */
+  /** Treatment of an asset whose prices end before the window. Default: `refuse`. */
   readonly delisted?: Delisting | 'refuse' | undefined;
 }
 
 export interface NamedTape {
   readonly tape: Tape;
-  /** As the operator named it. */
+  /** Name of the file, as the operator gave it. */
   readonly file: string;
 }
 
@@ -28,22 +28,22 @@ interface Window {
   readonly window: WindowFacts;
 }
 
-/** The window, and what of the history it leaves out or outlives. Told before anything runs, and in the report. */
+/** Facts about a window: the history that it omits, and the assets whose prices end before it. Stated before the run and in the report. */
 export interface WindowFacts {
   readonly shortened: NonNullable<BacktestFacts['shortened']>;
   readonly delisted: readonly Delisted[];
-  /** The same in words, one sentence each. */
+  /** The same facts in words, one sentence each. */
   readonly notes: readonly string[];
 }
 
 interface Delisted {
   readonly pair: string;
-  /** The last price is known from here on. */
+  /** Time at which the last price is known. */
   readonly at: Instant;
   readonly does: Delisting;
 }
 
-/** The window that is asked for; left out: all that every tape covers, or the longest where delisted assets are dealt with. */
+/** Returns the requested window. Default: the time that all tapes cover or, unless delisted assets are refused, up to the last end. */
 export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): Window {
   const { from, until, delisted = 'refuse' } = options;
   const ends = tapes.map(({ tape }) => ({ tape, until: coverOf([tape]).until }));
@@ -88,7 +88,7 @@ export function windowOf(options: WindowOptions, tapes: readonly NamedTape[]): W
   };
 }
 
-/** One coin that was listed late or delisted early decides the window of all. */
+/** Returns the defaulted ends that omit a day or more of history: one asset listed late or delisted early shortens the window of all. */
 function shortenedBy(
   asked: WindowOptions,
   tapes: readonly NamedTape[],

@@ -31,7 +31,7 @@ export interface BootstrapOptions {
   /** Number of resamples; default: none. */
   readonly bootstrap?: number | undefined;
   readonly block?: string | undefined;
-  /** Percent. */
+  /** Confidence level, percent. */
   readonly level: number;
   readonly trend: boolean;
   readonly unanchored?: boolean | undefined;
@@ -52,10 +52,10 @@ interface Asked {
   readonly io: BootstrapIo;
 }
 
-/** Fewer blocks than this in a window say little of how markets differ. */
+/** Number of blocks in a window below which the intervals are unreliable. */
 const BLOCKS_FEW = 10;
 
-/** How history is drawn, once the tapes are known. @throws OperatorError `usage` for what cannot be. */
+/** Returns how to resample history. @throws OperatorError `usage` for options that the tapes do not permit. */
 export function resamplingOf(input: BacktestInput, options: BootstrapOptions): Resampling {
   const tapes = input.tapes.map(({ tape }) => tape);
   const blockMs = options.block === undefined ? blockFor(tapes, input) : readBlock(options.block);
@@ -73,7 +73,7 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 7 * DAY_MS,
 };
 
-/** `1d`, `4h`, `30m`, or an ISO 8601 duration. */
+/** Parses `1d`, `4h`, `30m`, or an ISO 8601 duration. Returns ms. */
 export function readBlock(text: string): number {
   const { count, unit } = /^(?<count>[1-9]\d{0,5})(?<unit>[smhdw])$/u.exec(text)?.groups ?? {};
   if (count !== undefined && unit !== undefined) return Number(count) * (UNITS[unit] ?? Number.NaN);
@@ -88,21 +88,20 @@ export function readBlock(text: string): number {
   }
 }
 
-/** What came of it. */
 export interface Bootstrap {
-  /** `undefined` when it was stopped before there were enough resamples for an interval. */
+  /** `undefined` if the run was stopped before there were enough resamples for an interval. */
   readonly facts: BootstrapFacts | undefined;
   readonly isStopped: boolean;
-  /** Resamples that can be used. */
+  /** Number of usable resamples. */
   readonly drawn: number;
 }
 
 /**
- * Runs the strategies over resampled histories, on all cores. The same seed gives the same figures, regardless of the number of
- * threads. When a signal stops it, the first resamples up to the first that had not ended count, as if no more had been asked for: of
- * those that had ended by chance the quick ones would be more.
+ * Runs the strategies over resampled histories on worker threads. The same seed gives the same figures, regardless of the number of threads.
+ * When a signal stops the run, only the resamples before the first unfinished one count, as if no more had been requested: all finished
+ * ones together would contain too many quick ones.
  *
- * @throws OperatorError `software` when a worker has died, `config` for a strategy that cannot run.
+ * @throws OperatorError `software` if a worker died, `config` for a strategy that cannot run.
  */
 export async function bootstrapOf({ input, named: model, options, io }: Asked): Promise<Bootstrap> {
   const resampling = resamplingOf(input, options);
@@ -145,14 +144,14 @@ export async function bootstrapOf({ input, named: model, options, io }: Asked): 
   return { facts, isStopped: drawn < asked, drawn };
 } // prettier-ignore
 
-/** Place of the first that is not there. They come in no certain order. */
+/** Returns the index of the first missing outcome. Outcomes arrive in any order. */
 function firstMissing(outcomes: readonly (SweepOutcome | undefined)[]): number {
   let place = 0;
   while (outcomes[place] !== undefined) place++;
   return place;
 }
 
-/** A strategy as a worker reads it again. */
+/** Returns a strategy in the form that a worker restores. */
 const documentOf = ({ id, kind, hash, document }: BacktestInput['strategies'][number]): BegunDocument => ({
   strategy: id,
   type: kind,
@@ -242,7 +241,6 @@ function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resamp
   ];
 } // prettier-ignore
 
-/** The intervals for people. */
 export function bootstrapLines(facts: BootstrapFacts): readonly string[] {
   const { figures, notes, level } = facts;
   const shown = (value: number | undefined): string => (value === undefined ? '-' : shownFigure(value));

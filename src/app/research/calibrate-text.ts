@@ -9,9 +9,8 @@ import type { Asked } from '../../research/calibrate/asks.ts';
 import { table } from '../cli/summary.ts';
 import { version } from '../version.ts';
 
-/** What `tranche calibrate` found. */
 export interface Calibration {
-  /** As the operator named it. */
+  /** Name of the journal, as the operator gave it. */
   readonly journal: string;
   readonly base: PresetName;
   readonly asked: Asked;
@@ -33,7 +32,7 @@ const pairsOf = ({ learnt }: Calibration): readonly string[] =>
 const settingOf = ({ name, value }: FittedSetting): string =>
   name === 'max_usd' ? `'${decimalText(value)}'` : decimalText(value);
 
-/** A file that `tranche backtest --model` reads: what was learnt, each with what it rests on, and what was not. */
+/** Returns a file for `tranche backtest --model`: the fitted settings, each with its evidence, and the settings that could not be fitted. */
 export function modelYaml(found: Calibration): string {
   const pairs = pairsOf(found);
   const line = (fitted: FittedSetting, indent: string): string =>
@@ -62,7 +61,7 @@ function sourceLines({ journal, asked }: Calibration): readonly string[] {
   ];
 }
 
-/** `412 quotes; 95 %: 3.1 to 3.4; middle half 2.9 to 3.6, p95 5.2`. */
+/** Returns the evidence of a setting: `412 quotes; 95 %: 3.1 to 3.4; middle half 2.9 to 3.6, 95th percentile 5.2`. */
 function groundsOf({ count, of, low, high, spread, note, name }: FittedSetting): string {
   const scatter = spread === undefined || spread.p25 === spread.p95 ? [] : [`middle half ${spread.p25} to ${spread.p75}, 95th percentile ${spread.p95}`]; // prettier-ignore
   const interval = name === 'fee_bps' || name === 'last_look_bps' ? 'from' : '95 %:';
@@ -70,7 +69,7 @@ function groundsOf({ count, of, low, high, spread, note, name }: FittedSetting):
   return [`${count} ${of}`, reach, ...scatter, ...(note === undefined ? [] : [note])].join('; ');
 }
 
-/** For people: what was learnt from how much, and what was not. */
+/** Returns the calibration as text: the fitted settings with their evidence, and the settings that could not be fitted. */
 export function calibrationLines(found: Calibration): readonly string[] {
   const fittedSettings = found.learnt.filter(isFitted);
   const unlearnt = unlearntOf(found);
@@ -91,7 +90,7 @@ export function calibrationLines(found: Calibration): readonly string[] {
   ];
 } // prettier-ignore
 
-/** What holds where it was not learnt. */
+/** Returns the value that applies without a fitted one. */
 const baseOf = ({ base, learnt }: Calibration, { name, pair }: Learnt): string => {
   const whole = learnt.filter(isFitted).some((fitted) => fitted.name === name && fitted.pair === undefined);
   if (pair !== undefined && whole) return 'as of all';
@@ -99,7 +98,6 @@ const baseOf = ({ base, learnt }: Calibration, { name, pair }: Learnt): string =
   return value === undefined ? 'never' : typeof value === 'string' ? value : String(Number(value));
 };
 
-/** The same for programs. */
 export function calibrationJson(found: Calibration, model: ExecutionModel): Readonly<Record<string, unknown>> {
   const { asked, base, journal, caveats } = found;
   return {

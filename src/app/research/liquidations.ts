@@ -13,9 +13,9 @@ import type { BacktestInput } from './backtest-input.ts';
 type Input = Pick<BacktestInput, 'config' | 'holdings' | 'strategies' | 'tapes' | 'window'>;
 
 /**
- * One strategy for each delisted asset that is to be sold. A currency that other pairs are quoted in is money: it stays.
+ * Returns one strategy for each delisted asset to sell. A currency in which other pairs are quoted is money, and is not sold.
  *
- * @throws OperatorError `config` when a strategy has the name of one of them.
+ * @throws OperatorError `config` if a strategy of the config has the id of one of them.
  */
 export function liquidationsOf(input: Input, model: ExecutionModel): readonly StrategySource[] {
   const { config, holdings, strategies, tapes, window } = input;

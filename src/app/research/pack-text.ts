@@ -1,6 +1,6 @@
 import type { Pack, PackPeriod } from '../../report/best-execution/pack.ts';
 
-/** The pack in a few lines, for a terminal. */
+/** Returns a summary of the pack in a few lines, for a terminal. */
 export function packLines(pack: Pack): readonly string[] {
   const { doubts, approvals, limits, outliers, actions, head, approval_faults: faults } = pack;
   return [

@@ -5,7 +5,7 @@ import { OperatorError } from '../../core/errors.ts';
 import { fixedEven, money } from '../../core/money.ts';
 import { createPrivate } from '../../journal/sqlite/files.ts';
 
-/** A cell: whole numbers, times, text, an amount as text, or nothing. */
+/** A cell: a whole number, a time, text, an amount as text, or nothing. */
 export type Cell = bigint | number | Date | string | undefined;
 
 export interface ParquetColumn {
@@ -14,11 +14,11 @@ export interface ParquetColumn {
   readonly nullable: boolean;
 }
 
-/** `DECIMAL(38, 18)`, which readers of Parquet hold exactly: 18 decimals, to the nearest, and twenty digits before the point. */
+/** `DECIMAL(38, 18)`, which readers of Parquet represent exactly: amounts are rounded to 18 decimals, with 20 digits before the point. */
 const [PRECISION, SCALE] = [38, 18];
 const BYTES = 16;
 
-/** As the whole number of units that a column of decimals holds. */
+/** Converts an amount to the whole number of units that a decimal column stores. */
 function unitsOf(amount: string): bigint {
   const units = BigInt(fixedEven(money(amount), SCALE).replace('.', ''));
   if (units.toString().replace('-', '').length <= PRECISION) return units;
@@ -40,10 +40,10 @@ const elementOf = ({ name, nullable }: ParquetColumn): SchemaElement => ({
 });
 
 /**
- * Writes rows as one Parquet file that only its owner reads. A file of that name is replaced once the new one is whole. Memory
- * holds one group of rows, not all.
+ * Writes rows as one Parquet file that only its owner can read, and replaces an existing file once the new one is complete. Holds one group
+ * of rows in memory at a time.
  *
- * @throws OperatorError `storage` when the file cannot be written.
+ * @throws OperatorError `storage` if the file cannot be written.
  */
 export async function writeParquetFile(
   file: string,
@@ -90,12 +90,12 @@ function* withUnits(
   }
 }
 
-/** Takes the unfinished `.part` of a file away, and gives what to throw: in words when the system refused it. */
+/** Removes the unfinished `.part` of a file. Returns the error to throw, an `OperatorError` if the system reported it. */
 export function notWritten(file: string, cause: unknown): unknown {
   try {
     rmSync(`${file}.part`, { force: true });
   } catch {
-    // Best effort: the reported reason is why it could not be written.
+    // Best effort: the error to report is the failed write.
   }
   if (!(cause instanceof Error && 'code' in cause)) return cause;
   return new OperatorError('storage', `${file} cannot be written: ${cause.message}`, cause);

@@ -3,8 +3,8 @@ import { venueTape } from '../../research/run/tape-market.ts';
 import type { PriceTape } from '../../simulator/market/price-tape.ts';
 import { readTape } from './tape-file.ts';
 
-/** The prices of a pair for a simulated venue, from any file that `data import` reads. @throws OperatorError as `readTape`. */
+/** Reads the prices of a pair for a simulated venue, from any file that `data import` reads. @throws OperatorError as `readTape`. */
 export async function loadPriceTape(pair: string, file: string, cwd: string): Promise<PriceTape> {
-  // Nothing is kept: a venue leaves no folder behind where it was started.
+  // No cache: a venue must not leave a folder where it was started.
   return venueTape(await readTape({ pair, name: resolve(cwd, file), cwd }));
 }

@@ -11,7 +11,7 @@ import { reportOf } from '../../report/json/json.ts';
 import type { Report } from '../../report/json/schema.ts';
 import type { Cell } from './parquet.ts';
 
-/** What a report consists of. Scripts rely on the names. */
+/** Files of a report. Scripts rely on the names. */
 export const REPORT_FILES = ['report.html', 'report.json', 'fills.csv', 'fills.parquet'] as const;
 
 export interface WriteOptions {
@@ -19,10 +19,10 @@ export interface WriteOptions {
 }
 
 /**
- * Writes the files of a report into a folder, and creates the folder if it is missing. Each file is replaced once the new one
- * is whole; only their owner reads them. Returns the content of `report.json`.
+ * Writes the files of a report into a folder, and creates the folder if it is missing. Replaces each file once the new one is complete; only
+ * the owner can read them. Returns the content of `report.json`.
  *
- * @throws OperatorError `usage` when one of the files is there and must not be replaced, `storage` when one cannot be written.
+ * @throws OperatorError `usage` if a file exists and must not be replaced, `storage` if one cannot be written.
  */
 export async function writeReport(
   figures: Figures,
@@ -30,7 +30,7 @@ export async function writeReport(
   options: WriteOptions = {},
 ): Promise<Report> {
   refuseToReplace(folder, options);
-  // Who prints a report and keeps no files needs neither page nor Parquet.
+  // A command that prints a report without files needs neither the page nor Parquet.
   const { reportHtml } = await import('../../report/html/html.ts');
   const { writeParquetFile } = await import('./parquet.ts');
   const report = reportOf(figures);
@@ -41,7 +41,7 @@ export async function writeReport(
   return report;
 }
 
-/** A file that only its owner reads, replaced once the new one is whole. @throws OperatorError `storage`. */
+/** Writes a file that only its owner can read; replaces an existing one once the new one is complete. @throws OperatorError `storage`. */
 export async function writePrivate(file: string, content: string): Promise<void> {
   const part = `${file}.part`;
   try {
@@ -53,7 +53,7 @@ export async function writePrivate(file: string, content: string): Promise<void>
   }
 }
 
-/** Before long work: says early what writing would say late. @throws OperatorError `usage`. */
+/** Refuses, before long work, a folder that already contains a report. @throws OperatorError `usage`. */
 export function refuseToReplace(
   folder: string,
   { overwrite }: WriteOptions,
@@ -68,11 +68,11 @@ export function refuseToReplace(
     );
 }
 
-/** The text of `report.json`. */
+/** Returns the text of `report.json`. */
 export const reportText = (report: Report): string =>
   `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
 
-/** Those of `journal export`, and what a fill is judged by. Scripts rely on the names and their order. */
+/** Columns of `journal export`, and the figures that judge a fill. Scripts rely on the names and their order. */
 export const REPORT_FILL_COLUMNS = [...FILL_COLUMNS, 'reference_price', 'spread', 'cost'] as const;
 type FillColumn = (typeof REPORT_FILL_COLUMNS)[number];
 

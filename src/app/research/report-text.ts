@@ -6,10 +6,10 @@ import type { Report } from '../../report/json/schema.ts';
 import { driftOf } from '../../report/tearsheet/built.ts';
 import { plain, shortBps, table } from '../cli/summary.ts';
 
-/** Reasons that a summary lists; the report has all. */
+/** Number of reasons in a summary; the report has all. */
 const REASONS_SHOWN = 8;
 
-/** A report in lines for a terminal: what it says first, and what one must know to believe it. */
+/** Returns the summary of a report for a terminal: the main figures, and the warnings that a reader needs to judge them. */
 export function reportLines(report: Report): readonly string[] {
   const { period, made_from: source } = report;
   return [

@@ -4,17 +4,17 @@ import { OperatorError } from '../../core/errors.ts';
 
 export interface TapeFile {
   readonly pair: string;
-  /** Absolute, or below `cwd`; as the operator named it, for messages. */
+  /** Path as the operator gave it, absolute or relative to `cwd`. */
   readonly name: string;
   readonly cwd: string;
-  /** Folder of cached tapes, absolute or below `cwd`; without it the file is read each time. */
+  /** Cache folder of tapes, absolute or relative to `cwd`. Omitted: no cache. */
   readonly cacheFolder?: string | undefined;
 }
 
 /**
  * Reads the prices of a pair: a tape, or any file that `data import` reads.
  *
- * @throws OperatorError (`data`, `usage`) that names the file, and the row when one is damaged.
+ * @throws OperatorError (`data`, `usage`) with the name of the file, and the row if one is damaged.
  */
 export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Promise<Tape> {
   try {
@@ -22,7 +22,7 @@ export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Prom
     return tape;
   } catch (cause) {
     if (!(cause instanceof OperatorError) || !IMPORT_OPTIONS.test(cause.message)) throw cause;
-    // What would help is an option of another command.
+    // The message suggests an option that only another command has.
     const how = `tranche data import ${name} --pair ${pair} --out ${pair}.arrow`;
     throw new OperatorError(
       cause.exit,
@@ -32,20 +32,20 @@ export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Prom
   }
 }
 
-/** Begins to read such a file, where it is quick to read; what is wrong with it `readTape` says. */
+/** Starts to read such a file in advance, if that is quick. `readTape` reports its problems. */
 export async function beginRead({ pair, name, cwd, cacheFolder }: TapeFile): Promise<void> {
   await beginTape([name], { pair, cwd, cacheFolder });
 }
 
 const IMPORT_OPTIONS = /add --(?:bar|format|keep|max-size|sort|unit)\b/u;
 
-/** A file with the prices of a pair, as `--data btcusd=FILE` names it. */
+/** A file with the prices of a pair, from `--data btcusd=FILE`. */
 export interface NamedFile {
   readonly pair: string;
   readonly file: string;
 }
 
-/** Reads one `--data` of several. @throws OperatorError `usage`. */
+/** Parses one of several `--data` options. @throws OperatorError `usage`. */
 export function readName(text: string, index: number, all: readonly string[]): NamedFile {
   const groups = /^(?<pair>[a-z0-9]{4,24})=(?<file>.+)$/u.exec(text)?.groups;
   const pair = groups?.['pair'] ?? '';

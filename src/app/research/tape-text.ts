@@ -4,7 +4,7 @@ import { forTerminal } from '../../core/text/escape.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
 import { table } from '../cli/summary.ts';
 
-/** What an import found, for people. */
+/** Returns the report of an import as text. */
 export function tapeWords(report: ImportReport): readonly string[] {
   const rows: (readonly [string, string])[] = [
     ['pair', report.pair],
@@ -49,7 +49,7 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
   return lines;
 }
 
-/** Dropped, rounded and missing rows, if any. */
+/** Returns lines on dropped, rounded and incomplete rows, if any. */
 function doubtWords(report: ImportReport): (readonly [string, string])[] {
   const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [

@@ -3,7 +3,7 @@ import type { Reason } from '../../core/reasons.ts';
 import type { RecordBody } from '../../core/record.ts';
 import type { Side } from '../../core/venue.ts';
 
-/** What the slices of one side of a strategy came to. */
+/** Outcomes of the slices of one side of a strategy. */
 interface Tally {
   decided: number;
   traded: number;
@@ -12,13 +12,13 @@ interface Tally {
 
 interface StrategyTally {
   readonly sides: Map<Side, Tally>;
-  /** Of evaluations without a slice. */
+  /** Reasons of wakes without a slice. */
   readonly reasons: Map<Reason, number>;
-  /** The words of the step at which its code failed. */
+  /** Message of the step at which its code failed. */
   fault: string | undefined;
 }
 
-/** What lets a slice trade that ended for this reason, where its sentence does not name the setting. */
+/** Changes that let a slice trade which ended for a reason, if the text of the reason does not name the setting. */
 const remedies: Partial<Readonly<Record<Reason, string>>> = {
   inside_band: 'a smaller drift_threshold, or a window in which prices move more',
   below_min_trade: 'a smaller min_trade_notional, or larger --holdings',
@@ -45,13 +45,13 @@ const remedies: Partial<Readonly<Record<Reason, string>>> = {
   invalid_plan: 'a larger total or fewer slices',
 };
 
-/** Counts, record by record, which strategies and sides trade and why the others do not. */
+/** Counts, record by record, which strategies and sides trade, and why others do not. */
 export class TradeTally {
   readonly #strategies = new Map<string, StrategyTally>();
   readonly #ignored: ReadonlySet<string>;
   readonly #sideOf = new Map<string, Side>();
 
-  /** @param ignored strategies that the backtest runs of itself. */
+  /** @param ignored strategies that the backtest itself adds. */
   constructor(ignored: readonly string[] = []) {
     this.#ignored = new Set(ignored);
   }
@@ -79,14 +79,14 @@ export class TradeTally {
     }
   }
 
-  /** Strategies whose code failed, with the words of the step. */
+  /** Strategies whose code failed, with the message of the step. */
   get faults(): readonly { readonly strategy: string; readonly why: string }[] {
     return [...this.#strategies].flatMap(([strategy, { fault }]) =>
       fault === undefined ? [] : [{ strategy, why: fault }],
     );
   }
 
-  /** What a reader of the figures must know first: strategies that failed, traded nothing, or on one side only. */
+  /** Returns what a reader must know before the figures: strategies that failed, or that traded nothing or only on one side. */
   lines(): readonly string[] {
     const lines = [...this.#strategies].flatMap(([strategy, own]) => linesOf(strategy, own));
     const isIdle = ![...this.#strategies.values()].some((own) => traded(own) > 0);

@@ -3,25 +3,25 @@ import type { Instant } from '../../core/time.ts';
 import { EngineState } from '../../engine/state/engine-state.ts';
 import { journalExists, openJournal } from '../../journal/open-journal.ts';
 
-/** Started strategies and traded totals from a journal. */
+/** Lives and traded totals from a journal. */
 export interface JournalSnapshot {
-  /** The newest life under this id. */
+  /** Returns the newest life of a strategy. */
   life(strategy: string): SnapshotRun | undefined;
-  /** Traded since midnight UTC of `at`, in the currency of the limits: of one pair, or all together. */
+  /** Returns the notional traded since midnight UTC of `at`, in the currency of the limits: of one pair or of all pairs. */
   dayNotional(at: Instant, pair?: string): Money;
 }
 
 export interface SnapshotRun {
-  /** Of its text. */
+  /** Hash of its text. */
   readonly hash: string;
   readonly begunAt: Instant;
   readonly isFinished: boolean;
 }
 
 /**
- * Reads a journal without writing to it, also while a daemon runs on it. `undefined` when there is none yet.
+ * Reads a journal without writing to it, even while a daemon runs on it. Returns `undefined` if there is no journal yet.
  *
- * @throws OperatorError or what the journal throws when it is damaged.
+ * @throws OperatorError, or the error of the journal if it is damaged.
  */
 export function readJournalSnapshot(url: string): JournalSnapshot | undefined {
   if (!journalExists(url)) return undefined;

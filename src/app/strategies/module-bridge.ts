@@ -6,12 +6,12 @@ import { CALL_MS, RUNNER_OPTIONS, START_MS } from './module-request.ts';
 import type { ModuleAnswer, ModuleOutcome, ModuleRequest } from './module-request.ts';
 
 /**
- * The thread between the desk and the process of its modules: it starts the process, ends it when a call does not end, and starts a
- * new one for the next call. The desk waits for one answer at a time.
+ * Thread between the desk and the process of its modules: it starts the process, kills it if a call does not end in time, and starts
+ * another for the next call. The desk waits for one answer at a time.
  */
 const { port, signal } = workerData as { readonly port: MessagePort; readonly signal: Int32Array }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- module-process.ts gave it
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** Extension of this file and its neighbours; it changes when they are compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const RUNNER = new URL(`module-runner${EXTENSION}`, import.meta.url);
 
@@ -50,7 +50,7 @@ function started(): ChildProcess {
   return child;
 }
 
-/** An answer that nobody waits for counts for nothing. */
+/** Passes an answer to the desk, unless the desk no longer waits for it. */
 function answered(id: number, outcome: ModuleOutcome): void {
   if (pending?.id !== id) return;
   clearTimeout(pending.timer);

@@ -1,6 +1,6 @@
-/** Globals that a user's module cannot use, with the error for each. */
+/** Removes globals from the code of a user's module and defines the error for each. */
 
-/** Names through which code reaches outside of a pure function, each with the alternative. */
+/** Names through which code reaches outside a pure function, each with the alternative. */
 const barred: Readonly<Record<string, string>> = {
   process: 'settings come from params',
   global: 'a kernel must keep data only in its state',
@@ -23,8 +23,7 @@ const barred: Readonly<Record<string, string>> = {
 };
 
 /**
- * Constructs that no barred name can catch, each with the alternative. Also matched in comments: a false refusal
- * is better than a miss.
+ * Constructs that no barred name can catch, each with the alternative. They also match in comments: a false refusal is better than a miss.
  */
 const refused: readonly (readonly [pattern: RegExp, what: string, instead: string])[] = [
   [/\beval\s*\(/u, 'eval', 'write the code out'],
@@ -38,7 +37,7 @@ const refused: readonly (readonly [pattern: RegExp, what: string, instead: strin
   ],
 ];
 
-/** Why the text is not loaded; `undefined` if it may be. */
+/** Returns why a module must not be loaded, or `undefined` if it may be. */
 export function barredSource(text: string): string | undefined {
   for (const [line, words] of text.split('\n').entries()) {
     const found = refused.find(([pattern]) => pattern.test(words));
@@ -49,8 +48,8 @@ export function barredSource(text: string): string | undefined {
 }
 
 /**
- * Put before the text of a module, on its first line so that lines keep their numbers. Barred names become constants that
- * throw when they are used; `Date`, `Math` and `Temporal` stay, without the clock and without chance.
+ * Returns the text to put before that of a module, on the same line so that lines keep their numbers. Barred names become constants that
+ * throw on use; `Date`, `Math` and `Temporal` remain, without the clock and without randomness.
  */
 export function preludeFrom(specifier: string): string {
   const names = Object.entries(barred).map(
@@ -60,19 +59,19 @@ export function preludeFrom(specifier: string): string {
   return `import { barredName as ${pure} } from '${specifier}'; const ${names.join(', ')}; `;
 }
 
-/** An object that throws on every use. */
+/** Returns an object that throws on every use. */
 export function barredName(words: string): object {
   const refuse = (): never => {
     throw new TypeError(words);
   };
-  // Of a class, because only what can be constructed tells of the attempt.
+  // The target is a class, because a proxy can intercept `new` only for a constructor.
   return new Proxy(Error, { get: refuse, set: refuse, has: refuse, apply: refuse, construct: refuse });
 }
 
 const NOW = 'the current time is view.at: a kernel must be repeatable';
 const CHANCE = 'randomness is not repeatable: derive it from the state';
 
-/** `what` without the names in `missing`; never modified, because it is the program's own. */
+/** Returns a read-only proxy of `what` without the name `missing`. The object is never modified, because the program uses it. */
 function without<T extends object>(what: T, missing: string, handler: ProxyHandler<T> = {}): T {
   const words = missing === 'random' ? CHANCE : NOW;
   const change = (): never => barredCall('a kernel must not change objects of the program');

@@ -6,21 +6,21 @@ import { START_MS } from './module-request.ts';
 import type { ModuleAnswer, ModuleRequest } from './module-request.ts';
 import type { ModuleSource } from './modules.ts';
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** Extension of this file and its neighbours; it changes when they are compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
 interface Bridge {
   readonly port: MessagePort;
   readonly signal: Int32Array;
 }
-/** One process for all modules of this one. */
+/** Bridge to the one process that runs all modules of this process. */
 let bridge: Bridge | undefined;
 let requests = 0;
 
 /**
- * The code of a module, run in a process of its own that has no token, environment, network or files (`module-runner.ts`). A step is
- * part of a synchronous pipeline, so each call waits for its answer, at most some seconds; one that does not end in time ends that
- * process and is a fault of the module.
+ * Returns the code of a module, which runs in a separate process without token, environment, network or files (`module-runner.ts`). A step
+ * is part of a synchronous pipeline, so each call blocks until its answer, for some seconds at most. A call that does not end in time ends
+ * that process and is a fault of the module.
  */
 export function codeInOwnProcess(source: ModuleSource): ModuleCode | { readonly problem: string } {
   const loaded = ask(source);
@@ -39,7 +39,7 @@ function ask(source: ModuleSource, call?: ModuleCall): ModuleAnswer {
   const id = ++requests;
   Atomics.store(signal, 0, 0);
   port.postMessage({ id, source, call } satisfies ModuleRequest);
-  // The process that answers has a shorter limit: this one is for a thread that has died.
+  // The bridge enforces a shorter limit on the process; this one is for a bridge that has died.
   Atomics.wait(signal, 0, 0, 2 * START_MS);
   const received: { readonly message: ModuleAnswer } | undefined = receiveMessageOnPort(port);
   if (received?.message.id === id) return received.message;

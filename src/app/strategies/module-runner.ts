@@ -10,11 +10,11 @@ import { loadModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 
 /**
- * The process in which modules of users run (`module-process.ts` starts it): no environment, no network, no files once this program
+ * Process in which the modules of users run; `module-bridge.ts` starts it. It has no environment and no network, no files once this program
  * is loaded, no child processes, no threads, and no code from text.
  */
 
-/** Answers requests until the desk is gone. */
+/** Answers requests until the desk disconnects. */
 function serve(): void {
   process.permission.drop('fs.read');
   process.on('message', (request: ModuleRequest) => {
@@ -35,7 +35,7 @@ function outcomeOf(source: ModuleSource, call: ModuleCall | undefined): ModuleOu
   if (typeof code !== 'function') return code;
   if (call === undefined) return { value: null };
   const returned = code(call);
-  // The desk reads the others by their schema.
+  // The desk parses the answers to other calls with their schemas.
   return { value: call.do === 'start' || call.do === 'step' ? readStep(returned) : returned };
 }
 
@@ -47,7 +47,7 @@ function codeOrProblem(source: ModuleSource): ReturnType<typeof codeIn> {
   }
 }
 
-/** Only the engine itself can end a loop that never ends. */
+/** Runs `work` with a time limit in a context of its own: only the JavaScript engine can end an endless loop. */
 function inTime<T>(work: () => T): T {
   try {
     return runInNewContext('work()', { work }, { timeout: CALL_MS }) as T; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the context only calls the function

@@ -9,7 +9,7 @@ import type { FileProblem } from '../config/problems.ts';
 import { shownPath } from '../config/files.ts';
 import type { LoadedStrategy } from './strategies.ts';
 
-/** What a compiler says of the code of modules; it never runs them. */
+/** Result of type-checking modules; the compiler never runs them. */
 export interface CheckedTypes {
   readonly problems: readonly FileProblem[];
   /** Modules that could not be checked, with the reason. */
@@ -18,7 +18,7 @@ export interface CheckedTypes {
 
 const TIMEOUT_MS = 60_000;
 
-/** Checks the types of the modules in TypeScript that strategies name, with the compiler installed beside them or beside this program. */
+/** Checks the types of the TypeScript modules of strategies, with the compiler installed beside them or beside this program. */
 export function checkModuleTypes(strategies: readonly LoadedStrategy[], cwd: string): CheckedTypes {
   const files = [...new Set(strategies.flatMap((one) => moduleFileOf(one, cwd)))];
   const [first] = files;
@@ -49,27 +49,27 @@ export function checkModuleTypes(strategies: readonly LoadedStrategy[], cwd: str
   }
 }
 
-/** Absolute path of the module in TypeScript of a strategy that has one. */
+/** Returns the absolute path of the TypeScript module of a strategy; empty if it has none. */
 function moduleFileOf({ kind, document, file }: LoadedStrategy, cwd: string): readonly string[] {
   const { module: named } = document;
   if (kind !== 'module' || typeof named !== 'string' || !named.endsWith('.ts')) return [];
   return [resolve(dirname(resolve(cwd, file)), named)];
 }
 
-/** `tsc` as Node resolves it from the folder of the module, or from this program. */
+/** Returns the path of `tsc` as Node resolves it from the folder of the module or from this program. */
 function compilerFor(folder: string): string | undefined {
   for (const from of [join(folder, 'x.js'), import.meta.url]) {
     try {
       const file = join(dirname(createRequire(from).resolve('typescript/package.json')), 'bin/tsc');
       if (existsSync(file)) return file;
     } catch {
-      // Not there: the next place.
+      // No compiler here: try the next place.
     }
   }
   return undefined;
 }
 
-/** Of the kernel that modules import: the sources, or the declarations of an installed package. */
+/** Path of the types that modules import: the source, or the declarations of an installed package. */
 const SDK = ['../../strategy/sdk.ts', '../../strategy/sdk.d.ts']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .find((path) => existsSync(path));
@@ -93,7 +93,7 @@ const settingsFor = (files: readonly string[]): object => ({
 
 const LINE = /^(?<file>.+?)\((?<line>\d+),(?<column>\d+)\): error (?<code>TS\d+): (?<says>.+)$/gmu;
 
-/** What was said of the modules themselves. */
+/** Returns the errors of the compiler that are in the modules themselves. */
 function problemsIn(
   said: string,
   {

@@ -8,24 +8,24 @@ import * as sdk from '../../strategy/sdk.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
 import { barredName, barredSource, preludeFrom, pureDate, pureMath, pureTemporal } from './module-prelude.ts';
 
-/** The code of a module, which is part of its strategy's document, its hash and the journal. */
+/** Code of a module. It is part of its strategy's document and hash, and of the journal. */
 export interface ModuleSource {
-  /** As named in the document. */
+  /** Path as the document names it. */
   readonly file: string;
   /** SHA-256 of the text, hex. */
   readonly sha256: string;
   readonly text: string;
 }
 
-/** Larger files were not written for one strategy. */
+/** Largest module: a larger file is not the code of one strategy. */
 const BYTES_MAX = 64 * 1024;
-/** Virtual location of modules for the loader; no file exists there. The hash makes each version a separate module. */
+/** Virtual folder of modules for the loader; no file exists there. The hash in the URL makes each version a separate module. */
 const HOME = 'file:///tranche-module/';
 const SDK_NAME = 'tranche/strategy';
 const PRELUDE_NAME = 'tranche/strategy/prelude';
 /**
- * What a module may import: the program's own copies, so that amounts on both sides have the same class. The bundle loads this file
- * on demand.
+ * Names that a module may import. They are the program's own copies, so that amounts on both sides have the same class. A getter, because
+ * the bundle loads this file on demand.
  */
 const shelf: Readonly<Record<string, object>> = {
   get [SDK_NAME]() {
@@ -33,23 +33,22 @@ const shelf: Readonly<Record<string, object>> = {
   },
   [PRELUDE_NAME]: { barredName, pureDate, pureMath, pureTemporal },
 };
-/** The modules' imports are available under this name while a module is loaded, and only then. */
+/** Global symbol of `shelf`; it is defined only while a module is being loaded. */
 const SHELF = Symbol.for('tranche.shelf');
 
 const sources = new Map<
   string,
   { readonly source: string; readonly format: 'module' | 'module-typescript' }
 >();
-/** The exports of each version, or why it cannot be loaded. */
+/** Exports of each version by URL, or why it cannot be loaded. */
 const loaded = new Map<string, { readonly exported: unknown } | { readonly error: Error }>();
 const requireModule = createRequire(import.meta.url);
 let isHooked = false;
 
 /**
- * Reads the module that a document names. It must be in the folder of the document or below, after following
- * links.
+ * Reads the module that a document names. It must be in the folder of the document or below, even after links are resolved.
  *
- * @throws Error in words for the operator.
+ * @throws Error with a message for the operator.
  */
 export function readModule(named: string, documentFile: string, cwd: string): ModuleSource {
   const folder = dirname(resolve(cwd, documentFile));
@@ -83,11 +82,11 @@ function readBytes(path: string, refuse: (why: string) => Error): Buffer {
 }
 
 /**
- * Runs the module, once for each text, and gives what it exports. It can import `tranche/strategy` only, and the
- * names by which code reaches the process, the network, the clock or chance are barred in it. That keeps accidents
- * out, not an attacker: a module is code of the desk, and is reviewed like its config.
+ * Runs the module, once for each text, and returns its exports. It can import only `tranche/strategy`, and cannot use the names through
+ * which code reaches the process, the network, the clock or randomness. That prevents accidents, not attacks: a module is code of the desk,
+ * to be reviewed like its config.
  *
- * @throws Error in words for the operator.
+ * @throws Error with a message for the operator.
  */
 export function loadModule(source: Pick<ModuleSource, 'file' | 'sha256' | 'text'>): unknown {
   const url = `${HOME}${source.sha256}/${source.file.replace(/^.*\//u, '')}`;
@@ -114,7 +113,7 @@ function loadAs(url: string, text: string): { readonly exported: unknown } | { r
   }
 }
 
-/** The error of the loader, the compiler or the module, on one line with file and line of the module. */
+/** Returns the error of the loader, the compiler or the module on one line, with the file and line of the module. */
 function inWords(cause: unknown): string {
   if (!(cause instanceof Error)) return `it threw a value of type ${typeof cause} while loading`;
   if ('code' in cause && cause.code === 'ERR_REQUIRE_ASYNC_MODULE')
@@ -124,7 +123,7 @@ function inWords(cause: unknown): string {
   return `${name}${said}${placeIn(cause)}`;
 }
 
-/** Only modules are resolved here; everything else is resolved as usual. */
+/** Installs the loader hooks, once. They resolve modules and their imports only. */
 function hook(): void {
   if (isHooked) return;
   isHooked = true;

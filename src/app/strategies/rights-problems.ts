@@ -3,9 +3,9 @@ import { changeableByOthers, replaceableByOthers } from '../../files/rights.ts';
 import type { LoadedStrategy } from './strategies.ts';
 
 /**
- * Where other users of this machine could change what the desk trades: the config, strategies and modules, and the folders that name
- * them. One sentence each, with the way out. Only the owner may write to a folder of strategies, even if a sticky bit protects each
- * file: a new file in it is a new strategy. `others` are further files, absolute.
+ * Returns where other users of this machine could change what the desk trades: the config, strategies, modules and their folders. Each
+ * problem is one sentence with its remedy. Only the owner may write to a folder of strategies, even if a sticky bit protects each file,
+ * because a new file in it is a new strategy. `others`: absolute paths of further files.
  */
 export function rightsProblems(
   configFile: string,

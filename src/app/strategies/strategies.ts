@@ -30,16 +30,16 @@ export interface LoadedStrategy {
   readonly enabled: boolean;
   /** SHA-256 of the document without `enabled`, hex: disabling and enabling a strategy does not restart it. */
   readonly hash: string;
-  /** The document as plain data, variables filled in. */
+  /** The document as plain data, with variables replaced. */
   readonly document: Readonly<Record<string, unknown>>;
   readonly bound: BoundStrategy;
-  /** Path as shown to the operator. */
+  /** Path, as shown to the operator. */
   readonly file: string;
-  /** From 1. */
+  /** Line of the document, from 1. */
   readonly line: number;
 }
 
-/** The keys common to documents of all kinds. */
+/** Keys common to documents of all kinds. */
 export const commonKeys = {
   id: z
     .string()
@@ -55,7 +55,7 @@ const common = z.object(commonKeys);
 const COMMON_KEYS = Object.keys(commonKeys);
 const STRATEGIES_MAX = 10_000;
 
-/** The config and all its strategies, or every problem of all files at once. @throws OperatorError `config`. */
+/** Reads the config and all its strategies. @throws OperatorError `config` with every problem of all files. */
 export function loadAll(
   configFile: string,
   options: ConfigOptions,
@@ -66,7 +66,7 @@ export function loadAll(
   return { ...loaded, strategies: read.strategies };
 }
 
-/** Reads and checks strategy files. Without a config, checks that need one are skipped. */
+/** Reads and checks strategy files. Without a config, skips the checks that need one. */
 export function readStrategies(
   files: readonly string[],
   config: Config | undefined,
@@ -74,12 +74,12 @@ export function readStrategies(
   kinds: ReadonlyMap<string, AnyStrategy> = registry,
 ): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
   const { documents, problems } = readDocuments(files, options);
-  const { env, cwd } = options; // and nothing else: what more there is may be worked out when it is read
+  const { env, cwd } = options; // no further option: another one may be a getter that computes its value
   const checked = checkDocuments(documents, config, { env, cwd, kinds });
   return { strategies: checked.strategies, problems: [...problems, ...checked.problems] };
 }
 
-/** The documents of strategy files, before any check. */
+/** Reads the documents of strategy files, without checks. */
 export function readDocuments(files: readonly string[], options: ReadOptions): YamlFile {
   const read = files.map((file) => notEmpty(readFile(file, options), shownPath(file, options.cwd)));
   return {
@@ -123,7 +123,7 @@ export function checkDocuments(
   return { strategies, problems };
 }
 
-/** An editor that truncates a file before writing it must not end its strategies. */
+/** Refuses an empty file: an editor that truncates a file before writing it must not end its strategies. */
 function notEmpty(read: YamlFile, file: string): YamlFile {
   if (read.documents.length > 0 || read.problems.length > 0) return read;
   const message =
@@ -173,7 +173,7 @@ function bind(
 const MODULES_OFF =
   'live mode does not run modules by default: review its code, then set strategies: { files: …, allow_modules: true }';
 
-/** A strategy as it was when its run started, from the document in the journal; `undefined` if this version cannot read it. */
+/** Restores a strategy as it was at the start of its life, from the document in the journal; `undefined` if this version cannot read it. */
 export function reviveStrategy(
   { strategy: id, hash, type, document }: BegunDocument,
   {
@@ -198,7 +198,7 @@ export function reviveStrategy(
   }
 }
 
-/** The code in a journal document. @throws TypeError if there is none. */
+/** Returns the code in a document of the journal. @throws TypeError if there is none. */
 function sourceIn(source: unknown): ModuleSource {
   if (!isRecord(source)) throw new TypeError('no source');
   const { file, sha256, text } = source;
@@ -207,7 +207,7 @@ function sourceIn(source: unknown): ModuleSource {
   return { file, sha256, text };
 }
 
-/** Kinds with user code get it here. The document contains its text, which is part of the hash and of the journal. */
+/** Adds the user's code to a kind that needs it. Its text becomes part of the document, and so of the hash and the journal. */
 function withCode(
   kind: AnyStrategy,
   { module: named }: Readonly<Record<string, unknown>>,
@@ -271,7 +271,7 @@ function checkPairs(
   return problems;
 }
 
-/** It would buy while there is cash, and never sell. */
+/** Without a sell path, a strategy would buy while there is cash, and never sell. */
 const SELLING_OFF =
   'it may have to sell, but selling is off: set venue.sell_path in the config to the path at which your venue accepts sell orders';
 
@@ -285,7 +285,7 @@ function untraded(pair: string, traded: readonly string[], { venue }: Config): s
   return `the simulated venue does not trade ${pair}: ${fix}`;
 }
 
-/** Where a document names a pair: as its `pair`, or through a currency among its target weights. */
+/** Returns the path at which a document names a pair: `pair`, or a currency among its target weights. */
 function pathOfPair(value: unknown, pair: string): readonly string[] {
   if (!isRecord(value) || value['pair'] === pair) return ['pair'];
   const weights = value['target_weights'];
@@ -294,15 +294,15 @@ function pathOfPair(value: unknown, pair: string): readonly string[] {
 }
 
 /**
- * Currencies that early checks may assume to exist. The venue's own list decides when the desk runs; a pair that is not
- * two of these is simply not checked for its units here.
+ * Currencies that early checks may assume to exist. The venue's list decides when the desk runs; early checks skip the units of a pair that
+ * does not consist of two of these.
  */
 export const COMMON_CURRENCIES =
   'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
     ' ',
   );
 
-/** Known pairs, without asking the venue. */
+/** Returns what is known of pairs without a request to the venue. */
 export function worldOf(config: Config | undefined): CheckWorld {
   const currencies: CheckWorld['currencies'] = (pair) => {
     const listed = config?.venue.simulated?.pairs[pair];
@@ -325,10 +325,10 @@ export function worldOf(config: Config | undefined): CheckWorld {
   };
 }
 
-/** Called for each document. */
+/** Cache of `listedBy`, which runs for each document. */
 const listings = new WeakMap<VenueOptions, ReturnType<typeof listCurrencies>>();
 
-/** The currencies of the simulated venue; `undefined` where the venue itself would have to be asked. */
+/** Returns the currencies of the simulated venue, or `undefined` for a real venue, which would need a request. */
 function listedBy(options: VenueOptions | undefined): ReturnType<typeof listCurrencies> | undefined {
   if (options === undefined) return undefined;
   const known = listings.get(options) ?? listCurrencies(options);
@@ -336,7 +336,7 @@ function listedBy(options: VenueOptions | undefined): ReturnType<typeof listCurr
   return known;
 }
 
-/** The venue's smallest order of a pair: as the config says for the pair, or its default for the quote currency. */
+/** Returns the venue's smallest order of a pair: that of the config for the pair, or the default if it is in the quote currency. */
 export function minimumFor(config: Config | undefined, pair: string, quote: string | undefined): Minimum {
   if (config === undefined) return {};
   const { minimums } = config.venue;

@@ -18,18 +18,18 @@ import { faultWords, standingFaults } from '../planning/standing-faults.ts';
 import type { SnapshotRun } from './journal-snapshot.ts';
 
 export interface StrategyFiles {
-  /** As on the command line. */
+  /** Path as on the command line. */
   readonly configFile: string;
   readonly options: ConfigOptions;
-  /** The config that the desk was started with, and what each of its settings said. */
+  /** The config with which the desk started; `sections` has the text of each setting. */
   readonly config: Config;
   readonly sections: ReadonlyMap<string, string>;
-  /** Puts channels in the place of those in use; left out: they are not read again. */
+  /** Replaces the channels in use. Omitted: a reload does not read them. */
   readonly useChannels?: ((notify: NotifyConfig | undefined) => void) | undefined;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
-/** Settings that say something else than at the start, and that a reload does not put in force. */
+/** Returns a note on the settings that have changed since the start and that a reload does not apply. */
 function laterWords(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
@@ -44,7 +44,7 @@ function laterWords(
 const isLimit = (name: string): boolean =>
   name.startsWith('controls.') && limitNames.has(name.slice('controls.'.length));
 
-/** The strategies of a config, and its limits, as they are on disk, for a desk that reads them again while it runs. */
+/** Returns the port through which a running desk reads its strategies, limits and channels from disk again. */
 export function strategyFiles(files: StrategyFiles): StrategiesPort {
   const channels = channelsOf(files);
   let current = files.config;
@@ -65,7 +65,7 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
       const { configFile, options, sections } = files;
       const { mode } = files.config;
       const again = rereadConfig(configFile, { ...options, mode });
-      // Against the limits that they would trade under.
+      // The checks apply the limits that the strategies would trade under.
       const config =
         again.controls === undefined ? files.config : { ...files.config, controls: again.controls };
       const { strategies, problems } = readStrategies(again.strategyFiles, config, options);
@@ -88,7 +88,7 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
   };
 }
 
-/** Compares the channels of the file with those in use. */
+/** Returns a function that compares the channels of the file with those in use. */
 function channelsOf({
   sections,
   useChannels,
@@ -107,7 +107,7 @@ function channelsOf({
     const content = JSON.stringify(changed.map((name) => [name, now.get(name) ?? '']));
     return {
       changes: words,
-      // With a key of this process: nobody may try addresses and passwords against it.
+      // A key of this process, so that nobody can test guesses of addresses and passwords against the hash.
       subject: createHmac('sha256', key).update(content).digest('hex'),
       settings: channelSettings(notify),
       use() {
@@ -121,7 +121,7 @@ function channelsOf({
 const changeOf = (wasThere: boolean, isThere: boolean): string =>
   wasThere && isThere ? 'changed' : isThere ? 'added' : 'removed';
 
-/** A strategy as the engine knows it, without its place in a file. */
+/** Returns a strategy for the engine, without its place in a file. */
 const sourceOf = ({ id, kind, hash, document, bound }: StrategySource): StrategySource => ({
   id,
   kind,
@@ -130,13 +130,13 @@ const sourceOf = ({ id, kind, hash, document, bound }: StrategySource): Strategy
   bound,
 });
 
-/** A file of a strategy, a calendar or a module in a folder of strategies, or below, may have changed. */
+/** Emits when a strategy, calendar or module in a folder of strategies, or below, may have changed. */
 const folderChanges = ({ config, warn }: StrategyFiles): Observable<unknown> =>
   merge(
     ...[...new Set(config.strategyFiles.map((file) => dirname(file)))].map((folder) => watched(folder, warn)),
   );
 
-/** A folder that cannot be watched is reported, and read again on request. */
+/** Watches a folder. Warns if that fails: the folder is then read only on request. */
 const watched = (folder: string, warn: StrategyFiles['warn']): Observable<unknown> =>
   new Observable((observer) => {
     const fail = (error: unknown): void => {

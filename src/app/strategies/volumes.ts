@@ -4,13 +4,13 @@ import { OperatorError } from '../../core/errors.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Volume } from '../../strategy/kinds/volume-profile.ts';
 
-/** Volume of market history: bars or trades out of any file that `data import` reads. */
+/** Volumes of market history, from bars or trades in any file that `data import` reads. */
 
 export interface Volumes {
   readonly of: 'bars' | 'trades';
   readonly rows: number;
   readonly volumes: readonly Volume[];
-  /** Spans covered by rows, without the gaps between bars, in order of time. */
+  /** Spans that rows cover, without the gaps between bars, in order of time. */
   readonly seen: readonly Pick<Volume, 'fromMs' | 'untilMs'>[];
   /** Length of a bar, ms; 0 for trades. */
   readonly barMs: number;
@@ -19,15 +19,15 @@ export interface Volumes {
 export interface ReadVolumes {
   /** Longest accepted gap between two bars, ms. */
   readonly gapMaxMs: number;
-  /** Where names that are not absolute begin. */
+  /** Folder that relative names start from. */
   readonly cwd: string;
 }
 
-/** A profile describes one market, whichever it is: files that do not say their pair need not. */
+/** Pair of a file that does not state one: a profile describes one market, whichever it is. */
 const ANY_PAIR = 'anypair';
 const ROWS_MIN = 2;
 
-/** @throws OperatorError (`data`) that names the file, and the row that is wrong. */
+/** Reads the volumes of a file. @throws OperatorError `data` with the name of the file and the faulty row. */
 export async function readVolumes(name: string, { gapMaxMs, cwd }: ReadVolumes): Promise<Volumes> {
   const tape = await tapeOfAnyPair(name, cwd);
   const { rows, barMs, times } = tape;

@@ -9,12 +9,12 @@ import { figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepFacts, SweepResult } from './sweep-result.ts';
 import { version } from '../version.ts';
 
-/** Settings that the page lists: `results.csv` has all. */
+/** Largest number of settings on the page; `results.csv` has all. */
 const LISTED = 200;
 const CELL = { width: 76, height: 26 };
 const MARGIN = { left: 110, top: 26 };
 
-/** The results of a sweep as one file for a browser, without a script and without a network. */
+/** Returns the results of a sweep as one HTML file that needs no script and no network. */
 export function sweepHtml(result: SweepResult, { input, named, seed }: SweepFacts): string {
   const { by, cost, risk, order, front, folds, map, settings } = result;
   const title = `Sweep of ${settings.length} settings`;

@@ -7,20 +7,20 @@ import type { SweepJob, SweepOutcome } from './sweep-run.ts';
 
 export interface PoolOptions {
   readonly jobs: readonly SweepJob[];
-  /** As `packBase` gives it. */
+  /** Text that `packBase` returned. */
   readonly base: string;
-  /** As `sharedTape` gives them. */
+  /** Tapes that `sharedTape` returned. */
   readonly tapes: readonly Tape[];
-  /** As `sharedIndex` gives them. A tape without one is indexed by each worker. */
+  /** Indexes that `sharedIndex` returned. Each worker indexes a tape that has none. */
   readonly indexes?: readonly PriceIndex[] | undefined;
   readonly workers: number;
-  /** Called as soon as a job has ended, in no certain order. `index`: of `jobs`. What it throws ends the sweep. */
+  /** Called as soon as a job has ended, in any order. `index`: index in `jobs`. An error that it throws ends the sweep. */
   readonly done: (index: number, outcome: SweepOutcome) => void;
-  /** Aborted: running work stops, and no more starts. */
+  /** When aborted, running jobs stop, and no more start. */
   readonly stop?: AbortSignal | undefined;
-  /** Another worker than that of the program. */
+  /** Script of the workers, if not the program's own. */
   readonly script?: URL | undefined;
-  /** Called when a worker has died. */
+  /** End of the error message after the death of a worker: what happens to the finished settings. */
   readonly kept?: string | undefined;
 }
 
@@ -40,12 +40,12 @@ export const isWorkerTask = (value: unknown): value is WorkerTask =>
 export const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
   typeof value === 'object' && value !== null && 'index' in value && 'outcome' in value;
 
-/** Of this file and its neighbours: another one once they are compiled. */
+/** Script of a worker. Its extension is that of this file, which changes when the files are compiled. */
 export const SCRIPT = new URL(`sweep-worker${extname(import.meta.url)}`, import.meta.url);
-/** Jobs that a worker knows of: it need not wait for the next one. */
+/** Number of jobs that a worker has at a time, so that it need not wait for the next one. */
 const AHEAD = 2;
 
-/** The index of a tape in memory that all threads read. */
+/** Copies the index of a tape into memory that all threads share. */
 export function sharedIndex(index: PriceIndex): PriceIndex {
   const starts = new Int32Array(new SharedArrayBuffer(index.starts.byteLength));
   starts.set(index.starts);
@@ -57,7 +57,7 @@ export function sharedIndex(index: PriceIndex): PriceIndex {
   return { ...index, starts, bounds };
 }
 
-/** A tape whose columns all threads read from the same memory. */
+/** Copies the columns of a tape into memory that all threads share. */
 export function sharedTape(tape: Tape): Tape {
   const shared = (column: Float64Array): Float64Array => {
     const copy = new Float64Array(new SharedArrayBuffer(column.byteLength));
@@ -73,14 +73,14 @@ export function sharedTape(tape: Tape): Tape {
     low: shared(low),
     close: shared(close),
     volume: shared(volume),
-    part: undefined, // no thread can be given a function
+    part: undefined, // a function cannot be passed to a thread
   };
 }
 
 /**
- * Runs jobs on worker threads, to the end or until it is stopped. All workers are gone when it settles.
+ * Runs jobs on worker threads until all have ended or `stop` aborts. When it settles, all workers have ended.
  *
- * @throws OperatorError `software` when a worker has died; what `done` has been called with stays done.
+ * @throws OperatorError `software` if a worker died; the outcomes already passed to `done` remain valid.
  */
 export async function runPool({
   jobs,

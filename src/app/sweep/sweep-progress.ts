@@ -1,6 +1,6 @@
 import type { Screen } from '../cli/progress.ts';
 
-/** A line on a terminal while settings end; nothing elsewhere. */
+/** Progress line of a sweep on a terminal; prints nothing elsewhere. */
 export interface SweepProgress {
   ended(): void;
   clear(): void;
@@ -8,7 +8,7 @@ export interface SweepProgress {
 
 const REDRAW_MS = 100;
 
-/** @param now milliseconds of a monotonic clock. */
+/** Creates a progress line. @param now monotonic clock, ms. */
 export function sweepProgress(
   screen: Screen,
   { total, already, now }: { readonly total: number; readonly already: number; readonly now: () => number },
@@ -29,7 +29,7 @@ export function sweepProgress(
   };
 }
 
-/** The rate covers this run: what had ended before does not count. */
+/** Returns the progress line. The rate does not count settings that ended before this run. */
 export function progressLine({
   done,
   total,

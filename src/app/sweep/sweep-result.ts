@@ -28,16 +28,16 @@ export interface SweepResult {
   /** For each window, the outcome of each setting; `undefined` if it was not run. */
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly by: FigureName;
-  /** The figure plotted against risk: `by`, unless that is the risk itself. */
+  /** The figure plotted against risk: `by`, unless `by` is the risk or contains it. */
   readonly cost: FigureName;
   readonly risk: FigureName;
-  /** Indices of settings, of the one window or of all windows together. None of a walk forward: it judges choices. */
+  /** Indices of settings in the one window, best first; empty for a walk-forward, which evaluates choices instead. */
   readonly order: readonly number[];
   readonly front: readonly number[];
-  /** Settings of the front that equal an earlier one of it in both figures, by that one; they are not in `front`. */
+  /** Settings that equal one in `front` in both figures, by that setting; they are not in `front` themselves. */
   readonly equal: ReadonlyMap<number, readonly number[]>;
   readonly edges: readonly Edge[];
-  /** Those that traded nothing in the one window, or in none of the windows: ranked apart, as no setting among them is better. */
+  /** Settings that traded nothing in any window. They are ranked separately, because none of them is better than another. */
   readonly idle: readonly number[];
   readonly map: HeatMap | undefined;
   readonly luck: Luck | undefined;
@@ -55,11 +55,11 @@ export interface Swept {
   readonly windows: readonly Window[];
   readonly outcomes: SweepResult['outcomes'];
   /**
-   * Default: trading cost and tracking error in one figure for portfolios, because cost by itself is lowest without a trade; else the cost
-   * rate.
+   * Default for portfolios: trading cost and tracking error in one figure, because cost alone is lowest without a trade. Default otherwise:
+   * the cost rate.
    */
   readonly by: FigureName | undefined;
-  /** Default: the tracking error for portfolios, else the deviation of slice prices. */
+  /** Default: the tracking error for portfolios, otherwise the deviation of slice prices. */
   readonly risk: FigureName | undefined;
   readonly isForward: boolean;
   readonly repeated: number;
@@ -79,7 +79,7 @@ export function sweepResultOf(swept: Swept): SweepResult {
   const usual = isPortfolio ? 'cost_usd' : 'cost_bps';
   const by = swept.by ?? (isPortfolio ? 'portfolio_bps' : usual);
   const risk = swept.risk ?? (isPortfolio ? 'tracking_error' : 'risk_bps');
-  // The usual figure of portfolios holds the risk already.
+  // The default figure of portfolios already contains the risk.
   const cost = by === risk || by === 'portfolio_bps' ? usual : by;
   const order = ranked(all, by);
   const front = paretoFront(all, [cost, risk]);
@@ -106,7 +106,7 @@ export function sweepResultOf(swept: Swept): SweepResult {
   };
 }
 
-/** Caveats of a sweep, one or two sentences each. */
+/** Returns the caveats of a sweep, one or two sentences each. */
 export function sweepNotes({
   settings,
   idle,
@@ -144,7 +144,7 @@ export function sweepNotes({
   ]; // prettier-ignore
 }
 
-/** Numbered as in the tables. */
+/** Lists settings by their numbers in the tables. */
 function numbered(indices: readonly number[]): string {
   const shown = indices.slice(0, IDLE_SHOWN).map((index) => index + 1);
   const more = indices.length - shown.length;
@@ -167,7 +167,7 @@ export interface SweepFacts {
   readonly seed: string;
 }
 
-/** The plain data of `results.json`. */
+/** Returns the plain data of `results.json`. */
 export function sweepJson(result: SweepResult, { input, named, seed }: SweepFacts): object {
   const {
     fields,

@@ -51,42 +51,42 @@ export interface SweepBase {
 /** One setting in one window. */
 export interface SweepJob extends Window {
   readonly strategies: readonly BegunDocument[];
-  /** Number of the resample of the window's prices; 0: the prices themselves. A resample also reports the parts of the cost. */
+  /** Resampling of the window's prices; `index` 0: the prices themselves. If given, the outcome also has the parts of the cost. */
   readonly resample?: (Resampling & { readonly index: number }) | undefined;
 }
 
-/** The result of a run. Two runs of the same job give the same result, down to the last hash. */
+/** Result of a run. Two runs of the same job have the same result, including the last hash. */
 export type SweepOutcome = Readonly<
   | {
       figures: SweepFigures;
       /** Parts of the cost, bps, if requested for a resample. */
       parts?: CostParts;
-      /** How the desk ended: `halted` when a control stopped it. */
+      /** State in which the desk ended: `halted` if a control stopped it. */
       control: string;
       records: number;
       /** Hash of the last record of its journal. */
       head: string;
     }
-  /** Why a desk would not start with this setting. */
+  /** Why a desk does not start with this setting. */
   | { refused: string }
 >;
 
 export type CostParts = Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
 const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
 
-/** The base as text for a worker; `unpackBase` restores it with every amount. */
+/** Returns the base as text for a worker; `unpackBase` restores it with every amount. */
 export const packBase = (base: SweepBase): string => pack(base);
 export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
 
-/** Runs settings one after another. Facts about the tapes are computed once. */
+/** Runs settings one after another, and computes facts about the tapes only once. */
 export class SettingRunner {
   readonly #base: SweepBase;
   readonly #tapes: readonly Tape[];
   readonly #nextPossible: NextPossible;
-  /** By how they draw. */
+  /** Resamplers by window and method. */
   readonly #resamplers = new Map<string, Resampler>();
 
-  /** `indexes`: those of tapes that are indexed already. */
+  /** `indexes`: indexes of tapes, if they exist already. */
   constructor(base: SweepBase, tapes: readonly Tape[], indexes: readonly PriceIndex[] = []) {
     this.#base = base;
     this.#tapes = tapes;
@@ -96,7 +96,7 @@ export class SettingRunner {
     );
   }
 
-  /** @throws Error only for a bug: a setting that cannot run is an outcome. */
+  /** Runs a job. @throws Error only for a bug: a setting that cannot run has an outcome. */
   run(job: SweepJob): SweepOutcome {
     const { strategies, from, until, resample } = job;
     if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
@@ -135,7 +135,7 @@ export class SettingRunner {
     }
   }
 
-  /** The randomness of the venue and the desk is drawn again with the prices. */
+  /** Runs a job over resampled prices, with new randomness of the venue and the desk. */
   #overAnother(
     job: SweepJob,
     { index, ...resampling }: Resampling & { readonly index: number },
@@ -199,17 +199,17 @@ function revived(begun: BegunDocument): StrategySource {
   return source;
 }
 
-/** Fees at the rate at which the amount was converted to USD. */
+/** Returns the fees of a fill in USD, at the rate at which its amount was converted. */
 function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
   const [paid, all] = [money(fees), money(amount)];
   return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
 }
 
-/** Half of it weighs the variance against the portfolio's targets as an investor of that relative risk aversion does. */
+/** Relative risk aversion of an investor; half of it is the weight of the variance against the portfolio's targets. */
 const RISK_AVERSION = 4;
 const YEAR_MS = 365.25 * DAY_MS;
 
-/** What trading costs a year, and what drift is worth to be avoided. Of one portfolio in USD. */
+/** Returns the yearly cost of trading plus the value of avoiding drift, bps. Defined only for a single portfolio in USD. */
 function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefined {
   const [one, another] = portfolios;
   if (one?.course?.trackingError === undefined || another !== undefined || one.cash !== 'usd')
@@ -220,7 +220,7 @@ function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefine
   return (10_000 * (trading + (RISK_AVERSION / 2) * trackingError ** 2)).toFixed(4);
 }
 
-/** Rates of cost in one quote currency: those of several are not added up. What they come to in USD is. */
+/** Returns the cost in USD, summed over quote currencies, and the cost rates, which cannot be added up, for a single quote currency only. */
 function costsOf(figures: Figures): SweepFigures {
   const [first, second] = figures.totals;
   if (first === undefined) return {};
@@ -241,7 +241,7 @@ function costsOf(figures: Figures): SweepFigures {
   });
 }
 
-/** As in the report; figures of several quote currencies are not added. */
+/** Returns the parts of the cost as in the report; empty for several quote currencies, whose figures cannot be added up. */
 function partsOf({ totals }: Figures): CostParts {
   const [first, second] = totals;
   if (first === undefined || second !== undefined) return {};
@@ -250,7 +250,7 @@ function partsOf({ totals }: Figures): CostParts {
   return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
 }
 
-/** At the mean rate at which the fills of that currency were counted in USD; `undefined` without one. */
+/** Converts an amount to USD at the mean rate of the fills in that currency; `undefined` without such fills. */
 function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefined {
   if (quote === 'usd') return amount;
   let [sum, usd] = [NO_MONEY, NO_MONEY];
@@ -262,7 +262,7 @@ function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefi
   return sum.isZero() ? undefined : scale(amount, fraction(usd, sum));
 }
 
-/** Standard deviation of slice prices against the arrival of their parents, weighted by size. */
+/** Returns the standard deviation of slice prices against the arrival prices of their parents, weighted by size, bps. */
 function deviationOf({ parents }: Figures): string | undefined {
   let [weights, sum, squares, count] = [0, 0, 0, 0];
   for (const { slices } of parents)

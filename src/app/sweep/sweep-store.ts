@@ -20,23 +20,22 @@ import { notWritten } from '../research/parquet.ts';
 import type { SweepOutcome } from './sweep-run.ts';
 
 /**
- * Everything that the results of a folder depend on, by name: hashes and settings. If one differs, it is another
- * sweep.
+ * Everything that the results in a folder depend on, by name: hashes and settings. A difference in one of them makes another sweep.
  */
 export type SweepInputs = Readonly<Record<string, string>>;
 
-/** The results of a sweep on disk. One process at a time. */
+/** Results of a sweep on disk, open in one process at a time. */
 export interface SweepStore {
   /** Results of earlier runs, by key. */
   readonly known: ReadonlyMap<string, SweepOutcome>;
-  /** Durable when it returns. */
+  /** Adds an outcome, which is durable when this returns. */
   append(key: string, values: Readonly<Record<string, string>>, outcome: SweepOutcome): void;
   close(): void;
 }
 
-/** What the results rest on. */
+/** File with the inputs of the results. */
 export const INPUTS_FILE = 'sweep.json';
-/** One line per setting, in order of completion. */
+/** File with one line for each setting, in order of completion. */
 export const SETTINGS_FILE = 'settings.jsonl';
 const FORMAT = 1;
 
@@ -45,7 +44,7 @@ const figureSchema = z.partialRecord(
   z.enum(figureNames as readonly [FigureName, ...FigureName[]]), // oxlint-disable-line typescript/no-unsafe-type-assertion -- there is at least one
   z.string(),
 );
-/** An outcome as JSON. */
+/** Schema of an outcome in JSON. */
 export const outcomeSchema = z.union([
   z.strictObject({ figures: figureSchema, control: z.string(), records: z.number(), head: z.string() }),
   z.strictObject({ refused: z.string() }),
@@ -53,10 +52,10 @@ export const outcomeSchema = z.union([
 const lineSchema = z.object({ key: z.string(), outcome: outcomeSchema });
 
 /**
- * Opens the folder of a sweep, creates it if it is missing, and resumes from its results.
+ * Opens the folder of a sweep, creates it if it is missing, and reads its results.
  *
- * @throws OperatorError `usage` when it holds results that rest on something else, `again` when another process writes it,
- * `data` when it is damaged, `storage` when it cannot be written.
+ * @throws OperatorError `usage` if it contains results with other inputs, `again` if another process writes to it, `data` if it is damaged,
+ * `storage` if it cannot be written.
  */
 export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
   const file = join(folder, SETTINGS_FILE);
@@ -72,7 +71,7 @@ export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
       known,
       append(key, values, outcome) {
         try {
-          // All or an error: on a nearly full disk a write may silently be partial.
+          // `writeFileSync` writes all bytes or throws; on an almost full disk, a plain write may write only some.
           writeFileSync(handle, `${escapeMarks(JSON.stringify({ key, values, outcome }))}\n`);
           fsyncSync(handle);
         } catch (cause) {
@@ -121,7 +120,7 @@ function refuseOthers(file: string, inputs: SweepInputs): void {
     );
 }
 
-/** An incomplete last line is removed: its setting runs again. */
+/** Reads the results. Removes an incomplete last line, so that its setting runs again. */
 function readLines(file: string): ReadonlyMap<string, SweepOutcome> {
   const bytes = readFileSync(file);
   const whole = bytes.lastIndexOf(0x0a) + 1;
@@ -141,8 +140,9 @@ function readLines(file: string): ReadonlyMap<string, SweepOutcome> {
 }
 
 /**
- * A file that is replaced once the new one is complete. Only its owner can read it. @throws OperatorError
- * `storage`.
+ * Writes a file that only its owner can read, and replaces an existing one once the new one is complete.
+ *
+ * @throws OperatorError `storage`.
  */
 export function writeWhole(file: string, content: string): void {
   const part = `${file}.part`;

@@ -10,7 +10,7 @@ import { table } from '../cli/summary.ts';
 import { figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepResult } from './sweep-result.ts';
 
-/** Figures that the table shows besides the one that ranks and the risk. */
+/** Figures that the table shows in addition to the ranking figure and the risk. */
 const SHOWN: readonly FigureName[] = [
   'cost_bps',
   'slippage_bps',
@@ -20,7 +20,7 @@ const SHOWN: readonly FigureName[] = [
   'value_usd',
 ];
 
-/** A sweep for people. @param top how many settings are listed. */
+/** Returns the results of a sweep as text. @param top largest number of settings to list. */
 export function sweepWords(result: SweepResult, top: number): readonly string[] {
   const { by, cost, risk, order, front, folds, map } = result;
   return [
@@ -56,7 +56,7 @@ function settingTable(result: SweepResult, indices: readonly number[]): readonly
   return table([['#', ...fields, ...names], ...rows]);
 }
 
-/** Settings without the ranking figure are listed, not dropped. */
+/** Returns a line on the settings without the ranking figure, so that they are not silently dropped. */
 function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly string[] {
   const without = settings.length - order.length - idle.length;
   if (without === 0) return [];
@@ -94,7 +94,7 @@ function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fol
 
 const SHADES = '█▓▒░·';
 
-/** Dark is good. */
+/** Returns a heat map as text; dark is good. */
 export function mapLines(map: HeatMap): readonly string[] {
   const { down, across, cells, figure, over } = map;
   const shade = shades(map);
@@ -112,14 +112,14 @@ export function mapLines(map: HeatMap): readonly string[] {
   ];
 }
 
-/** Two decimals of what has more: all of them are in the files. */
+/** Shortens a figure to two decimals, or four if it is below 1; the files have all decimals. */
 function short(value: string | undefined): string {
   if (value === undefined) return '';
   const shown = /\.\d{3,}$/u.test(value) ? Number(value).toFixed(Math.abs(Number(value)) < 1 ? 4 : 2) : value;
   return withSeparators(shown);
 }
 
-/** `results.csv`: a line for each setting and window. */
+/** Returns `results.csv`, with one line for each setting and window. */
 export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepResult): string {
   const best = new Set(front);
   const head = [

@@ -11,14 +11,14 @@ import { checkDocuments, readDocuments } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { YamlDocument } from '../config/yaml.ts';
 
-/** One setting with the strategies that it makes, checked like those of any desk. */
+/** One setting with its strategies, checked like those of any desk. */
 export interface Variant {
   readonly values: Setting;
-  /** All that are switched on, as a journal keeps them. */
+  /** All enabled strategies, as a journal keeps them. */
   readonly strategies: readonly BegunDocument[];
 }
 
-/** A setting that no desk would start with. */
+/** A setting with which no desk would start. */
 export interface Invalid {
   readonly values: Setting;
   readonly problem: FileProblem;
@@ -32,7 +32,7 @@ export interface Variants {
 type Checked = Pick<BacktestInput, 'config' | 'strategyFiles' | 'strategies'>;
 
 /**
- * The strategies of every setting. The files are read again: the check covers the document with the other values.
+ * Returns the strategies of every setting. Reads the files again, because the check covers each document with its new values.
  *
  * @throws OperatorError `usage` for a field that cannot be varied.
  */
@@ -56,7 +56,7 @@ export function readVariants(
   return { variants, invalid };
 }
 
-/** Only what this setting touches is checked again: the rest was, and cannot have changed. */
+/** Applies a setting. Checks only the documents that it changes: the others were checked before. */
 function changedBy(
   values: Setting,
   targets: readonly Target[],
@@ -94,7 +94,7 @@ interface Scene {
   readonly options: ReadOptions;
 }
 
-/** What says which strategy a document is, and whether it runs at all. */
+/** Fields that identify a strategy or decide whether it runs. */
 const FIXED: ReadonlySet<string> = new Set(['id', 'kind', 'enabled']);
 
 const targetsOf = (vary: Vary, index: number, scene: Scene): readonly Target[] =>
@@ -104,7 +104,7 @@ const targetsOf = (vary: Vary, index: number, scene: Scene): readonly Target[] =
     return { ...place, valueIn: (values) => read(written(values[index] ?? '')) };
   });
 
-/** Values that show what a field is: where one of them is none of its kind, another is. */
+/** Number of values from which the type of a field is inferred: if one of them is invalid, another may be valid. */
 const TRIED = 8;
 function triedOf({ values }: Vary): readonly string[] {
   const tried = Math.min(TRIED, values.count);
@@ -114,7 +114,7 @@ function triedOf({ values }: Vary): readonly string[] {
 
 type Place = Omit<Target, 'valueIn'> & { readonly read: (value: string) => unknown };
 
-/** @param tried Some of its values: they show what a field is that the file does not set. */
+/** Returns the target of a field. @param tried some of its values, which show the type of a field that the file does not set. */
 function targetOf(field: string, tried: readonly string[], scene: Scene): Place {
   const { id, path } = placeOf(field, scene);
   const document = scene.byId.get(id);
@@ -131,7 +131,7 @@ function targetOf(field: string, tried: readonly string[], scene: Scene): Place 
   const target = { id, document, path };
   if (typeof now === 'string') return { ...target, read: asText };
   if (now !== undefined) return { ...target, read: asPlain };
-  // Nothing is there yet: amounts are text in YAML and counts are numbers, and the checks know which.
+  // The file does not set the field. Amounts are text in YAML and counts are numbers; the checks show which type the field has.
   const says = (read: Place['read'], written: string): boolean => {
     const value = withValue(document.value, path, read(written));
     const { problems } = checkDocuments([{ ...document, value }], scene.config, scene.options);
@@ -143,13 +143,13 @@ function targetOf(field: string, tried: readonly string[], scene: Scene): Place 
 
 const asText = (value: string): string => value;
 
-/** As YAML reads a plain word. */
+/** Parses a value as YAML parses a plain word. */
 const asPlain = (value: string): unknown => {
   if (value === 'true' || value === 'false') return value === 'true';
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/u.test(value) ? Number(value) : value;
 };
 
-/** `id.path`, or only the path if one strategy runs. */
+/** Parses `id.path`, or only the path if one strategy runs. */
 function placeOf(
   field: string,
   { strategies }: Pick<Scene, 'strategies'>,

@@ -1,6 +1,6 @@
 /**
- * A worker of a sweep: `sweep-pool.ts` starts it. The columns of its tapes and their indexes are memory that all threads share; nothing is read
- * from a disk and nothing written.
+ * Worker thread of a sweep, which `sweep-pool.ts` and `setting-thread.ts` start. The columns of its tapes and their indexes are in memory
+ * that all threads share. It reads and writes no files.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../core/errors.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 
-/** What an attachment needs of `candidate.json`. */
+/** Fields of `candidate.json` that an attachment needs. */
 const reportSchema = z.object({
   version: z.literal(1),
   from: z.string(),
@@ -18,7 +18,7 @@ const reportSchema = z.object({
 
 type AttachedReport = z.output<typeof reportSchema>;
 
-/** The report in a file, and the text of the file. @throws OperatorError `usage` */
+/** Reads the report in a file. Returns it with the text of the file. @throws OperatorError `usage` */
 export function readCandidateReport(file: string): {
   readonly report: AttachedReport;
   readonly content: string;
@@ -39,7 +39,7 @@ const changesSchema = z.array(
   z.object({ strategy: z.string(), what: z.string(), to: z.string().optional() }),
 );
 
-/** Whether a reload, as its dry run answers, begins exactly the text of the report, now or once it is approved. */
+/** Returns whether the changes of a reload's dry run include the exact text of the report, now or once it is approved. */
 export function isPromoted({ strategy, hash }: AttachedReport, changes: unknown): boolean {
   const read = changesSchema.safeParse(changes);
   return (
@@ -53,6 +53,6 @@ export function isPromoted({ strategy, hash }: AttachedReport, changes: unknown)
   );
 }
 
-/** What a request for approval says of a report: its figures, and the hash of the file that has them. */
+/** Returns the text on a report for a request for approval: its figures, and the hash of its file. */
 export const attachment = (report: AttachedReport, content: string): string =>
   `candidate ${report.strategy} ${report.hash.slice(0, 12)} against live ${report.from} to ${report.until}: ${report.difference_bps ?? 'no'} bps, ${report.modelled} of ${report.candidate.slices} slices modelled, ${report.warnings.length} warnings; report sha256 ${createHash('sha256').update(content).digest('hex')}`;

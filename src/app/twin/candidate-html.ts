@@ -4,7 +4,7 @@ import type { CandidateReport } from '../../research/twin/candidate-json.ts';
 import { version } from '../version.ts';
 import { causeTable } from './twin-html.ts';
 
-/** The comparison as one file for a browser, without a script and without a network. */
+/** Returns the comparison as one HTML file that needs no script and no network. */
 export function candidateHtml(report: CandidateReport): string {
   const { live, candidate, warnings, notes } = report;
   const title = `Candidate ${report.strategy} beside live`;

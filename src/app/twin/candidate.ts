@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 import { formatProblems } from '../config/problems.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 
-/** The one strategy of the file. @throws OperatorError `config` with every problem, or when there are several. */
+/** Reads the only strategy of a file. @throws OperatorError `config` with every problem, or if the file has not exactly one. */
 export function readCandidate(file: string, config: Config, io: CommandIo): StrategySource {
   const { strategies, problems } = readStrategies([resolve(io.cwd, file)], config, io);
   if (problems.length > 0)
@@ -23,7 +23,7 @@ export function readCandidate(file: string, config: Config, io: CommandIo): Stra
   return source;
 }
 
-/** The comparison in lines for a terminal. */
+/** Returns the comparison as lines for a terminal. */
 export function candidateLines(report: CandidateReport): readonly string[] {
   const { live, candidate, causes } = report;
   const told = (

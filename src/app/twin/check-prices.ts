@@ -6,13 +6,13 @@ import type { Tape } from '../../research/tape/tape.ts';
 import type { Recorded } from '../../research/twin/recorded.ts';
 import { strategies } from '../../strategy/registry.ts';
 
-/** A file whose prices are further from what live saw, in the median, belongs to another pair. */
+/** Largest median distance between the prices of a file and those that live saw; beyond it, the file belongs to another pair. */
 const GAP_MAX = 0.05;
 
 /**
- * What a reader must know about the prices of a twin.
+ * Returns what a reader must know about the prices of a twin.
  *
- * @throws OperatorError `usage` when a file does not have the prices that live saw.
+ * @throws OperatorError `usage` if a file does not have the prices that live saw.
  */
 export function priceNotes(recorded: Recorded, tapes: readonly Tape[]): readonly string[] {
   const given = new Set(tapes.map(({ pair }) => pair));
@@ -48,7 +48,7 @@ function tapeNotes({ references, from, until }: Recorded, tape: Tape): readonly 
       ];
 }
 
-/** Names the strategies that decide by prices or volume between two references; the others need no more than those of the journal. */
+/** Names the strategies that decide by prices or volumes between two references; for the others, the references in the journal suffice. */
 function followersNote({ texts }: Recorded): readonly string[] {
   const documents = texts.flatMap((each) => each.documents);
   const names = [

@@ -11,7 +11,7 @@ import type { Environment } from '../config/yaml.ts';
 import type { DailyTwinConfig } from './daily-twin.ts';
 import type { TwinTask } from './twin-worker.ts';
 
-/** The suffix of this file and its neighbours: `.js` once they are compiled. */
+/** Script of the thread, with the extension of this file: `.js` once compiled. */
 const SCRIPT = new URL(`twin-worker${extname(import.meta.url)}`, import.meta.url);
 /** Memory of the thread: a journal that needs more ends the thread, not the desk. */
 const HEAP_MB = 1_024;
@@ -25,7 +25,7 @@ export interface CompareDayOptions {
   readonly now: () => Instant;
 }
 
-/** Compares one day as `tranche twin` does, on a thread that reads the journal only. Rejects with the reason of the command. */
+/** Compares one day as `tranche twin` does, on a thread that only reads the journal. Rejects with the message of the command. */
 export const compareDay = ({ config, twin, env, now }: CompareDayOptions) =>
   async function compareOne(day: string, stopping: AbortSignal): Promise<TwinReport> {
     const { model, bound, timeZone: zone } = twin;

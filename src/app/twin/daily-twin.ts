@@ -13,12 +13,12 @@ import type { TwinReport } from '../../research/twin/twin-json.ts';
 import { dayResultSchema, summaryOf } from './twin-summary.ts';
 import type { DayResult } from './twin-summary.ts';
 
-/** `operate.twin`. */
+/** Settings of `operate.twin`. */
 export interface DailyTwinConfig {
-  /** A preset, or the absolute path of a file. */
+  /** Name of a preset, or absolute path of a file. */
   readonly model: string;
   readonly bound: Ratio;
-  /** Days in a row beyond the bound that raise an alert. */
+  /** Number of consecutive days beyond the bound that raises an alert. */
   readonly days: number;
   readonly timeZone: string;
 }
@@ -28,28 +28,28 @@ export interface DailyTwinParts {
   readonly journal: Pick<Journal, 'select' | 'outbox'>;
   readonly alert: Observer['alert'];
   readonly warn: Observer['warn'];
-  /** Compares one day, off this thread. */
+  /** Compares one day on another thread. */
   readonly compareDay: (day: string, signal: AbortSignal) => Promise<TwinReport>;
 }
 
-/** The daily comparison of a running desk with its twin. */
+/** Daily comparison of a running desk with its twin. */
 export interface DailyTwin {
-  /** The last comparison, of this process or one before it. */
+  /** Returns the last comparison, of this process or an earlier one. */
   last(): DayResult | undefined;
-  /** Why the last attempt gave no comparison; `undefined` when it did. */
+  /** Returns why the last attempt failed, or `undefined` if it succeeded. */
   problem(): string | undefined;
   /** Compares each day after its end while subscribed. Never emits and never errors. */
   readonly running$: Observable<never>;
 }
 
-/** After the end of a day: orders in doubt are mostly proven by then. */
+/** Time between the end of a day and its comparison: by then most doubts have ended. */
 const AFTER_MS = 15 * MINUTE_MS;
-/** Name of the note that holds the last comparison. */
+/** Name of the note that stores the last comparison. */
 const NOTE = 'last_twin';
 
 /**
- * Compares each day once it has ended, only the last one if several have ended in the meantime. A failure is a warning, and the
- * next day is compared in its time; trading never waits.
+ * Compares each day after its end, or only the last day if several have ended in the meantime. A failure becomes a warning, and the
+ * comparison of the next day follows on schedule; trading never waits.
  */
 export function dailyTwin(
   config: DailyTwinConfig,
@@ -113,7 +113,7 @@ export function dailyTwin(
   };
 }
 
-/** The day before the one of `now`, and its end; of the time a while ago, so that a day that has just ended waits. */
+/** Returns the last day that ended at least `AFTER_MS` before `now`, and its end. */
 function lastDay(now: Instant, timeZone: string): { readonly day: string; readonly until: Instant } {
   const today = Temporal.Instant.fromEpochMilliseconds(after(now, -AFTER_MS))
     .toZonedDateTimeISO(timeZone)
@@ -122,13 +122,13 @@ function lastDay(now: Instant, timeZone: string): { readonly day: string; readon
   return { day: today.subtract({ days: 1 }).toString(), until };
 }
 
-/** Whether the journal has a record before `until`. */
+/** Returns whether the journal has a record before `until`. */
 function hasBegun(journal: DailyTwinParts['journal'], until: Instant): boolean {
   for (const { at } of journal.select({ until, order: 'oldest' })) return at < until;
   return false;
 }
 
-/** What an earlier process kept. What this version cannot read counts as nothing. */
+/** Returns the comparison that an earlier process saved, or `undefined` if there is none that this version can read. */
 function lastOf(outbox: OutboxPort | undefined): DayResult | undefined {
   const kept = outbox?.load().notes.get(NOTE);
   if (kept === undefined) return undefined;
@@ -140,7 +140,7 @@ function lastOf(outbox: OutboxPort | undefined): DayResult | undefined {
   }
 }
 
-/** The last comparison in one line, for the digest. */
+/** Returns the last comparison in one line, for the digest. */
 export function twinLine({ day, days_beyond: daysBeyond, report }: DayResult): string {
   const { verdict, difference_bps: bps, bound_bps: bound, causes } = report;
   if (verdict === 'empty') return `twin of ${day}: nothing was traded`;

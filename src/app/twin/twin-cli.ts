@@ -16,7 +16,7 @@ Examples:
   tranche twin var/live.db --data btcusd=btcusd-1m.csv.gz --out twin  compare the whole journal, with minute prices; write files
   tranche twin --candidate new-twap.yaml --out twin                   estimate the cost of another text of a strategy`;
 
-/** `tranche twin`: compares a desk with what its model says, from the journal. */
+/** Adds `tranche twin`, which compares a desk with the model, from the journal. */
 export function addTwin(cli: Command, { io, config, done }: TwinCli): void {
   cli
     .command('twin')

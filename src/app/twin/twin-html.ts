@@ -5,10 +5,10 @@ import type { TwinReport } from '../../research/twin/twin-json.ts';
 import { version } from '../version.ts';
 import { twinLines } from './twin-text.ts';
 
-/** Slices that the page lists: `twin.json` has all. */
+/** Largest number of slices on the page; `twin.json` has all. */
 const LISTED = 500;
 
-/** The comparison as one file for a browser, without a script and without a network. */
+/** Returns the comparison as one HTML file that needs no script and no network. */
 export function twinHtml(report: TwinReport): string {
   const { cost_bps: cost, decisions, slices, notes } = report;
   const title = 'Live against its twin';
@@ -73,7 +73,7 @@ ${notes.length === 0 ? '' : markup`<section class="notes"><h2>Notes</h2><ul>${no
   });
 }
 
-/** The shares, and the whole that they sum to. */
+/** Returns a table of the causes' shares and their sum. */
 export function causeTable(
   {
     causes,

@@ -7,13 +7,13 @@ import type { DailyTwin, DailyTwinParts } from './daily-twin.ts';
 import { isModelFile } from './twin-schema.ts';
 import { systemClock } from '../daemon/clock.ts';
 
-/** The daily comparison of this desk. */
+/** Daily comparison of this desk. */
 export interface TwinInUse extends DailyTwin {
-  /** For a digest of the time since then. */
+  /** Returns the lines for a digest of the time since `since`. */
   lines(since: Instant): readonly string[];
 }
 
-/** Loaded only where a config asks for it. A journal in memory cannot be compared: no thread can read it. */
+/** Creates the twin of a desk if the config requests one; loads its code only then. Another thread cannot read a journal in memory. */
 export async function twinInUse(
   { config, env }: { readonly config: Config; readonly env: Environment },
   parts: Pick<DailyTwinParts, 'journal' | 'alert' | 'warn'>,
@@ -24,7 +24,7 @@ export async function twinInUse(
     parts.warn('operate.twin has no effect: the journal is in memory', {});
     return undefined;
   }
-  // Found today rather than after the end of the day. The desk trades without it.
+  // Warns at the start rather than after the end of the day. The desk trades without the model.
   if (isModelFile(wanted.model) && !existsSync(wanted.model))
     parts.warn('operate.twin names a model that does not exist', { model: wanted.model });
   const { dailyTwin, twinLine } = await import('./daily-twin.ts');

@@ -5,10 +5,10 @@ import { bps, timeZone } from '../config/config-controls.ts';
 /** Presets of `src/research/run/model.ts`, which a start does not load. */
 export const MODELS: readonly string[] = ['tight', 'normal', 'stressed'];
 
-/** Whether `model` is the path of a file, as for `--model`. */
+/** Returns whether `model` is the path of a file, as for `--model`. */
 export const isModelFile = (model: string): boolean => /[./\\]/u.test(model);
 
-/** The settings under `operate.twin`. */
+/** Settings under `operate.twin`. */
 export const twinSchema = z.lazy(() =>
   z.strictObject({
     model: z

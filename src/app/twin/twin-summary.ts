@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { dayResult } from '../../operate/api/schema-twin.ts';
 import type { SliceRow, TwinReport } from '../../research/twin/twin-json.ts';
 
-/** The comparison of one day, as the desk keeps it and its API returns it. */
+/** Comparison of one day, as the desk stores it and its API returns it. */
 export type DayResult = z.output<typeof dayResult>;
 export const dayResultSchema = dayResult;
 
@@ -10,7 +10,7 @@ const LARGEST = 10;
 const DECISIONS = 20;
 const NOTES = 20;
 
-/** The report in a bounded size, with only the largest differences. */
+/** Returns the report in a bounded size, with only the largest differences. */
 export function summaryOf(report: TwinReport): DayResult['report'] {
   const { slices, decisions, notes, from, until, head, model, verdict, causes, modelled } = report;
   const differing = slices.filter(({ difference_usd: usd }) => usd !== '0');

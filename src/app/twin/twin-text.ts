@@ -4,7 +4,7 @@ import { grouped } from '../../report/html/markup.ts';
 
 const TOP = 10;
 
-/** The comparison in lines for a terminal. */
+/** Returns the comparison as lines for a terminal. */
 export function twinLines(report: TwinReport): readonly string[] {
   const { causes, cost_bps: cost, decisions, slices } = report;
   const largest = slices

@@ -9,7 +9,7 @@ export interface TwinTask {
   readonly io: Pick<CommandIo, 'env' | 'cwd' | 'now'>;
 }
 
-/** `tranche twin --json` on a thread of its own, so that the desk can keep trading. */
+/** Runs `tranche twin --json` on a separate thread, so that the desk can keep trading. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `compare-day.ts` gives
 const { options, io } = workerData as TwinTask;
 let printed = '';

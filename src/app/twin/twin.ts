@@ -33,26 +33,26 @@ import { openNamed, readTapes } from '../commands/journal/journal-read.ts';
 import type { JournalOptions } from '../commands/journal/journal-read.ts';
 
 export interface TwinOptions extends JournalOptions {
-  /** `2026-12-01`; default: all of the journal. */
+  /** Day, such as `2026-12-01`. Default: the whole journal. */
   readonly day?: string | undefined;
   readonly zone?: string | undefined;
   readonly model: string;
   readonly assume: readonly string[];
-  /** `btcusd=FILE`, each. */
+  /** Files of prices, each as `btcusd=FILE`. */
   readonly data?: readonly string[] | undefined;
   readonly cache?: string | undefined;
-  /** Largest difference that is no finding, basis points of what live traded. */
+  /** Largest difference that is not a finding, in basis points of the value that live traded. */
   readonly bound: string;
   /** File of another text of a strategy, to compare with live instead. */
   readonly candidate?: string | undefined;
-  /** Folder of `twin.html` and `twin.json`, or of those of the candidate. */
+  /** Folder for `twin.html` and `twin.json`, or for the two files of the candidate. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
 }
 
 /**
- * Compares a desk with its twin, from the journal. The desk may be running, and the venue is asked for nothing. Exit codes: 0, also when
- * nothing was traded; 65 when the difference is beyond the bound, or the journal cannot serve; 78 for an unusable config.
+ * Compares a desk with its twin, from the journal. The desk may be running; the venue receives no request. Returns the exit code: 0, even if
+ * nothing was traded; 65 if the difference is beyond the bound or the journal is unusable; 78 for an unusable config.
  */
 export async function twin(options: TwinOptions, io: CommandIo): Promise<number> {
   const bound = boundOf(options.bound);
@@ -63,7 +63,7 @@ export async function twin(options: TwinOptions, io: CommandIo): Promise<number>
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
   const span = options.day === undefined ? undefined : spanOf(options.day, { zone, now: io.now });
   const named = readModel(options, io);
-  // Nobody is connected to: the config of a live desk is read where its token is not.
+  // A twin connects to no venue, so the config of a live desk must be readable without its token.
   const env = { TRANCHE_TOKEN: 'none-for-a-twin', ...io.env };
   const read = readConfig(options.config, { env, cwd: io.cwd, now: io.now, mode: 'paper' });
   if (read.loaded === undefined) {
@@ -130,7 +130,7 @@ function boundOf(written: string): Ratio {
   return ratio(written);
 }
 
-/** What a reader of the figures must know. */
+/** Returns what a reader must know to judge the figures. */
 const notesOf = (recorded: Recorded, tapes: readonly Tape[]): readonly string[] => [
   ...priceNotes(recorded, tapes),
   ...(recorded.limits.length === 0 ? ['the journal has no limits: the twin uses those of the config'] : []),
@@ -151,7 +151,7 @@ function refuseToReplace(folder: string, { overwrite, candidate }: TwinOptions):
     );
 }
 
-/** Each file appears once it is whole; only its owner reads it. */
+/** Writes files that only their owner can read; each appears once it is complete. */
 function writeFiles(folder: string, texts: Readonly<Record<string, string>>, io: CommandIo): void {
   try {
     mkdirSync(folder, { recursive: true });

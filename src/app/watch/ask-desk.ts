@@ -6,17 +6,16 @@ import type { DeskStatus, Probe } from '../../operate/watchman/probe.ts';
 import type { WatchedDesk } from './watch-config.ts';
 
 const ANSWER_MS = 10_000;
-/** A desk with a thousand strategies says much. */
+/** Largest answer: the status of a desk with a thousand strategies is long. */
 const BYTES_MAX = 8 * 1024 * 1024;
 
-/** Queries one desk, as often as needed. */
 export interface DeskAsker {
-  /** Never rejects: that there is no answer is an answer. */
+  /** Queries the desk once. Never rejects: a missing answer is a result. */
   ask(): Promise<Probe>;
   close(): Promise<void>;
 }
 
-/** Asks over one connection, which does not outlive its answers for long. */
+/** Creates an asker with one connection, which does not stay open long after an answer. */
 export function deskAsker(
   { url, token, ca }: WatchedDesk,
   clock: Pick<Clock, 'wall' | 'monotonic'>,
@@ -72,7 +71,7 @@ interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** An answer that is no JSON object has no fields. */
+/** Parses an answer; one that is not a JSON object has no fields. */
 function jsonOf(text: string): Answer['json'] {
   try {
     const value: unknown = JSON.parse(text);
@@ -82,7 +81,7 @@ function jsonOf(text: string): Answer['json'] {
   }
 }
 
-/** The code of the fault: the message may contain the address, including any secret in it. */
+/** Returns the code of an error, not its message, which may contain the address, including any secret in it. */
 function whyNot(cause: unknown): string {
   if (!(cause instanceof Error)) return 'no answer';
   if (cause.name === 'TimeoutError') return 'no answer within ten seconds';
@@ -94,7 +93,7 @@ function whyNot(cause: unknown): string {
 async function readyOf(get: (path: string) => Promise<Answer>): Promise<readonly string[] | undefined> {
   const { status, json } = await get('/readyz');
   if (status === 200) return [];
-  // A desk beyond loopback answers nobody without a token.
+  // A desk that listens beyond loopback refuses requests without a token.
   if (status === 401 || status === 403) return undefined;
   const reasons = json['reasons'];
   return Array.isArray(reasons) && reasons.length > 0 ? reasons.map(String) : [`status ${status} of /readyz`];
@@ -130,7 +129,7 @@ function nextOf(strategy: unknown): Instant | undefined {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 
-/** The header has whole seconds, and was written at some time while we waited. */
+/** Compares the clocks. The `Date` header has whole seconds, and the desk wrote it at some time during the request. */
 function clockOf(date: unknown, at: Instant, tookMs: number): Probe['clock'] {
   const theirs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
   if (Number.isNaN(theirs)) return undefined;

@@ -21,9 +21,9 @@ import { notifySchema } from '../notify/notify-schema.ts';
 /** A desk to monitor. */
 export interface WatchedDesk {
   readonly name: string;
-  /** Without a slash at its end. */
+  /** Address, without a slash at its end. */
   readonly url: string;
-  /** Of a viewer; `undefined`: only health and readiness are asked for. */
+  /** Token of a viewer; `undefined`: the watchman queries only health and readiness. */
   readonly token: Secret | undefined;
   /** Certificates of the only authorities to trust, PEM. */
   readonly ca: string | undefined;
@@ -31,7 +31,7 @@ export interface WatchedDesk {
 
 export interface WatchConfig {
   readonly desks: readonly WatchedDesk[];
-  /** Database of a fleet: all of its desks are watched. */
+  /** Database of a fleet, whose desks are all watched. */
   readonly store: string | undefined;
   readonly everyMs: number;
   readonly limits: WatchLimits;
@@ -48,7 +48,7 @@ const url = z.string().refine((text) => addressProblem(text, 'http') === undefin
   error: 'expected an https:// address, or http:// on this machine, without user, password or query',
 });
 
-/** The file of `tranche watch`. */
+/** Schema of the file of `tranche watch`. */
 export const watchSchema = z.strictObject({
   desks: z
     .array(
@@ -92,18 +92,18 @@ export const watchSchema = z.strictObject({
   notify: notifySchema.optional().describe('As operate.notify of a desk'),
 });
 
-/** The settings without a file. */
+/** Returns the settings without a file. */
 export const watchDefaults = (): z.output<typeof watchSchema> => watchSchema.parse({});
 
 export interface WatchOptions {
   readonly urls: readonly string[];
   readonly config?: string | undefined;
-  /** For the desks of the command line. */
+  /** Token file for the desks of the command line. */
   readonly tokenFile?: string | undefined;
   readonly caFile?: string | undefined;
 }
 
-/** @throws OperatorError `config` with every problem of the file, `usage` for a mistake in the arguments. */
+/** Reads what to watch. @throws OperatorError `config` with every problem of the file, `usage` for a mistake in the arguments. */
 export function readWatchConfig(
   options: WatchOptions,
   { cwd, env }: { readonly cwd: string; readonly env: Environment },

@@ -6,22 +6,22 @@ import type { Probe } from '../../operate/watchman/probe.ts';
 import { FleetStore } from '../fleet/fleet-store.ts';
 import type { SeenDesk } from '../fleet/fleet-view.ts';
 
-/** The result of one check of each desk. */
+/** Result of one check of a desk. */
 export interface DeskProbe {
   readonly name: string;
   readonly probe: Probe;
 }
 
 export interface StoreAsker {
-  /** The store itself, and its desks when it answers. Never rejects: no answer is an answer. */
+  /** Checks the store and, if it answers, its desks. Never rejects: a missing answer is a result. */
   ask(): Promise<readonly DeskProbe[]>;
   close(): Promise<void>;
 }
 
-/** Looks at all desks of a fleet in its store. @throws OperatorError `config` for a URL that is not usable */
+/** Checks all desks of a fleet through its store. @throws OperatorError `config` for an unusable URL */
 export function storeAsker(url: string, clock: Pick<Clock, 'wall'>): StoreAsker {
   const store = new FleetStore(url);
-  // Without the credentials and the desk.
+  // The name omits credentials and the desk.
   const name = readPostgresUrl(withDesk(url, 'main')).shown.replace(/^.* at /u, '');
   return {
     async ask() {
@@ -49,7 +49,7 @@ function probeOf({ row, status }: SeenDesk): Omit<Probe, 'at'> {
       desk: row.name,
       mode: status.mode,
       state: status.state,
-      // A desk that hibernates has nothing to read its account for.
+      // A hibernating desk has no reason to read its account.
       dataAgeS: row.hibernates_until === undefined ? status.account_read_age_s : undefined,
       recordAgeS: row.last_record_age_s,
       nextAt: nextOf(status),
@@ -61,7 +61,7 @@ function probeOf({ row, status }: SeenDesk): Omit<Probe, 'at'> {
   };
 }
 
-/** The earliest time that a strategy waits for. */
+/** Returns the earliest time that a strategy waits for. */
 function nextOf({ strategies }: NonNullable<SeenDesk['status']>): Instant | undefined {
   const times = strategies.flatMap(({ next_at: next, finished }) =>
     finished === undefined && next !== undefined ? (parseIso(next) ?? []) : [],

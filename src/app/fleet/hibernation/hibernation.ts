@@ -1,28 +1,28 @@
 import { MINUTE_MS, SECOND_MS } from '../../../core/time.ts';
 import type { StoredDesk } from '../fleet-store.ts';
 
-/** How early a desk restarts before its next task: time for its start on a busy machine. */
+/** Time from the restart of a desk to its next task: enough for a start on a busy machine. */
 export const RESUME_EARLY_MS = MINUTE_MS;
-/** The shortest idle time that is worth an end and a start. */
+/** Shortest idle time that is worth a stop and a start. */
 export const HIBERNATE_MIN_MS = 2 * MINUTE_MS;
-/** How long a desk stays idle before it hibernates: whoever woke it may have a further command. */
+/** Time for which a desk stays idle before it hibernates: the person who woke it may send another command. */
 const IDLE_FOR_MS = 10 * SECOND_MS;
-/** Most desks that start for the first time at once: they have nothing open, and each needs a processor. */
+/** Most desks that may start for the first time at once: they have nothing open, and each start needs a processor. */
 const FIRST_STARTS_MAX = 4;
 
-/** What a daemon notes of a desk whose process runs, as far as it may hibernate. */
+/** Idle state of a desk whose process runs. */
 export interface Idleness {
-  /** Since when its owner says that it is idle for long enough. */
+  /** Time since which its owner has reported a long enough idle time. */
   idleSince: number | undefined;
-  /** Its process was told to end; until when it is idle, ISO 8601. */
+  /** Time until which the desk is idle, ISO 8601, once the daemon has asked its process to end. */
   endsUntil: string | undefined;
 }
 
 export const notIdle = (): Idleness => ({ idleSince: undefined, endsUntil: undefined });
 
 /**
- * Decides which desks of a daemon hibernate: the process of a desk with nothing to do for long enough ends, and restarts before its next task.
- * Without `forMs` none does, and all that do resume.
+ * Decides which desks of a daemon hibernate: the process of a desk with nothing to do for at least `forMs` ends, and restarts before its
+ * next task. Without `forMs` no desk hibernates, and all hibernating desks resume.
  */
 export class Hibernation {
   readonly #forMs: number | undefined;
@@ -31,12 +31,12 @@ export class Hibernation {
     this.#forMs = forMs;
   }
 
-  /** Whether the process of a desk is to stay away now. */
+  /** Returns whether a desk must not start now because it hibernates. */
   isAsleep({ hibernatesS = 0, hasCommand }: Pick<StoredDesk, 'hibernatesS' | 'hasCommand'>): boolean {
     return this.#forMs !== undefined && hibernatesS > 0 && !hasCommand;
   }
 
-  /** Whether a desk that runs has been idle for long enough to end. Called once a second. */
+  /** Returns whether a running desk has been idle for long enough to end. Called once a second. */
   isToEnd(
     { idle, hasCommand }: Pick<StoredDesk, 'idle' | 'hasCommand'>,
     noted: Idleness,
@@ -48,7 +48,7 @@ export class Hibernation {
     return noted.idleSince !== undefined && now - noted.idleSince >= IDLE_FOR_MS;
   }
 
-  /** Whether a desk may start now: one that never ran waits while too many others do the same. */
+  /** Returns whether a desk may start now: a first start waits while too many desks are starting. */
   mayStart({ head }: Pick<StoredDesk, 'head'>, starting: number): boolean {
     return this.#forMs === undefined || head.seq > 0 || starting < FIRST_STARTS_MAX;
   }

@@ -9,13 +9,13 @@ import { notReady } from '../../daemon/readiness.ts';
 import { openApprovals } from '../../desk-api/approvals-api.ts';
 import { whatWaits } from '../../notify/what-waits.ts';
 
-/** Whether a desk does more than trade: it publishes heads, calls a dead man's switch, or runs a twin. */
+/** Returns whether a desk does more than trade: it publishes heads, sends heartbeats, or runs a twin. */
 export const isWatchedOutside = ({ operate }: Config): boolean =>
   operate?.heads !== undefined || operate?.notify?.heartbeat !== undefined || operate?.twin !== undefined;
 
 /**
- * Until when a desk has nothing to do, at most a day. `undefined`: it has something to do, or may have at any moment: an order, a doubt, a
- * debt, an alert or a request is open, or a strategy waits for more than a time.
+ * Returns the time until which a desk has nothing to do, at most a day ahead. Returns `undefined` if it has something to do, or may have
+ * at any moment: an order, a doubt, a debt, an alert or a request is open, or a strategy waits for more than a time.
  */
 export function idleUntil(desk: Desk, alerts: Pick<AlertHistory, 'open'>): Instant | undefined {
   const { control, ports, state, strategies } = desk;
@@ -39,7 +39,7 @@ export function idleUntil(desk: Desk, alerts: Pick<AlertHistory, 'open'>): Insta
   return idle;
 }
 
-/** The earliest time that a strategy waits for. `undefined`: it waits for something else as well, or collects bars meanwhile. */
+/** Returns the earliest time that a strategy waits for, or `undefined` if it also waits for something else or needs bars or terms. */
 function nextTime({ late, waits }: StrategyRun, { bound }: StrategySource): Instant | undefined {
   if (late.length > 0 || bound.bars.length > 0 || bound.needsTerms) return undefined;
   let next: Instant | undefined;

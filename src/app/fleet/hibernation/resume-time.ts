@@ -1,7 +1,7 @@
 import { instant, isoOf } from '../../../core/time.ts';
 import type { StoreSession } from '../store-session.ts';
 
-/** Has the daemon of a desk start it at its next look. Gives whether the desk hibernated. */
+/** Makes the daemon of a desk start it when it next reads the store. Returns whether the desk hibernated. */
 export async function wake(session: Pick<StoreSession, 'rows'>, desk: string): Promise<boolean> {
   const rows = await session.rows(
     'UPDATE tranche.fleet_desk SET resumes_at = NULL WHERE desk = $1 AND resumes_at IS NOT NULL RETURNING 1',
@@ -10,7 +10,7 @@ export async function wake(session: Pick<StoreSession, 'rows'>, desk: string): P
   return rows.length > 0;
 }
 
-/** When the daemon of a desk that hibernates starts it, ISO 8601; `undefined`: it is to run. */
+/** Returns the time at which a hibernating desk resumes, ISO 8601, or `undefined` if the desk does not hibernate. */
 export async function resumeTime(
   session: Pick<StoreSession, 'rows'>,
   desk: string,

@@ -8,31 +8,31 @@ import { StoreSession } from '../store-session.ts';
 export const LIMITED_MODES = ['live', 'dry_run', 'paper'] as const;
 export type LimitedMode = (typeof LIMITED_MODES)[number];
 
-/** Limits over all desks of one mode; what is omitted is not limited. Amounts are canonical text. */
+/** Limits over all desks of one mode; an omitted figure is not limited. Amounts are canonical text. */
 export interface FirmLimits {
   readonly mode: string;
-  /** Of `dayNotional`, as in the limits of the desks. */
+  /** Currency of `dayNotional`, as in the limits of the desks. */
   readonly currency: string;
-  /** Value of all orders of one UTC day, open ones counted as filled. */
+  /** Largest value of all orders of one UTC day; open orders count as filled. */
   readonly dayNotional?: string | undefined;
   readonly openDoubts?: number | undefined;
   /** Largest position by currency, long or short. */
   readonly positions: Readonly<Record<string, string>>;
 }
 
-/** Limits with what the desks use of them now. */
+/** Limits with their current use by the desks. */
 export interface FirmUse extends FirmLimits {
   readonly used: {
     readonly dayNotional: string;
     readonly openDoubts: number;
-    /** By currency: bought less sold, without open orders. */
+    /** Quantity bought less quantity sold, by currency, without open orders. */
     readonly positions: Readonly<Record<string, string>>;
   };
-  /** Who set them: in their own words, and as a role of the database. */
+  /** Who set them: the name that the person gave, and the database role. */
   readonly person: string;
   readonly author: string;
   readonly why: string;
-  /** When, ISO 8601. */
+  /** Time at which they were set, ISO 8601. */
   readonly at: string;
 }
 
@@ -46,7 +46,7 @@ const IN_USE = `SELECT l.mode, l.currency, l.day_notional::text, l.open_doubts, 
     (extract(epoch FROM l.at) * 1000)::float8
   FROM (SELECT DISTINCT ON (mode) * FROM tranche.firm_limits ORDER BY mode, version DESC) l ORDER BY l.mode`;
 
-/** The limits of the firm in the store of a fleet; `firm-schema.ts` has what applies them. */
+/** Limits of the firm in the store of a fleet. The statements of `firm-schema.ts` apply them. */
 export class FirmLimitsStore {
   readonly #session: StoreSession;
 
@@ -54,12 +54,12 @@ export class FirmLimitsStore {
     this.#session = new StoreSession(readPostgresUrl(withDesk(url, 'main')).connectionString);
   }
 
-  /** The newest limits of each mode that has some, with their use. */
+  /** Returns the newest limits of each mode that has limits, with their use. */
   async read(): Promise<readonly FirmUse[]> {
     return await readFirmUse(this.#session);
   }
 
-  /** Replaces the limits of a mode. They hold for the next intent of any desk. */
+  /** Replaces the limits of a mode, from the next intent of any desk on. */
   async set(
     limits: FirmLimits,
     { person, why }: { readonly person: string; readonly why: string },
@@ -77,7 +77,7 @@ export class FirmLimitsStore {
   }
 }
 
-/** The newest limits of each mode that has some, with their use. @throws OperatorError `storage` when the store cannot be read */
+/** Reads the newest limits of each mode that has limits, with their use. @throws OperatorError `storage` if the store cannot be read */
 export async function readFirmUse(session: Pick<StoreSession, 'rows'>): Promise<readonly FirmUse[]> {
   const rows = await session.rows(IN_USE);
   return rows.map(([mode, currency, day, doubts, positions, person, author, why, used, open, held, at]) => ({
@@ -98,7 +98,7 @@ export async function readFirmUse(session: Pick<StoreSession, 'rows'>): Promise<
   }));
 }
 
-/** One row for each limit, as the API has them. */
+/** Returns one row for each limit, as the API returns them. */
 export const firmLimitRows = (all: readonly FirmUse[]): readonly FirmLimitRow[] =>
   all.flatMap(({ mode, currency, dayNotional, openDoubts, positions, used, person, author, why, at }) => {
     const set = { mode, person, author, why, at };
@@ -134,7 +134,7 @@ export const firmLimitRows = (all: readonly FirmUse[]): readonly FirmLimitRow[] 
     ];
   });
 
-/** What a person wrote. */
+/** Limits as the options of the command give them. */
 export interface WrittenLimits {
   readonly mode: string;
   readonly maxDayNotional?: string | undefined;
@@ -142,7 +142,7 @@ export interface WrittenLimits {
   readonly maxPosition: readonly string[];
 }
 
-/** @throws OperatorError `usage` */
+/** Parses limits. @throws OperatorError `usage` for an option that cannot be parsed */
 export function readLimits({ mode, maxDayNotional, maxOpenDoubts, maxPosition }: WrittenLimits): FirmLimits {
   if (!LIMITED_MODES.some((known) => known === mode))
     throw new OperatorError('usage', `--mode ${mode}: give ${LIMITED_MODES.join(', ')}`);

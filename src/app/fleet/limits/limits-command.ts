@@ -48,7 +48,7 @@ async function checkStore(url: string): Promise<void> {
   }
 }
 
-/** One line for each limit, with what the desks use of it. */
+/** Returns one line for each limit, with its use by the desks. */
 export const limitLines = (all: readonly FirmUse[]): readonly string[] =>
   all.length === 0
     ? [

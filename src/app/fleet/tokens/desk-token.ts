@@ -11,15 +11,15 @@ export interface DeskTokenOptions {
   readonly store: Pick<TokenStore, 'read' | 'write'>;
   readonly key: KeyObject;
   readonly desk: string;
-  /** Of the owner of the desk. */
+  /** Epoch of the owner of the desk. */
   readonly epoch: number;
-  /** Of the venue that the desk trades at. */
+  /** Origin of the venue. */
   readonly origin: string;
-  /** What the desk trades with. It came from its config, and has the text of the store afterwards where that one is newer. */
+  /** Token that the desk trades with: that of its config until `open` replaces its text by that of the token in the store. */
   readonly token: Secret;
-  /** Account id of the journal if the token of the config is its first. */
+  /** Account id of the journal if the token of the config is the first token of the desk. */
   readonly account: string;
-  /** A person says that the token of the config is one of the same account: the one in the store no longer counts. */
+  /** Whether a person says that the token of the config belongs to the same account: the token in the store is then ignored. */
   readonly isAccountChanged: boolean;
   readonly warn: Observer['warn'];
 }
@@ -28,15 +28,15 @@ const UNKNOWN =
   'has never been used by the desk, and may belong to another account. If it is the new token of this account, store it with "tranche fleet token"';
 
 /**
- * The token of a desk in the store of its journal, so that the next owner starts with the one that this owner trades with. The store
- * has a token before the first request carries it.
+ * The token of a desk in the store of its journal, so that the next owner starts with the token of this owner. The store has a replaced
+ * token before the first request carries it.
  */
 export class DeskToken implements TokenKeeper {
   readonly #options: DeskTokenOptions;
-  /** As this process last read or wrote it. */
+  /** The stored token, as this process last read or wrote it. */
   #kept: KeptToken | undefined;
   #version = 0;
-  /** Digest of a token that the config had at the start and the desk never used. */
+  /** Digest of a token that the config contained at the start and the desk has never used. */
   #unknown: string | undefined;
 
   private constructor(options: DeskTokenOptions) {
@@ -44,10 +44,10 @@ export class DeskToken implements TokenKeeper {
   }
 
   /**
-   * Decides which token the desk starts with: that of the store, if there is one. A token of the config that the desk never used may be one of
-   * another account, which the journal does not fit: it is refused until a person puts it into the store.
+   * Decides which token the desk starts with: that of the store, if there is one. A token of the config that the desk has never used may
+   * belong to an account other than that of the journal: the desk refuses it until a person puts it into the store.
    *
-   * @throws OperatorError `config` when the token in the store cannot be decrypted, `storage` when the server does not answer
+   * @throws OperatorError `config` if the token in the store cannot be decrypted, `storage` if the server does not answer
    */
   static async open(options: DeskTokenOptions): Promise<DeskToken> {
     const { token, origin, isAccountChanged, warn } = options;
@@ -91,7 +91,7 @@ export class DeskToken implements TokenKeeper {
     const sealed = sealToken(next, place, this.#options.key);
     if (!(await store.write({ ...place, sealed, epoch, why: 'replaced' }))) {
       const stored = await store.read(desk);
-      // An earlier attempt whose answer was lost.
+      // The store may already have this token, from an earlier attempt whose answer was lost.
       if (stored?.version !== place.version || this.#opened(stored).token.reveal() !== token.reveal())
         throw new OperatorError('again', 'another owner has the desk, or a person replaced its token');
     }

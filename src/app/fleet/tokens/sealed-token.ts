@@ -6,7 +6,7 @@ import { readSecretFile } from '../../config/credential.ts';
 import { Secret } from '../../config/secret.ts';
 import type { Environment } from '../../config/yaml.ts';
 
-/** The venue token of a desk as its owners hand it on. */
+/** The venue token of a desk, as one owner passes it to the next. */
 export interface KeptToken {
   /** Account id of the journal: the same for every token of the account. */
   readonly account: string;
@@ -17,7 +17,7 @@ export interface KeptToken {
   readonly former: readonly string[];
 }
 
-/** What a sealed token belongs to. It opens nowhere else. */
+/** The desk and version that an encrypted token belongs to. It cannot be decrypted for another. */
 export interface TokenPlace {
   readonly desk: string;
   readonly version: number;
@@ -27,7 +27,7 @@ const KEY = 'TRANCHE_TOKEN_KEY';
 const KEY_FILE = 'TRANCHE_TOKEN_KEY_FILE';
 const KEY_BYTES = 32;
 const CIPHER = 'aes-256-gcm';
-/** As NIST SP 800-38D recommends: random, and far fewer than 2^32 with one key. */
+/** Length that NIST SP 800-38D recommends for random nonces; one key encrypts far fewer than 2^32 tokens. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 'v1';
@@ -42,9 +42,9 @@ const contentSchema = z.strictObject({
 export const tokenDigest = (token: Secret): string => hash('sha256', token.reveal(), 'hex');
 
 /**
- * The key that all daemons of a fleet have. `undefined`: neither variable is set.
+ * Reads the key that all daemons of a fleet share. Returns `undefined` if neither variable is set.
  *
- * @throws OperatorError `config` when it is not 32 bytes in base64, or its file cannot be used
+ * @throws OperatorError `config` if both variables are set, the key is not 32 bytes in base64, or its file cannot be used
  */
 export function readTokenKey(
   env: Environment,
@@ -69,7 +69,7 @@ function keyOf(text: string, where: string): KeyObject {
   return createSecretKey(bytes);
 }
 
-/** AES-256-GCM, with desk and version as associated data. */
+/** Encrypts a token with AES-256-GCM, with desk and version as associated data. */
 export function sealToken({ token, ...rest }: KeptToken, place: TokenPlace, key: KeyObject): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(boundTo(place));
@@ -78,7 +78,7 @@ export function sealToken({ token, ...rest }: KeptToken, place: TokenPlace, key:
   return [FORMAT, ...[nonce, cipher.getAuthTag(), bytes].map((part) => part.toString('base64url'))].join('.');
 }
 
-/** `undefined`: sealed with another key, for another desk or version, or changed since. */
+/** Decrypts a token. Returns `undefined` if it has another key, desk, version or format, or was changed. */
 export function openToken(sealed: string, place: TokenPlace, key: KeyObject): KeptToken | undefined {
   const [format, nonce = '', tag = '', bytes = ''] = sealed.split('.');
   if (format !== FORMAT) return undefined;
@@ -92,22 +92,22 @@ export function openToken(sealed: string, place: TokenPlace, key: KeyObject): Ke
     const { token, ...rest } = contentSchema.parse(JSON.parse(text.toString('utf8')));
     return { ...rest, token: new Secret(token) };
   } catch {
-    // Not the message: it may quote what it could not read.
+    // The message is dropped: it may quote the text that could not be parsed.
     return undefined;
   }
 }
 
-/** @returns the message for a process whose key does not decrypt it */
+/** Returns the error for a token that the key of this machine does not decrypt. */
 export const undecipherable = ({ desk, version }: TokenPlace): OperatorError =>
   new OperatorError(
     'config',
     `version ${version} of the token of desk ${desk} cannot be decrypted: it was encrypted with another key, or changed. Give this machine the key of the other daemons; if that key is lost, docs/fleet.md says how to start with a new key`,
   );
 
-/** Most former tokens that are known again. */
+/** Largest number of former tokens that a desk recognizes. */
 const FORMER_MAX = 50;
 
-/** The former tokens once `next` has replaced the one in use. */
+/** Returns the digests of the former tokens once `next` has replaced the current one. */
 export const formerOf = ({ token, former }: KeptToken, next: Secret): readonly string[] =>
   [tokenDigest(token), ...former].filter((one) => one !== tokenDigest(next)).slice(0, FORMER_MAX);
 

@@ -6,13 +6,13 @@ export interface StoredToken extends TokenPlace {
 }
 
 export interface TokenChange extends StoredToken {
-  /** Of the owner that writes it; `undefined`: a person, regardless of the owner of the desk. */
+  /** Epoch of the owner that writes it; `undefined`: a person writes it, whoever owns the desk. */
   readonly epoch?: number;
   readonly person?: string | undefined;
   readonly why: string;
 }
 
-/** The sealed tokens of the desks: one for each. Asked so rarely that it keeps no connection. */
+/** The encrypted token of each desk. Opens a connection for each statement, because statements are rare. */
 export class TokenStore {
   readonly #connectionString: string;
 
@@ -20,17 +20,16 @@ export class TokenStore {
     this.#connectionString = connectionString;
   }
 
-  /** @throws OperatorError `storage` when the server does not answer */
+  /** @throws OperatorError `storage` if the server does not answer */
   async read(desk: string): Promise<StoredToken | undefined> {
     const [row] = await this.#rows('SELECT version, sealed FROM tranche.desk_token WHERE desk = $1', [desk]);
     return row === undefined ? undefined : { desk, version: Number(row[0]), sealed: String(row[1]) };
   }
 
   /**
-   * Replaces the version before this one. `false`: another process has, or another owner has taken the desk
-   * over.
+   * Replaces the version before this one. Returns `false` if another process has replaced it, or another owner has taken over the desk.
    *
-   * @throws OperatorError `storage` when the server does not answer: it may have taken the change
+   * @throws OperatorError `storage` if the server does not answer; the change may have taken effect
    */
   async write({ desk, version, sealed, epoch, person, why }: TokenChange): Promise<boolean> {
     const rows = await this.#rows(

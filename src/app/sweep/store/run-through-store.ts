@@ -23,30 +23,30 @@ export interface StoreRun {
   /** Folder of tapes that this machine and all workers share. */
   readonly tapesFolder?: string | undefined;
   readonly runs: readonly KeyedJob[];
-  /** As `packBase` gives it. */
+  /** Text that `packBase` returned. */
   readonly base: string;
   readonly tapes: readonly Tape[];
-  /** Called as soon as an outcome is known, in no certain order. `index`: of `runs`. */
+  /** Called as soon as an outcome is known, in any order. `index`: index in `runs`. */
   readonly done: (index: number, outcome: SweepOutcome) => void;
   readonly stop: AbortSignal;
-  /** Takes a line for the operator. */
+  /** Prints a line for the operator. */
   readonly say: (line: string) => void;
 }
 
-/** Chunks of a sweep: enough for many workers to end together, and each long against its way through the queue. */
+/** Number of chunks of a sweep: enough for many workers to finish together, and few enough that a chunk outlasts its time in the queue. */
 const CHUNKS = 80;
 const RUNS_MAX = 25;
 const POLL_MS = 250;
-/** A server that is away for longer ends the command; the results stay. */
+/** Longest outage of the server before the command fails; the results stay. */
 const AWAY_MS = 60_000;
 
 export const chunkSize = (runs: number): number => Math.min(RUNS_MAX, Math.max(1, Math.ceil(runs / CHUNKS)));
 
 /**
- * Has workers run the jobs that the store has no outcome of, to the end or until it is stopped: then the sweep is cancelled.
+ * Makes workers run the jobs for which the store has no outcome. If `stop` aborts, cancels the sweep.
  *
- * @throws OperatorError `config` for a store that cannot be used as it is, `unavailable` without its server, `software` for a chunk
- * that no worker can end.
+ * @throws OperatorError `config` for an unusable store, `unavailable` without its server, `software` for a chunk that no worker can
+ * complete.
  */
 export async function runThroughStore(options: StoreRun): Promise<void> {
   const store = connectStore(options.url);
@@ -63,7 +63,7 @@ export async function runThroughStore(options: StoreRun): Promise<void> {
 
 type Wanted = Map<string, readonly number[]>;
 
-/** Reports what is known; gives the rest: places in `runs` by key. */
+/** Reports the outcomes in the store. Returns the other jobs: indices in `runs` by key. */
 async function knownFirst(store: StoreConnection, { runs, done, say }: StoreRun): Promise<Wanted> {
   const wanted: Wanted = new Map();
   for (const [index, { key }] of runs.entries()) wanted.set(key, [...(wanted.get(key) ?? []), index]);
@@ -99,7 +99,7 @@ async function submit(store: StoreConnection, wanted: Wanted, options: StoreRun)
   try {
     await collect(store, { id, chunks, wanted }, options);
   } catch (error) {
-    await cancelSweep(store, id).catch(() => undefined); // the first error is the one to report
+    await cancelSweep(store, id).catch(() => undefined); // report the first error
     throw error;
   }
   if (stop.aborted && wanted.size > 0) await cancelSweep(store, id);

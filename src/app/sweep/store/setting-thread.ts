@@ -5,7 +5,7 @@ import type { Tape } from '../../../research/tape/tape.ts';
 import { SCRIPT, isWorkerAnswer } from '../sweep-pool.ts';
 import type { SweepJob, SweepOutcome } from '../sweep-run.ts';
 
-/** What all runs of a sweep share, in memory that threads share. */
+/** Data of all runs of a sweep, in memory that threads share. */
 export interface SweepBasis {
   readonly base: string;
   readonly tapes: readonly Tape[];
@@ -21,7 +21,7 @@ export class SettingThread {
     this.#worker.on('error', () => undefined); // `run` rejects
   }
 
-  /** @throws Error when the thread died; when `stop` was aborted, its reason. */
+  /** Runs one job. @throws Error if the thread died; the reason of `stop` if it was aborted. */
   async run(job: SweepJob, stop: AbortSignal): Promise<SweepOutcome> {
     const ended = new AbortController();
     const { signal } = ended;

@@ -14,17 +14,17 @@ import type { StoreConnection } from './store-connection.ts';
 const tapesSchema = z.array(
   z.object({ pair: z.string(), sha256: z.string().regex(/^[0-9a-f]{64}$/u), isDelisted: z.boolean() }),
 );
-/** The tapes of a sweep, by the hash of their files. */
+/** Tapes of a sweep, with the hashes of their files. */
 export type SharedTapes = z.infer<typeof tapesSchema>;
 export const readSharedTapes = (text: string): SharedTapes => tapesSchema.parse(JSON.parse(text));
 
-/** The server takes a value of at most 1 GB. */
+/** Largest tape in the store: PostgreSQL accepts values of at most 1 GB. */
 const STORED_BYTES_MAX = 500_000_000;
 
 const fileOf = (folder: string, sha256: string): string => join(folder, `${sha256}.arrow`);
 const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Puts tapes where workers find them: into the folder if there is one, else into the store. What is there already stays. */
+/** Puts tapes where workers find them: into the folder, if given, or into the store. Existing tapes stay. */
 export async function shareTapes(
   { pool }: StoreConnection,
   tapes: readonly Tape[],
@@ -54,7 +54,7 @@ export async function shareTapes(
   return shared;
 }
 
-/** Workers of other users read it. Complete or not there. @throws OperatorError `storage` */
+/** Writes a file atomically, readable by workers of other users. @throws OperatorError `storage` */
 function writeShared(file: string, bytes: Uint8Array): void {
   const part = `${file}.${process.pid}.part`;
   try {
@@ -65,7 +65,7 @@ function writeShared(file: string, bytes: Uint8Array): void {
   }
 }
 
-/** @throws OperatorError `config` when a tape is neither in the folder nor in the store, `data` when it is another one. */
+/** Loads the tapes. @throws OperatorError `config` if a tape is neither in the folder nor in the store, `data` if it is damaged. */
 export async function loadTapes(
   store: StoreConnection,
   tapes: SharedTapes,
@@ -76,7 +76,7 @@ export async function loadTapes(
     const { bytes, from } = await bytesOf(store, { pair, sha256 }, folder);
     if (sha256Of(bytes) !== sha256)
       throw new OperatorError('data', `${from} is damaged: it is not the tape of ${pair} with this hash`);
-    // A copy: its columns are views of bytes that begin at a multiple of eight.
+    // A copy, because its columns are views of bytes whose offset must be a multiple of eight.
     const read = tapeFromArrow(new Uint8Array(bytes), from);
     if (read === undefined) throw new OperatorError('data', `${from} is not a tape`);
     loaded.push(isDelisted ? delistedTape(read.tape) : read.tape);

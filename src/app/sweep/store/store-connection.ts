@@ -8,16 +8,17 @@ import { readPostgresUrl, withDesk } from '../../../journal/postgres/postgres-ur
 export interface StoreConnection {
   readonly pool: Pool;
   readonly connectionString: string;
-  /** For messages. */
+  /** Name of the database in messages. */
   readonly shown: string;
 }
 
-/** Longest wait for a connection or a statement. Tapes travel in one statement. */
+/** Longest wait for a statement; one statement transfers a whole tape. */
 const TIMEOUT_MS = 60_000;
 const CONNECT_MS = 10_000;
 
 /**
- * The database of a URL, with the rules of journals: no password in the URL, a verified certificate for other hosts. Close its pool.
+ * Opens the database of a URL under the rules of journals: no password in the URL, a verified certificate for other hosts. The caller closes
+ * the pool.
  *
  * @throws OperatorError `config`
  */
@@ -31,7 +32,7 @@ export function connectStore(url: string): StoreConnection {
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: TIMEOUT_MS,
   });
-  // A lost idle connection is an event of the library; the next statement opens another one.
+  // The library emits an event for a lost idle connection; the next statement opens another one.
   pool.on('error', () => undefined);
   return { pool, connectionString, shown };
 }
@@ -46,11 +47,11 @@ function placeOf(url: string): Pick<StoreConnection, 'connectionString' | 'shown
   }
 }
 
-/** Whether the same statement may succeed a moment later: the server restarts, or the network is cut. */
+/** Returns whether the same statement may soon succeed: the server restarts, or the network is interrupted. */
 export const isPassing = (error: unknown): boolean =>
   !(error instanceof OperatorError) && error instanceof Error && isTransient(factsOf(error));
 
-/** What an operator reads when the store cannot be used. */
+/** Returns the error that tells an operator why the store cannot be used. */
 export function storeFault(shown: string, error: unknown): OperatorError {
   if (error instanceof OperatorError) return error;
   const { message, code } = factsOf(error);

@@ -3,8 +3,8 @@ import type { StoreConnection } from './store-connection.ts';
 import { installQueue, QUEUE_SCHEMA } from './sweep-queue.ts';
 
 /**
- * Tables of sweeps, in a schema of their own: a worker needs no right on journals. Steps run in order and are never undone. A step
- * that was released is never edited: a change is a new step.
+ * Tables of sweeps, in a schema of their own so that a worker needs no rights on journals. Steps run in order and are never undone. Never
+ * edit a released step: a change is a new step.
  */
 const STEPS: readonly string[] = [
   `
@@ -37,10 +37,10 @@ const STEPS: readonly string[] = [
   `,
 ];
 
-/** Number of the advisory lock of these migrations; those of journals have another one. */
+/** Number of the advisory lock of these migrations; the migrations of journals have another. */
 const LOCK = 7_216_042_002;
 
-/** Makes or migrates the tables and the queue as their owner, and gives a role the rights of a worker. @returns the layout */
+/** Creates or migrates the tables and the queue as their owner, and grants a role the rights of a worker. Returns the layout. */
 export async function prepareStore(store: StoreConnection, role?: string): Promise<number> {
   const client = await store.pool.connect();
   try {
@@ -61,14 +61,14 @@ export async function prepareStore(store: StoreConnection, role?: string): Promi
     if (role !== undefined) await client.query(grants(role).join(';\n'));
     return STEPS.length;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => undefined); // the first error is the one to report
+    await client.query('ROLLBACK').catch(() => undefined); // report the first error
     throw error;
   } finally {
     client.release();
   }
 }
 
-/** @throws OperatorError `config` without tables, `data` when they have another layout. */
+/** Checks the layout. @throws OperatorError `config` if the tables are missing or older, `data` if they are newer. */
 export async function checkPrepared(store: StoreConnection): Promise<void> {
   const layout = await layoutOf(store);
   refuseNewer(layout, store.shown);
@@ -98,7 +98,7 @@ async function layoutOf({ pool }: StoreConnection): Promise<number> {
   return rows[0]?.step ?? 0;
 }
 
-/** What a role needs that submits sweeps or works on them. The name is quoted. */
+/** Returns the grants for a role that submits sweeps or works on them. Quotes the name. */
 function grants(role: string): readonly string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   return [

@@ -16,12 +16,12 @@ export interface KeyedJob {
 
 export type SweepState = 'running' | 'cancelled' | 'done';
 
-/** A chunk that kills its workers is given to this many of them. */
+/** Largest number of workers that try a chunk which kills its workers. */
 const ATTEMPTS_MAX = 5;
 const KEYS_AT_A_TIME = 5_000;
 const CHUNKS_AT_A_TIME = 200;
 
-/** Outcomes that the store has, by key. */
+/** Returns the outcomes in the store, by key. */
 export async function knownOutcomes(
   { pool, shown }: StoreConnection,
   keys: readonly string[],
@@ -53,7 +53,7 @@ export async function keepOutcome(
   ]);
 }
 
-/** All chunks are there before the first one is queued. */
+/** Stores a sweep and all its chunks. Call it before the first chunk is queued. */
 export async function createSweep(
   { pool }: StoreConnection,
   { id, base, tapes, chunks }: { readonly id: string; readonly base: string; readonly tapes: SharedTapes; readonly chunks: readonly (readonly KeyedJob[])[] },
@@ -76,7 +76,7 @@ export async function sweepStateOf({ pool }: StoreConnection, id: string): Promi
   return rows[0]?.state;
 }
 
-/** @returns whether it was running */
+/** Cancels a sweep. Returns whether it was running. */
 export async function cancelSweep({ pool }: StoreConnection, id: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     "UPDATE tranche_sweep.sweep SET state = 'cancelled' WHERE id = $1 AND state = 'running'",
@@ -101,7 +101,7 @@ export async function readSweep({ pool, shown }: StoreConnection, id: string): P
   return { ...row, tapes: readSharedTapes(row.tapes) };
 }
 
-/** A sweep that waits for workers of another version. */
+/** Returns a running sweep of another version, if any. */
 export async function foreignSweep({
   pool,
 }: StoreConnection): Promise<{ readonly id: string; readonly version: string } | undefined> {
@@ -112,7 +112,7 @@ export async function foreignSweep({
   return rows[0];
 }
 
-/** The runs of a chunk, for one more attempt; undefined when nothing is left to do. */
+/** Starts an attempt at a chunk. Returns its runs, or `undefined` if nothing is left to do. */
 export async function beginChunk(
   { pool }: StoreConnection,
   sweep: string,
@@ -134,7 +134,7 @@ export async function beginChunk(
   return unpack(row.runs) as readonly KeyedJob[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `createSweep` wrote
 }
 
-/** The attempt does not count: the worker was asked to end. */
+/** Takes back an attempt that the worker did not complete and that must not count. */
 export async function returnChunk(
   { pool }: Pick<StoreConnection, 'pool'>,
   sweep: string,
@@ -173,7 +173,7 @@ export async function failChunk(
 
 const endedSchema = z.array(z.object({ number: z.int(), problem: z.string().nullable() }));
 
-/** Chunks that have ended, well or with a problem, apart from those that are known. */
+/** Returns the chunks that have ended, with or without a problem, except those in `known`. */
 export async function endedChunks(
   { pool }: StoreConnection,
   sweep: string,
@@ -186,7 +186,7 @@ export async function endedChunks(
   return endedSchema.parse(rows);
 }
 
-/** Ends a sweep that nobody waits for any more. Its results stay; a worker that still holds a chunk of it finds nothing left to do. */
+/** Ends a sweep whose command no longer waits. Its results stay; a worker that holds one of its chunks finds nothing left to do. */
 export async function closeSweep({ pool }: StoreConnection, id: string): Promise<void> {
   await pool.query("UPDATE tranche_sweep.sweep SET state = 'done' WHERE id = $1 AND state = 'running'", [id]);
   await pool.query('DELETE FROM tranche_sweep.chunk WHERE sweep = $1', [id]);

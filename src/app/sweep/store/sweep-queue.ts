@@ -3,7 +3,7 @@ import { version } from '../../version.ts';
 /** Schema of the tables of pg-boss. */
 export const QUEUE_SCHEMA = 'tranche_sweep_queue';
 
-/** A chunk that this worker holds until it completes it, hands it back or dies. */
+/** A chunk that this worker holds until it completes or returns the chunk, or dies. */
 export interface HeldChunk {
   readonly sweep: string;
   readonly number: number;
@@ -19,10 +19,10 @@ export interface SweepQueue {
   readonly close: () => Promise<void>;
 }
 
-/** One queue for each version of the program: no worker is given what another version must compute. */
+/** Name of the queue. Each version of the program has its own, so that no worker receives a chunk of another version. */
 const QUEUE = `sweep-${version.replaceAll(/[^\w.-]/gu, '-')}`;
 
-/** A worker that has not said so for this long is dead. The least that pg-boss takes. */
+/** Time without a report after which a worker is dead: the shortest that pg-boss accepts. */
 const HEARTBEAT_SECONDS = 10;
 export const TOUCH_MS = 3_000;
 
@@ -31,12 +31,12 @@ const settings = {
   application_name: 'tranche sweep',
   max: 2,
   schedule: false,
-  // Rebuilding indexes and looking at vacuum take the rights of the owner.
+  // Rebuilding indexes and monitoring vacuum require the rights of the owner.
   reindex: false,
   monitorVacuum: false,
 };
 
-/** Makes or migrates the tables of the queue, as their owner. */
+/** Creates or migrates the tables of the queue, as their owner. */
 export async function installQueue(connectionString: string): Promise<void> {
   const { PgBoss } = await import('pg-boss');
   const boss = new PgBoss({ ...settings, connectionString, supervise: false, migrate: true });
@@ -45,7 +45,7 @@ export async function installQueue(connectionString: string): Promise<void> {
   await boss.stop({ graceful: false });
 }
 
-/** @param isWorker looks for dead workers and hands their chunks on. */
+/** Opens the queue. @param isWorker whether to detect dead workers and pass their chunks on. */
 export async function openQueue(
   connectionString: string,
   { isWorker, failed }: { readonly isWorker: boolean; readonly failed: (error: unknown) => void },
@@ -65,7 +65,7 @@ export async function openQueue(
     policy: 'standard',
     heartbeatSeconds: HEARTBEAT_SECONDS,
     expireInSeconds: 23 * 3_600,
-    // `attempts` of the chunk is what ends a chunk that kills its workers.
+    // `attempts` in the table of chunks limits a chunk that kills its workers.
     retryLimit: 1_000,
     retryDelay: 0,
     deleteAfterSeconds: 3_600,

@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly url: string;
   readonly tapesFolder?: string | undefined;
   readonly threads: number;
-  /** Aborted: what is being run is handed back, and the worker ends. */
+  /** When aborted, the worker returns its chunks and ends. */
   readonly stop: AbortSignal;
   readonly say: (line: string) => void;
 }
@@ -36,9 +36,9 @@ const IDLE_MS = 300;
 const AGAIN_MS = 1_000;
 
 /**
- * Runs chunks of any sweep of this version until it is stopped. It waits for a server that is away.
+ * Runs chunks of any sweep of this version until `stop` aborts. Waits while the server is unreachable.
  *
- * @throws OperatorError `config` for a store or a tape that this worker lacks, or a sweep of another version.
+ * @throws OperatorError `config` for an unprepared store, a missing tape, or a sweep of another version.
  */
 export async function serveSweeps(options: ServiceOptions): Promise<void> {
   const store = connectStore(options.url);
@@ -67,7 +67,7 @@ async function refuseForeign(store: StoreConnection): Promise<void> {
     );
 }
 
-/** Every thread takes chunks for itself. The first fault ends all of them. */
+/** Runs the threads. Each takes chunks for itself; the first fault ends all threads. */
 async function serve(store: StoreConnection, queue: SweepQueue, options: ServiceOptions): Promise<void> {
   const fault = new AbortController();
   const stop = AbortSignal.any([options.stop, fault.signal]);
@@ -85,7 +85,7 @@ async function serve(store: StoreConnection, queue: SweepQueue, options: Service
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** What the runs of the latest sweep share, loaded once for all threads. */
+/** Shared data of the latest sweep, loaded once for all threads. */
 class BasisCache {
   readonly #store: StoreConnection;
   readonly #folder: string | undefined;
@@ -158,7 +158,7 @@ class Slot {
     const { sweep, number } = held;
     const cancelled = new AbortController();
     const ended = AbortSignal.any([stop, cancelled.signal]);
-    // A beat that fails says nothing of the chunk: the next one may succeed.
+    // A failed heartbeat is ignored: the next one may succeed.
     const beat = setInterval(() => {
       held.touch().catch(() => undefined);
       this.#isRunning(sweep)
@@ -184,7 +184,7 @@ class Slot {
     return (await sweepStateOf(this.#store, sweep)) === 'running';
   }
 
-  /** @returns whether nothing of the chunk is left to do */
+  /** Runs a chunk. Returns whether nothing of it is left to do. */
   async #runAll({ sweep, number }: HeldChunk, ended: AbortSignal): Promise<boolean> {
     const runs = await beginChunk(this.#store, sweep, number);
     if (runs === undefined) return true;
@@ -226,7 +226,10 @@ class Slot {
     this.#thread = undefined;
   }
 
-  /** A run that fails here fails everywhere; another worker may have what this one lacks. */
+  /**
+   * Ends the work on a chunk after an error. A run that killed its thread would kill it on every worker, so the chunk fails. After any other
+   * error, returns the chunk, because another worker may have what this one lacks.
+   */
   async #giveUp(held: HeldChunk, error: unknown): Promise<void> {
     const { sweep, number } = held;
     try {
@@ -239,7 +242,7 @@ class Slot {
       await returnChunk(this.#store, sweep, number);
       await held.handBack();
     } catch (further) {
-      if (!isPassing(further)) throw further; // else the heartbeat ends, and the chunk is handed on
+      if (!isPassing(further)) throw further; // otherwise the heartbeats stop, and the queue passes the chunk on
     }
     throw error;
   }

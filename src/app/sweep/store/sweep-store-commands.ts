@@ -7,7 +7,7 @@ import { checkPrepared, prepareStore } from './store-schema.ts';
 import { cancelSweep, sweepStateOf } from './store-sweeps.ts';
 import { serveSweeps } from './sweep-service.ts';
 
-/** `tranche sweep prepare`. @throws OperatorError */
+/** Runs `tranche sweep prepare`. @throws OperatorError */
 export async function prepareSweeps(
   url: string,
   { grant }: { readonly grant?: string | undefined },
@@ -20,7 +20,7 @@ export async function prepareSweeps(
   });
 }
 
-/** `tranche sweep cancel`. @throws OperatorError `usage` for a sweep that is not running. */
+/** Runs `tranche sweep cancel`. @throws OperatorError `usage` for a sweep that is not running. */
 export async function cancelStoredSweep(url: string, id: string, { stdout }: SweepIo): Promise<void> {
   await withStore(url, async (store) => {
     await checkPrepared(store);
@@ -35,7 +35,7 @@ export async function cancelStoredSweep(url: string, id: string, { stdout }: Swe
   });
 }
 
-/** `tranche worker`: until SIGINT or SIGTERM. @returns the exit code @throws OperatorError */
+/** Runs `tranche worker` until SIGINT or SIGTERM. Returns the exit code. @throws OperatorError */
 export async function runWorker(
   { store, tapes, threads }: { readonly store: string; readonly tapes?: string | undefined; readonly threads: number },
   { stderr, cwd, onSignal, exitNow }: SweepIo,
