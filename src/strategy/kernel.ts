@@ -20,11 +20,11 @@ export interface View {
   /** The newest reference price of a pair, unless there is none or it is stale. */
   reference(pair: string): ReferencePrice | undefined;
   /**
-   * What the market has traded of the pair since its day began, base currency, by the newest report; a fall marks a new day.
-   * `undefined` if unknown or too old.
+   * Volume of the pair that the market has traded since its day began, base currency, from the newest report; a lower figure starts
+   * a new day. `undefined` when unknown or too old.
    */
   volume(pair: string): Quantity | undefined;
-  /** Whether the pair was delisted: its last price stays, and nothing of it can be bought. Known only in backtests. */
+  /** Whether the pair is delisted: it keeps its last price and can no longer be bought. Known only in backtests. */
   isDelisted(pair: string): boolean;
   /** The newest `count` finished bars of a pair, oldest first, among those that the strategy requested. Fewer if fewer exist. */
   bars(pair: string, intervalMs: number, count: number): readonly Bar[];
@@ -135,9 +135,9 @@ export interface Problem {
 /** What is known when parameters are checked without a venue. */
 export interface CheckWorld {
   minimum(pair: string): Minimum;
-  /** Quote currencies and such: base and quote of a pair, when they are known without asking. */
+  /** Base and quote currency of a pair, if known without asking the venue. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
-  /** Whether the market reports its volume; `undefined`: unknown. */
+  /** Whether the market reports its volume; `undefined` when unknown. */
   readonly hasVolume?: boolean | undefined;
   /** Decimals in which the desk will size the pair, if known without a venue. */
   precisions(pair: string): Precisions;
@@ -163,14 +163,14 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** Whether the times and sizes of its slices follow from document, clock and fills alone: no price or volume changes them. */
   readonly isTimed?: boolean | undefined;
   /**
-   * Why a person cannot start an occurrence now; `undefined`: they can, and a step on `run` starts it. Omitted by kinds without
-   * occurrences.
+   * Why a person cannot start an occurrence now; `undefined` if they can, and a step on `run` then starts it. Omitted by kinds
+   * without occurrences.
    */
   runFault?(state: State, params: Params, at: Instant): string | undefined;
-  /** Whether another document may replace a running one: nothing decided may be left undone. */
+  /** Whether another document may replace the running one without leaving a decision unfinished. */
   isReplaceable?(state: State): boolean;
   /**
-   * Whether `plan` lets it decide on the current account: for kinds that know no slot in advance and decide a whole round at
+   * Whether `plan` computes a decision on the current account: for kinds that know no slot in advance and decide a whole round at
    * once.
    */
   readonly isEstimated?: boolean | undefined;
@@ -179,7 +179,7 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** First step of a run that starts at `begunAt`. */
   start(params: Params, begunAt: Instant, view: View): Step<State>;
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
-  /** What has traded of the parent in the state; omitted by kinds without a total, `undefined` between two parents. */
+  /** How much of the parent has traded, from the state; omitted by kinds without a total, `undefined` between two parents. */
   progress?(state: State, params: Params): ParentProgress | undefined;
   /** The slots ahead, if times and sizes are fixed in advance. The controls hold the run to them. */
   slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
@@ -190,13 +190,13 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** The most that a run may trade, for a kind that knows its total but not its slots: the controls enforce it. */
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
-   * The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year.
-   * Empty when no time is ahead, `undefined` without a calendar.
+   * The next `count` times after `from` at which the calendar lets the strategy run, or one closed time with its reason if none is
+   * open within a year. Empty when no time is ahead, `undefined` without a calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
   /** Notes for people, shown by `plan`, such as what happens when a trade fails. */
   notes?(params: Params): readonly string[];
-  /** Sizes worth probing for it. */
+  /** Sizes to probe for the strategy. */
   ladder?(params: Params): LadderWish | undefined;
   /** Expected cost of the slots ahead, if the kind has a cost model. */
   forecast?(params: Params, begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
@@ -215,7 +215,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       const params = kind.params.parse(raw);
       // A state from the last step needs no parsing; one from a journal is parsed by its schema.
       let made: Step<State> | undefined;
-      // A module's code may run in another process: it is asked once, on first use.
+      // The code of a module may run in another process: it is called once, on first use.
       let bars: readonly BarWish[] | undefined;
       const read = (state: unknown): State => {
         if (made !== undefined && state === made.state) return made.state;
@@ -257,10 +257,10 @@ export interface BoundStrategy {
   readonly bars: readonly BarWish[];
   readonly needsValuation: boolean;
   readonly needsTerms: boolean;
-  /** Its document does not say that it only buys. */
+  /** True unless the document has `side: buy`. */
   readonly maySell: boolean;
   readonly isEstimated: boolean;
-  /** Why no occurrence of it can begin now; `undefined`: one can. */
+  /** Why no occurrence can begin now; `undefined` if one can. */
   runFault(state: unknown, at: Instant): string | undefined;
   isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
@@ -291,6 +291,6 @@ export interface AnyStrategy {
   readonly isTimed?: boolean | undefined;
   /** @throws ZodError when `raw` does not fit `params`. */
   bind(raw: unknown): BoundStrategy;
-  /** The kind with the code of a user's module. Only of kinds whose code is the user's. */
+  /** Returns the kind with the code of a user's module. Only kinds that run user code have it. */
   readonly withCode?: (code: ModuleCode) => AnyStrategy;
 }
