@@ -41,7 +41,7 @@ const amount = z
 
 function amountText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  // A copy, because amounts cache their text: the module's own object is not kept.
+  // A copy, because `text` caches the object that it gets, which must not be the module's own.
   return isAmount(value) ? text(apart(value)) : undefined;
 }
 
