@@ -37,7 +37,7 @@ export interface BacktestSetup {
   /** The desk drains at this instant, and makes no decisions at it. */
   readonly until: Instant;
   readonly strategies: readonly StrategySource[];
-  /** Settings of the desk as in paper mode. */
+  /** Settings of the desk, as the config defines them for paper mode. */
   readonly policy: DeskSettings;
   readonly model: ExecutionModel;
   /** Opening balances, by currency. */
@@ -214,8 +214,8 @@ function runner(
 }
 
 /**
- * Disables features that only a live desk needs: this clock never jumps, the venue's terms are constant, and nobody else trades on
- * the account. Only interest changes a balance without a trade, so an account with credit is read every hour.
+ * Disables features that only a live desk needs: nobody adjusts this clock, the venue's terms are constant, and nobody else trades
+ * on the account. Only interest changes a balance without a trade, so an account with credit is read every hour.
  */
 export const backtestPolicy = (policy: DeskSettings): DeskSettings => ({
   ...policy,
