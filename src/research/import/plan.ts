@@ -28,7 +28,7 @@ export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'vo
 export type TimeCell =
   | { readonly as: 'unix'; readonly unit: TimeUnit | 'mixed' }
   /**
-   * Parses Unix ms from the text of the cell, and of the `moreTime` cell if there is one; `undefined` if it is no time.
+   * Parses Unix ms from the text of the cell, and of the `moreTime` cell if there is one; `undefined` if it is not a time.
    */
   | { readonly as: 'text'; readonly read: (cell: string, more: string) => number | undefined }
   /** Milliseconds since midnight UTC of a day. */

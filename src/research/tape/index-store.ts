@@ -28,7 +28,7 @@ function readKept(file: string, tape: Closes): PriceIndex | undefined {
   try {
     return readIndex(readRegularFile(file, { maxBytes: DATA_BYTES_MAX }), tape);
   } catch {
-    return undefined; // no file is the usual case
+    return undefined; // usually, there is no file
   }
 }
 

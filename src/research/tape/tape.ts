@@ -33,7 +33,7 @@ export const columnNames = ['times', 'open', 'high', 'low', 'close', 'volume'] a
 export type ColumnName = (typeof columnNames)[number];
 export type Columns = Pick<Tape, ColumnName>;
 
-/** What is wrong with a row. Rows count from 0. */
+/** A fault in a row. Rows count from 0. */
 export interface RowFault {
   readonly row: number;
   readonly why: string;

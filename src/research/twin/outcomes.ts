@@ -20,7 +20,7 @@ export interface SliceOutcome {
   readonly reference: Price | undefined;
   /** `open`: the journal ends before the slice. */
   readonly result: 'filled' | 'skipped' | 'expired' | 'open';
-  /** Why less than planned was traded. */
+  /** Why the slice traded less than planned. */
   readonly reason: Reason | undefined;
   readonly attempts: number;
   /** Number of attempts whose order the venue turned down. */

@@ -51,7 +51,7 @@ const zoneText = z.lazy(() =>
 
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
-/** A list of holidays: what a calendar file holds. */
+/** A list of holidays: the content of a calendar file. */
 export const holidayList = z.lazy(() =>
   z.strictObject({
     centre: z.string().min(1).max(80).describe('Name of the centre with these holidays, as shown in reasons'),

@@ -66,7 +66,7 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx)
     refuse(['roll'], 'roll is for schedules that run at most once a day');
 }
 
-/** Allows for a day of 23 hours. */
+/** Smallest gap between times that roll: a day, which may have 23 hours. */
 const ROLL_GAP_MS = 20 * HOUR_MS;
 
 type Refuse = (path: readonly (string | number)[], message: string) => void;
@@ -329,7 +329,7 @@ export function timesBetween(
   return found;
 }
 
-/** Number of times to check for an open one: beyond it, there is none. */
+/** Largest number of times to check for an open one: beyond it, there is none. */
 const LOOKS_MAX = 3_000;
 
 /** Returns the first open time after `from` and before `until`; if there is none, the first closed time and its reason. */

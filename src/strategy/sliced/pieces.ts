@@ -22,7 +22,7 @@ const PAUSE_MAX = 16;
 export const pausesAfter = (misses: number): number =>
   misses === 0 ? 0 : Math.min(2 ** (misses - 1), PAUSE_MAX);
 
-/** Why a strategy pauses, for people. */
+/** Returns why a strategy pauses, for people. */
 export const missesNote = (misses: number, { reason }: { readonly reason?: Reason | undefined }): string =>
   `${misses === 1 ? '1 piece' : `${misses} pieces in a row`} did not trade: ${reason ?? 'no price'}`;
 

@@ -108,7 +108,7 @@ export interface Window {
   readonly slices: number;
 }
 
-/** What distinguishes one kind of sliced parent from another. */
+/** The parts that differ between kinds of sliced parents. */
 interface SlicedKind<Params extends Sliced> {
   readonly kind: string;
   /** One sentence for `--help` and the schema. */

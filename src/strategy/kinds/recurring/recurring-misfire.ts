@@ -8,7 +8,7 @@ import type { CountedSchedule } from '../../calendar/schedule.ts';
 /** Number of missed times, the newest ones, that can be made up after a longer downtime. */
 const PASSED_MAX = 31;
 
-/** When a document's occurrences are due. */
+/** The fields of a document that determine when its occurrences are due. */
 interface Timetable {
   readonly schedule: CountedSchedule;
   readonly end_time?: string | undefined;

@@ -179,7 +179,7 @@ function settingOf(plan: Params, instrument: Instrument): Setting {
   const known = settings.get(plan);
   if (known?.instrument === instrument) return known;
   const windowMs = parseDuration(plan.window);
-  // Once its window has ended, a time has passed regardless of the tolerance.
+  // A time counts as missed once its window has ended, regardless of the tolerance.
   const toleranceMs = Math.min(parseDuration(plan.schedule.misfire_after), windowMs - 1);
   const setting = { plan, instrument, each: eachOf(plan), windowMs, toleranceMs };
   settings.set(plan, setting);
