@@ -138,7 +138,7 @@ function forget(whole: Exchange): void {
     kept.places.clear();
     kept.placed = 0;
   }
-  // Their positions stay, because rows refer to them, and lie outside of the heap.
+  // The lists keep their length, because rows refer to positions in them; the numbers of the fills lie outside of the heap.
   const { clientIds, quoteIds } = ledger.fills;
   for (const texts of [clientIds, quoteIds]) texts.fill('', 0, Math.max(0, texts.length - KEPT_TRADES));
 }

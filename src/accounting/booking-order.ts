@@ -6,7 +6,7 @@ import type { AccountRow, AccountingEvent, CorrectionEvent, TradeEvent } from '.
 export interface ClosedPeriod {
   /** The first instant after it. */
   readonly until: Instant;
-  /** Number of the newest record in the period. */
+  /** Number of the newest record that the period was computed from. */
   readonly seq: number;
   /** Transactions booked in the period that come only from the history of the account. */
   readonly transactions: readonly number[];

@@ -24,7 +24,7 @@ export function commodity(currency: string): string {
   return made;
 }
 
-/** Cached, because almost every line contains a currency. */
+/** Cached, because each currency occurs in many lines. */
 const commodities = new Map<string, string>();
 
 /**

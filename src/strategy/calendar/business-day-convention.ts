@@ -4,7 +4,7 @@ import { closedDayAt, NEVER } from './calendar.ts';
 import type { Hours } from './calendar.ts';
 import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
-/** How a time moves that falls on a day without trading. */
+/** Where to move a time that falls on a day without trading. */
 export type Roll = 'none' | 'next' | 'previous' | 'next_in_month';
 
 /** Longest search for a business day, in days: no run of holidays is longer. */

@@ -350,8 +350,8 @@ export function firstOpen(
 const YEAR_MS = 366 * DAY_MS;
 
 /**
- * Returns the next `count` open times after `from` and before `until`, by default a year later; if there is none, the first closed
- * time and its reason.
+ * Returns the next `count` open times after `from` and before `until` (default: a year after `from`); if there is none, the first
+ * closed time and its reason.
  */
 export function occurrencesOf(
   schedule: Omit<Schedule, 'misfire'>,

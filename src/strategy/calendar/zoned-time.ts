@@ -1,7 +1,7 @@
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** Local times of zones. A local time is a number: written as if it were UTC, ms. */
+/** Local times of zones. A local time is a number of ms, written as if it were UTC. */
 
 export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);

@@ -54,7 +54,7 @@ const params = z.lazy(() =>
 );
 type Params = z.output<typeof params>;
 
-/** Trades a total in slices that start large: they cost more in impact and save risk. */
+/** Trades a total in slices that start large: these cost more in impact but reduce risk. */
 export const shortfall = slicedStrategy({
   kind: 'shortfall',
   summary: 'larger slices first, weighing risk against impact (Almgren-Chriss), buy or sell',

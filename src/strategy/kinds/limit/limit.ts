@@ -196,7 +196,7 @@ function watch(was: State, plan: Params, report: Pick<Step<State>, 'reason' | 'n
   return { state: was, waits, ...report };
 }
 
-/** Starts one piece, to be traded within an interval. The next piece follows no earlier than its end. */
+/** Starts one piece, to be traded within an interval. The next piece starts no earlier than the end of the interval. */
 function startPiece(
   was: State,
   { at, price: mid }: { readonly at: Instant; readonly price: Price },

@@ -93,7 +93,7 @@ export function blockedBy(legs: readonly Leg[], before: Blocked | undefined): Bl
   return again(tried.map(({ pair, side, reason }) => `${pair} ${side} ${reason}`).toSorted(), before);
 }
 
-/** Does the same for a decision that could not be made, and keeps earlier reasons that blocked trades. */
+/** Does the same as `blockedBy` for a decision that could not be made, and keeps earlier reasons that blocked trades. */
 export function undecided(reason: Reason, before: Blocked | undefined): Blocked {
   const isOther = before !== undefined && !before.by.includes(reason);
   return isOther ? before : again([reason], before);

@@ -41,7 +41,8 @@ export function distanceOf(worths: ReadonlyMap<string, Money>, value: Money, tar
 
 /**
  * Cuts trades that were decided at earlier prices by the current ones: a trade that would take the portfolio further from its
- * targets goes no further than the target of its currency. A trade may fetch the currency that a later trade pays with.
+ * targets goes no further than the target of its currency. Trades in a bridging currency are not cut, because a later trade may pay
+ * with it.
  */
 export function towardsTargets(turn: readonly Due[], markets: Markets): readonly Due[] {
   const { valued, targets, basis } = markets;

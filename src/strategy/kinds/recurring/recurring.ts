@@ -39,7 +39,10 @@ import {
   tacticsOf,
 } from '../../sliced/tactic-fields.ts';
 
-/** The controls halt the desk at one more order of a parent without a plan for its whole life: see `controls`. */
+/**
+ * Largest number of slices. The controls halt the desk at one more order of a parent that is not planned for its whole life: see
+ * `controls`.
+ */
 const SLICES_MAX = 50;
 
 /** The fields of a recurring document. */

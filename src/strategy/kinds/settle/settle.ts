@@ -128,7 +128,7 @@ const state = z.lazy(() =>
   z.strictObject({
     /** Number of closings begun; the newest is part of the name of the parent. */
     closings: z.int().min(0),
-    /** Time of the next check, Unix ms. */
+    /** Time before which nothing is checked, Unix ms. */
     rest: z.number(),
     /** Since when a required funding rate is unknown, Unix ms. */
     unknownSince: z.number().optional(),
