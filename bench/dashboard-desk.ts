@@ -52,7 +52,7 @@ interface Seen {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A screen to watch. Its rows are keys of records; each key is noted when a frame first contains it. */
+/** A screen to watch. Each row has the key of a record; each key is noted when a frame first contains it. */
 interface Watched {
   readonly screen: string;
   /** Expression for the keys of the visible rows, evaluated in the page. */

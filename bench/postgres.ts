@@ -27,7 +27,7 @@ import type { Account } from './halt-venue.ts';
 import { median, quantile, table } from './measure.ts';
 import { WARM_UP, deskCycles, measuredAtVenue } from './order-latency.ts';
 
-/** Largest ratio of the median in PostgreSQL to that in a file. */
+/** Largest ratio of the latency that PostgreSQL adds to what the file adds, median of the rounds. */
 const RATIO_MAX = 1.3;
 const QUOTE_DELAY_MS = 15;
 /** Time between two slices, ms: more than a busy machine needs for one; otherwise slices expire without a measurement. */

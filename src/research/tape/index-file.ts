@@ -58,7 +58,7 @@ const sumOf = (bytes: Uint8Array): number =>
 
 /** A double: bytes in another order, or of another file, do not read as this number. */
 const MAGIC = 0x7072_6963_6573;
-/** Changes whenever an index of the same tape would differ. */
+/** Version of the format: changes whenever an index of the same tape would differ. */
 const FORMAT = 1;
 const NUMBERS_BYTES = 64;
 const HASH_BYTES = 64;

@@ -7,7 +7,7 @@ import type { Closes, PriceIndex } from './index.ts';
 import { DATA_BYTES_MAX, readRegularFile } from '../../files/regular-file.ts';
 import { changeableByOthers } from '../../files/rights.ts';
 
-/** Building an index of fewer rows is faster than finding and checking a file. */
+/** Smallest number of rows for which the index is stored: building a smaller index is faster than finding and checking a file. */
 export const KEPT_ROWS_MIN = 100_000;
 
 /**

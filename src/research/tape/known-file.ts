@@ -4,7 +4,7 @@ import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { readRegularFile } from '../../files/regular-file.ts';
 
-/** Hashing a smaller file is faster than finding its stored hash. */
+/** Smallest file whose hash is stored: hashing a smaller one is faster than finding its hash. */
 export const KNOWN_BYTES_MIN = 2 ** 21;
 
 /** Identity of a file before it is read. */
@@ -81,7 +81,7 @@ export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha2
 }
 
 const COARSE_NS = 2_000_000_000n;
-/** Size of a note with one hash. */
+/** Largest size of a note with one hash. */
 const NOTE_BYTES_MAX = 4_096;
 
 /** `undefined` for a file that does not exist or cannot be checked: the code that reads it reports why. */
